@@ -7,9 +7,9 @@
 //! nothing waiting for some slices of 100 ms. So files are made in pieces: each is committed,
 //! left alone, then written to its place. At 600 operations a second 64 MiB take 4 s and not 28.
 //!
-//! What the journal holds of earlier work decides when it is full, and then somebody waits for
-//! seconds. So it is emptied before a measurement, where the kernel lets this process do that: a
-//! simulation begins with an empty one too.
+//! Earlier work in the journal decides when the journal is full, and a call then waits for seconds.
+//! The engine empties the journal before a measurement if the kernel permits it: a simulation
+//! begins with an empty one too.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use crate::calls::Result;
 /// before it is empty.
 const PIECE: u64 = 16 << 20;
 
-/// How long a piece is left alone: what the limit counts of its bytes, at 40 MB/s, and two
-/// slices. At a lower rate it is remembered, and the piece only takes longer.
+/// Duration for which a piece is left alone: what the limit counts of its bytes, at 40 MB/s, and
+/// two slices. At a lower rate it is remembered, and the piece only takes longer.
 const ALONE: Duration = Duration::from_millis(600);
 
 /// Bytes for which that is not worth it.
@@ -34,7 +34,7 @@ const LITTLE: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct DataJournal<'a> {
     directory: &'a OwnedFd,
-    /// Whether the file system writes data through its journal.
+    /// True if the file system writes data through its journal.
     journaled: bool,
     bytes: u64,
 }
@@ -49,7 +49,7 @@ impl<'a> DataJournal<'a> {
         }
     }
 
-    /// So many bytes more were made; if that is a piece, it is brought to its place.
+    /// Counts written bytes; a complete piece is checkpointed.
     ///
     /// # Errors
     /// If the file system cannot.

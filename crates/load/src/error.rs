@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 /// Why a benchmark cannot begin, or broke off.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
-    /// What was asked for cannot be carried out on a real file system.
+    /// The scenario cannot run on a real file system.
     #[error("{0}")]
     Unsuitable(String),
     /// The directory is not what a benchmark can run in.
@@ -15,7 +15,7 @@ pub enum Error {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What was tried.
+        /// Action that failed.
         what: &'static str,
         /// Why it failed.
         source: std::io::Error,
@@ -40,15 +40,15 @@ pub enum Error {
         operation: &'static str,
         /// The file.
         path: String,
-        /// What was found, and what was expected.
+        /// Actual and expected value.
         found: String,
     },
-    /// What went wrong on one of several hosts.
+    /// An error on one of several hosts.
     #[error("{host}: {message}")]
     Elsewhere {
         /// Which.
         host: String,
-        /// What.
+        /// Message.
         message: String,
     },
     /// The caller broke off what is done before the run.
@@ -62,7 +62,7 @@ pub enum Error {
     Own(String),
 }
 
-/// What a user should know of a failure, and what to do.
+/// Explains a failure and what to do about it.
 fn meaning(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC => "the file system is full: free space, or take a smaller file set",

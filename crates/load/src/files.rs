@@ -18,15 +18,15 @@ use crate::page_cache::{self, KnownPages};
 /// is opened, outside of what is timed.
 pub const MOST_OPEN: usize = 64;
 
-/// What every process knows of a workload's files.
+/// File names and open flags shared by all processes of a workload.
 #[derive(Clone, Debug)]
 pub struct Names {
     workload: usize,
     files: u32,
     in_each: u32,
     sets: NameSets,
-    /// Whether the workload makes directories of numbered files itself, and closes files that
-    /// it makes.
+    /// True if the workload makes directories of numbered files itself, and closes files that it
+    /// makes.
     pub makes_directories: bool,
     pub closes: bool,
 }
@@ -179,13 +179,13 @@ impl OpenFiles {
 /// Files are made for their owner and readable by all, as with `umask 022`.
 pub const MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// How files are opened that are to be written, and perhaps read.
+/// Open flags of files to be written, and perhaps read.
 pub const WRITING: OFlags = OFlags::RDWR.union(OFlags::CREATE);
 
-/// How directories are opened to be listed.
+/// Open flags of directories to be listed.
 pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// How a workload opens files beyond reading or writing.
+/// Returns the open flags of a workload beyond reading or writing.
 pub fn flags(io: &InputOutput) -> OFlags {
     let mut flags = OFlags::empty();
     flags.set(OFlags::DIRECT, io.direct);

@@ -7,11 +7,11 @@
 //!                         └────────── one thread a process ──────────┘
 //! ```
 //!
-//! What is asked is the workload's own sequence of requests, the one that a simulation
-//! of the same scenario answers ([`headrace_workload`]). Each process is a thread. A
-//! request is prepared first (names are made that must be there, files opened), then waits
-//! for its time, and only the call itself is timed: from its actual start, which gives the
-//! service time, and from the intended start, which gives the response time.
+//! The engine issues the workload's sequence of requests, the same one that a simulation of the
+//! scenario serves ([`headrace_workload`]). Each process is a thread. A request is prepared first
+//! (names are made that must be there, files opened), then waits for its time, and only the call
+//! itself is timed: from its actual start, which gives the service time, and from the intended
+//! start, which gives the response time.
 //!
 //! To add an operation, write a file in `operation/` and name it in its list and in the
 //! scenario's list of a mix; to add a way of making the calls, one in `calls/`.

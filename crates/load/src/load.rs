@@ -14,10 +14,10 @@ use crate::outcome::Outcome;
 pub struct Load {
     /// The rates together.
     pub requested_per_second: f64,
-    /// Those that were to begin, as the draws of this run had it: in a short run, chance
-    /// makes this another figure than the rate.
+    /// Rate of intended starts as drawn in this run; in a short run it differs from the configured
+    /// rate by chance.
     pub offered_per_second: f64,
-    /// Those that were done.
+    /// Rate of completed operations.
     pub achieved_per_second: f64,
 }
 

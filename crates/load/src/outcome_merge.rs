@@ -1,4 +1,4 @@
-//! What several engines have done, put together.
+//! Merges the results of several engines.
 
 use headrace_spec::Scenario;
 use headrace_workload::LeftOut;
@@ -12,7 +12,7 @@ use crate::operation;
 use crate::outcome::Outcome;
 use crate::record::Record;
 
-/// What one engine has done, as it goes from host to host.
+/// Serialised result of one engine.
 #[derive(Serialize, Deserialize)]
 struct Part {
     record: Record,
@@ -31,7 +31,7 @@ struct Part {
 const REASONS: [&str; 5] = ["failed", "interrupted", "requests", "time", "workload"];
 
 impl Outcome {
-    /// What an engine has done, to be sent to another one of the same version.
+    /// Serialises the result for another engine of the same version.
     ///
     /// # Errors
     /// A fault of the engine's.

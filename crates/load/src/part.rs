@@ -38,7 +38,7 @@ const LARGEST_CALL: usize = 16 << 20;
 pub struct Part<'a> {
     workload: &'a Workload,
     number: usize,
-    /// Of all engines.
+    /// Processes of all engines.
     processes: u32,
     /// The numbers of those that are carried out here.
     here: Vec<u32>,
@@ -49,8 +49,7 @@ pub struct Part<'a> {
     application: Box<dyn Application>,
     /// The trace, of what replays one.
     replay: Option<Arc<Replay>>,
-    /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
-    /// time the shorter that is.
+    /// Page cache state, for operation mixes only: the check costs short operations the most.
     known: Option<Arc<KnownPages>>,
 }
 
@@ -94,12 +93,12 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// What its processes ask for.
+    /// Returns the application that generates the requests.
     pub fn application(&self) -> &dyn Application {
         &*self.application
     }
 
-    /// What of it is not carried out.
+    /// Returns the operations that are not executed.
     pub fn left_out(&self) -> Vec<LeftOut> {
         match &self.replay {
             Some(replay) => replay.left_out(),
@@ -107,7 +106,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// What its files have in them, if what is read is to be looked at.
+    /// Returns the expected content of the files, if reads are verified.
     pub fn content(&self, scenario: &Scenario) -> Option<Content> {
         let verify = self.workload.io.verify;
         verify.then(|| Content::new(self.number, scenario.run.seed))
@@ -273,7 +272,7 @@ impl<'a> Part<'a> {
         existing
     }
 
-    /// Whether names that are made and removed are the processes' own affair.
+    /// Returns true if names that are made and removed are the processes' own affair.
     fn draws_names(&self) -> bool {
         matches!(self.workload.kind, WorkloadKind::OperationMix(_))
     }
@@ -349,7 +348,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What cannot be carried out on a real file system, or not yet.
+/// Rejects workloads that cannot run on a real file system, or not yet.
 fn suitable(workload: &Workload) -> Result<(), Error> {
     if workload.collective.two_phase().is_some() {
         return Err(unsuitable("collective", "two-phase"));

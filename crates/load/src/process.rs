@@ -25,20 +25,20 @@ use crate::source::Source;
 /// Picoseconds, which applications count in, of a nanosecond.
 const PICOSECONDS: u64 = 1000;
 
-/// What all processes of a run share.
+/// State shared by all processes of a run.
 pub struct Shared {
     /// The clock of the run.
     pub clock: Clock,
     /// Set when the run ends, for whatever reason.
     pub ends: AtomicBool,
-    /// When it ended; [`NOT_ENDED`] before.
+    /// Time when it ended; [`NOT_ENDED`] before.
     pub ended_at: AtomicU64,
-    /// When it ends at the latest.
+    /// Time when it ends at the latest.
     pub stop_at: Option<Nanoseconds>,
     /// After how many operations it ends, and how many are done.
     pub stop_after: Option<u64>,
     pub done: AtomicU64,
-    /// Where random numbers start.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Shared {
 pub const NOT_ENDED: Nanoseconds = Nanoseconds::MAX;
 
 impl Shared {
-    /// Whether the run is over.
+    /// Returns true if the run is over.
     pub fn is_over(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
     }
@@ -70,8 +70,7 @@ impl Shared {
     }
 }
 
-/// How far a process is, for those who watch: operations and bytes by the operation's
-/// number.
+/// Progress of a process: operations and bytes by the operation's number.
 #[derive(Debug, Default)]
 pub struct Progress {
     operations: Vec<[AtomicU64; 2]>,
@@ -108,25 +107,25 @@ pub struct Plan {
     pub source: Source,
     /// The benchmark's directory.
     pub root: Arc<OwnedFd>,
-    /// How calls are made.
+    /// Backend that makes the calls.
     pub backend: Backend,
     pub names: Names,
     /// The directory, from the file system's root on.
     pub base: String,
-    /// How files are opened and called.
+    /// Options of opening and accessing files.
     pub io: InputOutput,
-    /// What they have in them, where that is looked after.
+    /// Expected content of the files, if reads are verified.
     pub content: Option<Content>,
     /// Bytes of its largest transfer.
     pub largest: usize,
     /// Bytes of a call, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,
     pub own: Option<PrivateNames>,
-    /// Whether requests come at times of their own.
+    /// True if requests come at times of their own.
     pub is_open: bool,
     /// The trace that it replays, if it does.
     pub replay: Option<Arc<Replay>>,
-    /// What is known of the page cache, where that is looked after.
+    /// Page cache state, if cache hits are counted.
     pub known: Option<Arc<KnownPages>>,
     pub record: Record,
     pub meeting: Arc<Rendezvous>,
@@ -270,7 +269,8 @@ impl Process {
         });
     }
 
-    /// What the C library still has is for the others, too. Not timed, and no operation.
+    /// Flushes the C library's buffers so that other processes see the data. Neither timed nor
+    /// counted.
     fn flush(&mut self) -> Result<(), Error> {
         let flushed = self.context.flush_streams();
         flushed.map_err(|errno| Error::Operation {
@@ -280,7 +280,8 @@ impl Process {
         })
     }
 
-    /// Where the bytes that an operation is about to read are, if that is looked after.
+    /// Checks the page cache for the bytes that an operation is about to read, if cache hits are
+    /// counted.
     fn look(&self, operation: &dyn FileOperation, ask: &Ask, target: &Target) -> Reads {
         let Some(known) = self.known.as_ref().filter(|_| operation.moves_bytes()) else {
             return Reads::default();
@@ -360,7 +361,7 @@ impl Process {
         Ok(())
     }
 
-    /// What was asked for is not issued.
+    /// Discards a request that is not issued.
     fn drop_ask(&mut self, number: usize, ask: &Ask) {
         if let Some(intended) = ask.intended {
             self.dropped.push((number, intended.0 / PICOSECONDS));

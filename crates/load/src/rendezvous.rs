@@ -1,4 +1,4 @@
-//! Where the processes of a workload wait for each other.
+//! Barriers between the processes of a workload.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::share::{Share, SyncPoint};
 
-/// How long a process waits before it looks whether the run goes on.
+/// Poll interval of a waiting process.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A barrier that nobody waits at for ever: it opens when the run ends, too.
@@ -14,7 +14,7 @@ pub struct Rendezvous {
     workload: usize,
     processes: u32,
     share: Share,
-    /// How many have come, and how often all had.
+    /// Number of have that come, and how often all had.
     state: Mutex<(u32, u64)>,
     all_here: Condvar,
 }

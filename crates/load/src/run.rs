@@ -26,29 +26,29 @@ use crate::short_calls;
 use crate::source::Common;
 use crate::space_check::check_room_in;
 
-/// How often the caller is told how far the run is.
+/// Interval of progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a look at the processes takes at the most, so that a short run is not made
+/// Duration for which a look at the processes takes at the most, so that a short run is not made
 /// longer.
 const SHORT: Duration = Duration::from_millis(2);
 
-/// How long it takes until every process is there: the clock begins then.
+/// Time until every process is ready; the clock starts then.
 const TOGETHER: Duration = Duration::from_millis(10);
 
-/// How a run is made.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// How calls are made.
+    /// Backend that makes the calls.
     pub calls: Backend,
-    /// Whether each operation is kept, and not only summed up.
+    /// True if each operation is kept, and not only summed up.
     pub each: bool,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Debug)]
 pub struct LiveProgress {
-    /// What it is doing.
+    /// Current phase.
     pub phase: Phase,
     /// Seconds since the processes began.
     pub seconds: f64,
@@ -65,8 +65,8 @@ impl LiveProgress {
     };
 }
 
-/// Who watches a run, and may break it off. It is told when the processes are about to begin,
-/// and they wait for it; then now and then.
+/// Progress callback that may stop a run. It is called once before the processes begin, and they
+/// wait for it; afterwards at intervals.
 pub type Watch<'a> = &'a mut dyn FnMut(&LiveProgress) -> ControlFlow<()>;
 
 /// Carries a scenario's workloads out in a directory.
@@ -268,7 +268,7 @@ fn run_workload(
     })
 }
 
-/// How often processes of any workload have carried out an operation at the same moment.
+/// Number of times processes of any workload have carried out an operation at the same moment.
 fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     let all = common.iter().filter_map(|it| it.rounds());
     all.reduce(|sum, one| RoundCounts {
@@ -277,7 +277,7 @@ fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     })
 }
 
-/// What it took to tell those elsewhere of them.
+/// Sums the coordination overhead of all workloads.
 fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
     let all = common.iter().filter_map(|it| it.coordination());
     all.reduce(|mut sum, one| {

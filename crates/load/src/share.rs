@@ -13,12 +13,12 @@ use headrace_workload::{ExistingFile, RoundMessage, RoundNews, clients};
 
 use crate::Error;
 
-/// Where engines wait for each other.
+/// Synchronisation points between engines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SyncPoint {
     /// All engines, before files are made and before the processes begin.
     All,
-    /// Those with processes of a workload, each time when all of its own have come.
+    /// Engines with processes of a workload, each time all local processes have arrived.
     Workload(usize),
 }
 
@@ -49,7 +49,7 @@ impl Peers for NoPeers {
     fn listen(&self, _: usize, _: Listener) {}
 }
 
-/// Which share an engine has.
+/// Share of the clients that an engine executes.
 #[derive(Clone)]
 pub struct Share {
     number: u32,
@@ -64,7 +64,7 @@ impl Share {
         Share::new(0, 1, Arc::new(NoPeers))
     }
 
-    /// That of one of so many engines, numbered from 0.
+    /// Creates the share of engine `number` of `of`, numbered from 0.
     #[must_use]
     pub fn new(number: u32, of: u32, peers: Arc<dyn Peers>) -> Share {
         let of = of.max(1);
@@ -75,7 +75,7 @@ impl Share {
         }
     }
 
-    /// Whether there are others.
+    /// Returns true if there are others.
     pub(crate) fn has_peers(&self) -> bool {
         self.of > 1
     }
@@ -115,15 +115,15 @@ impl Share {
         (0..processes).filter(of_here).collect()
     }
 
-    /// Whether this engine makes one of what all share, which engines make in turn.
+    /// Returns true if this engine makes one of what all share, which engines make in turn.
     pub(crate) fn takes(&self, number: u32) -> bool {
         number % self.of == self.number
     }
 
-    /// Whether this engine makes a file that must be there before the run: one of a process
-    /// of the engine before it, so that what a host reads is not in its own page cache (Wang
-    /// 2002, section 3.3.8, has clients of their own make the files). Files that all share are
-    /// made by the engines in turn.
+    /// Returns true if this engine makes a file that must be there before the run: one of a process
+    /// of the engine before it, so that what a host reads is not in its own page cache (Wang 2002,
+    /// section 3.3.8, has clients of their own make the files). Files that all share are made by
+    /// the engines in turn.
     pub(crate) fn makes(
         &self,
         scenario: &Scenario,
@@ -164,7 +164,7 @@ impl Share {
     }
 }
 
-/// How many of so many engines have processes of each workload.
+/// Returns the number of engines that have processes of each workload.
 #[must_use]
 pub fn engines_of_each(scenario: &Scenario, of: u32) -> Vec<u32> {
     let has = |number: u32, workload: &Workload| {

@@ -55,7 +55,7 @@ fn batch(workload: &mut Workload) -> Option<usize> {
     usize::try_from(request).ok()
 }
 
-/// Whether transfers follow each other in a file, with nothing in between.
+/// Returns true if transfers follow each other in a file, with nothing in between.
 fn is_in_order(ior: &Ior) -> bool {
     ior.order == Order::Sequential
         && ior.streams == 1

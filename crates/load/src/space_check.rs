@@ -1,4 +1,4 @@
-//! What a run will take of a file system, laid against what is free.
+//! Checks that the file system has enough free space for a run.
 //!
 //! Not seen: quotas, which only the write that exceeds one tells of; what is written until a
 //! stop after a time, unless it comes at a rate; what a trace writes; how a file system rounds
@@ -15,7 +15,7 @@ use rustix::fs::StatVfsMountFlags;
 use crate::Error;
 use crate::directory::Directory;
 
-/// What files take.
+/// Space that files need.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Need {
     /// Bytes in them.
@@ -32,8 +32,7 @@ impl Need {
         }
     }
 
-    /// What a workload, by all its processes on all hosts together, makes before the run and
-    /// will have written in it, about.
+    /// Estimates the space that all processes of a workload use before and during the run.
     pub fn of(scenario: &Scenario, workload: &Workload, application: &dyn Application) -> Need {
         let clients = clients(scenario, workload).len() as u64;
         let processes = clients * u64::from(scenario.clients.processes);
@@ -90,7 +89,7 @@ impl Need {
     }
 }
 
-/// What a mix makes before the run, and the appends that are to be expected.
+/// Estimates the space of an operation mix: initial files and expected appends.
 fn of_mix(mix: &OperationMix, clients: u64, stop: &Stop) -> Need {
     let names = [
         mix.file_count(),
@@ -133,8 +132,7 @@ fn appended(mix: &OperationMix, clients: u64, stop: &Stop) -> u64 {
     bytes.min(limit.saturating_mul(u64::from(mix.file_count())))
 }
 
-/// What a file system has left for the user; none of what it sets no limit to, or does not
-/// tell.
+/// Free space and inodes for the user; none where the file system sets or reports no limit.
 #[derive(Clone, Copy, Debug)]
 struct Free {
     bytes: Option<u64>,
@@ -191,7 +189,7 @@ fn told(bytes: u64) -> String {
     format!("{amount:.digits$} {}", units[unit])
 }
 
-/// What a scenario takes, about.
+/// Estimates the space that a scenario needs.
 ///
 /// # Errors
 /// If a workload's source cannot be read.

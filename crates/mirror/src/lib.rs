@@ -1,8 +1,8 @@
 //! A directory mounted a second time, through FUSE: everything is passed on to the directory,
 //! and every request of the kernel is counted on the way.
 //!
-//! What a program's file operations cause below the kernel's caches is seen here as a network
-//! file system's server would see it. It knows nothing of the other crates.
+//! Shows the requests that a program's file operations cause below the kernel's caches, as the
+//! server of a network file system sees them. Independent of the other crates.
 //!
 //! Left out: locks of fcntl(2) are kept by the kernel for those who use the mirror, and not seen
 //! in the directory, as those of flock(2) are; O_DIRECT passes the mirror's page cache but not

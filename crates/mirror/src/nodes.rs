@@ -1,4 +1,4 @@
-//! What the kernel knows of the directory: a node each, until the kernel forgets it.
+//! Nodes that the kernel knows, until it forgets them.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -40,7 +40,7 @@ pub struct Nodes {
 #[derive(Debug)]
 struct Known {
     node: Node,
-    /// How often the kernel was told of it, less how often it has forgotten it.
+    /// Number of references that the kernel holds (lookups minus forgets).
     lookups: u64,
 }
 

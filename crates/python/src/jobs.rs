@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use crate::measure::PyDirectory;
 use crate::{errors, guard};
 
-/// How often signals are looked after while a file is made.
+/// Number of times signals are looked after while a file is made.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What jobs work on: files in a benchmark's own directory, or a block device, which is only ever
+/// Target of jobs: files in a benchmark's own directory, or a block device, which is only ever
 /// opened for reading.
 #[pyclass(frozen, module = "headrace._core", name = "JobTarget")]
 pub struct PyJobTarget {
@@ -48,7 +48,7 @@ impl PyJobTarget {
         }
     }
 
-    /// Whether direct transfers (`O_DIRECT`) are taken.
+    /// Returns true if direct transfers (`O_DIRECT`) are taken.
     fn takes_direct(&self, py: Python<'_>) -> PyResult<bool> {
         guard::detached(py, || self.target.takes_direct())
     }
@@ -133,7 +133,7 @@ impl PyJobTarget {
     }
 }
 
-/// Whether what was raised is a wish to end, rather than an error.
+/// Returns true if what was raised is a wish to end, rather than an error.
 fn ends(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py)
 }
@@ -160,7 +160,7 @@ fn told(
     }
 }
 
-/// Whether the kernel has io_uring, and lets this program use it.
+/// Returns true if the kernel has io_uring, and lets this program use it.
 #[pyfunction]
 fn has_io_uring() -> bool {
     headrace_load::has_io_uring()

@@ -22,15 +22,14 @@ use crate::rounds::PyRoundKeeper;
 use crate::scenario::{PyLoaded, replaying};
 use crate::{columns, errors, guard};
 
-/// How often signals are looked after and progress is told.
+/// Interval of signal checks and progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How soon it is looked again while a process waits for other hosts: they go on that much
-/// apart.
+/// Poll interval while a process waits for other hosts; hosts proceed at most that far apart.
 const SOON: Duration = Duration::from_micros(500);
 
-/// How soon it is looked again while operations are carried out together with other hosts, whose
-/// processes wait for every message. A look takes about a tenth of that.
+/// Poll interval while operations run together with other hosts, whose processes wait for every
+/// message. A poll takes about a tenth of it.
 const AT_ONCE: Duration = Duration::from_micros(100);
 
 /// The directory that a benchmark makes for itself.
@@ -57,7 +56,7 @@ impl PyDirectory {
         Ok(PyDirectory { directory })
     }
 
-    /// What its mark says, by which others can join.
+    /// Returns the text of the mark, with which other processes join.
     #[getter]
     fn mark(&self) -> &str {
         self.directory.mark()
@@ -68,12 +67,12 @@ impl PyDirectory {
         self.directory.path().to_path_buf()
     }
 
-    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    /// Returns true if its path still leads to it: not if it was unmounted, moved or removed.
     fn is_there(&self) -> bool {
         self.directory.is_there()
     }
 
-    /// How many files lie in it, and how many bytes they hold.
+    /// Number of files that lie in it, and how many bytes they hold.
     fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let used = guard::detached(py, || self.directory.usage())?;
         used.map_err(errors::of_measurement)
@@ -122,7 +121,8 @@ fn open_directory(path: PathBuf, strictly: bool) -> PyResult<i32> {
     Ok(opened.into_raw_fd())
 }
 
-/// Whether what a user owns may lead to where this process works: not another user's, for root.
+/// Returns true if what a user owns may lead to where this process works: not another user's, for
+/// root.
 #[pyfunction]
 fn trusts_owner(owner: u32) -> bool {
     Owners::of_process().trusts(owner)
@@ -253,7 +253,7 @@ fn measure<'py>(
     result(py, loaded, &outcome)
 }
 
-/// What the thread that works tells the one that looks after it.
+/// Message from the worker thread to the thread that watches it.
 enum EngineEvent {
     /// The processes wait to begin.
     Begins,
@@ -267,7 +267,7 @@ impl From<ToPeers> for EngineEvent {
     }
 }
 
-/// What one of several has done, for `together`.
+/// Return the serialised result of one engine, for `together`.
 fn part<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let bytes = outcome.to_bytes().map_err(errors::of_measurement)?;
     let part = PyDict::new(py);
@@ -308,13 +308,13 @@ fn check_room(py: Python<'_>, loaded: &PyLoaded, below: PathBuf) -> PyResult<()>
     checked.map_err(errors::of_measurement)
 }
 
-/// How many of so many hosts have processes of each workload.
+/// Return the number of hosts that have processes of each workload.
 #[pyfunction]
 fn hosts_of_each(loaded: &PyLoaded, hosts: u32) -> Vec<u32> {
     headrace_load::engines_of_each(&loaded.loaded.scenario, hosts)
 }
 
-/// What a measurement and its caller share.
+/// State shared by a measurement and its caller.
 #[derive(Default)]
 struct Shared {
     break_off: AtomicBool,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::{errors, guard};
 
-/// How often signals are looked after.
+/// Number of times signals are looked after.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn of_network(error: &NetworkError) -> PyErr {
@@ -36,7 +36,7 @@ impl Signals {
         }
     }
 
-    /// Whether to go on, after telling something.
+    /// Returns true if to go on, after telling something.
     fn goes_on(&mut self, tell: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
         if self.poll_peers.elapsed() >= LOOK {
             self.poll_peers = Instant::now();

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 
 use crate::rounds;
 
-/// How long somebody waits before it looks whether the run goes on.
+/// Poll interval of a waiting process.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What an engine tells the other hosts.
+/// Message of an engine to the other hosts.
 pub enum ToPeers {
     /// It waits for them.
     Come(SyncPoint),
@@ -22,12 +22,12 @@ pub enum ToPeers {
     Say(usize, RoundMessage),
 }
 
-/// Where processes wait until Python says that the other hosts have come as far, and hear what
-/// those say.
+/// Synchronisation with other hosts: processes wait here until Python reports that the others have
+/// arrived.
 pub struct Waiting<M> {
     /// The number of this engine.
     number: u32,
-    /// How often each place was opened.
+    /// Number of times each place was opened.
     opened: Mutex<HashMap<SyncPoint, u64>>,
     again: Condvar,
     listeners: Mutex<HashMap<usize, Listener>>,
@@ -46,7 +46,7 @@ impl<M: From<ToPeers>> Waiting<M> {
         }
     }
 
-    /// Whether others may say something at any time.
+    /// Returns true if others may say something at any time.
     pub fn listens(&self) -> bool {
         let listeners = self.listeners.lock();
         !listeners.unwrap_or_else(PoisonError::into_inner).is_empty()
@@ -105,13 +105,13 @@ impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
     }
 }
 
-/// What Python's object for the other hosts has found.
+/// Events reported by the Python object for the other hosts.
 pub struct PeerEvents {
     /// The places that are open now: workloads, or none for all.
     opened: Vec<Option<usize>>,
-    /// What was said of the rounds of workloads.
+    /// Messages about the rounds of workloads.
     heard: Vec<(usize, rounds::RoundReaction)>,
-    /// Whether to look again soon.
+    /// True if the caller should poll again soon.
     pub soon: bool,
 }
 

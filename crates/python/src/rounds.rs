@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 /// A message: its kind, the operation's number or the round's, and a time in picoseconds.
 pub type Message = (u8, u64, Option<u64>);
 
-/// Who it is by, and the message.
+/// Sender and message.
 pub type RoundReaction = (u32, Message);
 
 const BEGINS: u8 = 0;
@@ -52,7 +52,7 @@ pub fn received((kind, number, time): Message) -> PyResult<RoundMessage> {
     }
 }
 
-/// Who has come to which round of a workload.
+/// Attendance of the rounds of a workload.
 #[pyclass(module = "headrace._core", name = "RoundKeeper")]
 pub struct PyRoundKeeper {
     keeper: RoundKeeper,
@@ -67,7 +67,7 @@ impl PyRoundKeeper {
         PyRoundKeeper { keeper }
     }
 
-    /// What all are to be told, in this order, of what one says.
+    /// Handle a message of one host and return the messages for all hosts, in order.
     fn hear(&mut self, by: u32, message: Message) -> PyResult<Vec<RoundReaction>> {
         let told = self.keeper.hear(by, received(message)?).into_iter();
         Ok(told.map(|it| (it.by, sent(it.message))).collect())

@@ -20,7 +20,7 @@ use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
 
-/// How often signals are looked after and progress is told.
+/// Interval of signal checks and progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Simulated seconds, requests done, and the part of the run that is over.
@@ -28,7 +28,7 @@ type Progress = (f64, u64, Option<f64>);
 
 type Ended = Result<Result<Outcome, Error>, String>;
 
-/// What a run in a thread of its own tells the calling one.
+/// Message from the thread of a run to its caller.
 enum Message {
     Recorded(Recorded),
     Ended(Box<Ended>),
@@ -37,7 +37,7 @@ enum Message {
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
 
-/// What the run and its caller share.
+/// State shared by the run and its caller.
 #[derive(Default)]
 struct Shared {
     break_off: AtomicBool,

@@ -26,10 +26,10 @@ create_exception!(
 pub struct PyJob {
     job: Job,
     group: Py<PyString>,
-    /// Where it waits, and in which scheduler's hands it is.
+    /// Identity of the waiting job, including its scheduler.
     slot: JobId,
     scheduler: u64,
-    /// When it came to the scheduler, in seconds.
+    /// Arrival at the scheduler, in seconds.
     #[pyo3(get)]
     arrival: f64,
     waiting: std::sync::atomic::AtomicBool,
@@ -79,7 +79,7 @@ impl PyJob {
         self.job.size
     }
 
-    /// What is asked: "read", "write", "open" and so on.
+    /// Operation: "read", "write", "open" and so on.
     #[getter]
     fn operation(&self) -> &'static str {
         self.job.operation.name()
@@ -98,7 +98,7 @@ impl PyJob {
     }
 }
 
-/// What a method asked for.
+/// Call of a scheduler method.
 enum SchedulerCall {
     Dispatch(JobId),
     Send(u32, Py<PyAny>),
@@ -116,7 +116,7 @@ pub struct PyScheduler {
     seed: u64,
     groups: Option<Py<PyTuple>>,
     now: f64,
-    /// Whether its methods are called: not while it is made.
+    /// True if its methods are called: not while it is made.
     runs: bool,
     asked: Vec<SchedulerCall>,
 }
@@ -139,7 +139,7 @@ impl PyScheduler {
         }
     }
 
-    /// So that a subclass may call it with whatever it is made with.
+    /// Accept any arguments so that a subclass may pass on its own.
     #[pyo3(signature = (*_arguments, **_options))]
     fn __init__(&self, _arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) {}
 
@@ -237,7 +237,7 @@ impl PyScheduler {
         self.number
     }
 
-    /// How many schedulers the scenario has.
+    /// Number of schedulers the scenario has.
     #[getter]
     fn count(&self) -> u32 {
         self.count
@@ -268,7 +268,7 @@ impl PyScheduler {
     }
 }
 
-/// What the schedulers of a run share.
+/// State shared by the schedulers of a run.
 #[derive(Default)]
 pub struct Shared {
     /// The first thing that went wrong.
@@ -284,7 +284,7 @@ struct Messages {
 }
 
 impl Shared {
-    /// What went wrong, if anything did.
+    /// Takes the exception, if one was raised.
     pub fn take_failure(&self) -> Option<PyErr> {
         lock(&self.failure).take()
     }
@@ -317,7 +317,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What tells a job that is out from others.
+/// Key that identifies an outstanding job.
 type Key = ([u32; 4], u64, u8, bool);
 
 fn key(job: &Job) -> Key {
@@ -341,8 +341,7 @@ pub struct Adapter {
     wake: Option<Py<PyAny>>,
     /// Jobs that are here or out, if anybody wants to see them again.
     jobs: HashMap<Key, Py<PyJob>>,
-    /// Those of them of which there are several alike: it does not matter which of
-    /// them comes back.
+    /// Jobs with identical keys; any of them may be returned.
     alike: Vec<(Key, Py<PyJob>)>,
     /// Used again and again.
     asked: Vec<SchedulerCall>,

@@ -42,7 +42,7 @@ fn names_of(names: &Names, numbers: &[u32]) -> Vec<String> {
 #[derive(Default)]
 struct Stopper {
     is_cancelled: AtomicBool,
-    /// What a signal's handler raised.
+    /// Exception that a signal handler raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -212,7 +212,7 @@ impl TraceReader {
         names_of(self.get().processes(), &numbers)
     }
 
-    /// What was skipped or assumed so far, as JSON.
+    /// Return the skipped and assumed records so far, as JSON.
     fn skipped(&self) -> PyResult<String> {
         json(self.get().skipped())
     }

@@ -1,17 +1,17 @@
-//! What of a workload is not carried out, counted and named.
+//! Operations of a workload that are not executed, with counts and reasons.
 
 use serde::{Deserialize, Serialize};
 
 /// A kind of operation, or of a trace's line, that is left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Who leaves it out: `trace reader`, `replay`, `model` or `engine`.
+    /// Component that skips it: `trace reader`, `replay`, `model` or `engine`.
     pub by: String,
     /// The operation, or the kind of line.
     pub what: String,
     /// Why.
     pub reason: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -37,7 +37,7 @@ impl LeftOut {
         }
     }
 
-    /// What a trace's reader left out.
+    /// Converts the records that the trace reader skipped.
     pub fn by_reader(skipped: &headrace_trace::Skipped) -> Vec<LeftOut> {
         let kinds = skipped.kinds().iter();
         let left = kinds.filter_map(|it| {

@@ -14,12 +14,12 @@ use super::names::{is_empty, is_ours};
 use super::{failure, new_name, open_parent, rename};
 use crate::Error;
 
-/// What was done with the directories of earlier runs.
+/// Result of cleaning up directories of earlier runs.
 #[derive(Debug, Default)]
 pub struct Cleaned {
-    /// Those that are gone.
+    /// Removed directories.
     pub removed: Vec<PathBuf>,
-    /// Those that are still there, and why.
+    /// Directories that were kept, and the reason.
     pub left: Vec<(PathBuf, LeftReason)>,
 }
 
@@ -175,10 +175,10 @@ impl From<Errno> for Broken {
     }
 }
 
-/// What is still in a directory that was emptied, by paths from there.
+/// Entries left in an emptied directory, by relative path.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
-    /// What is not the engine's.
+    /// Entries that the engine did not create.
     foreign: Vec<String>,
     /// Directories of benchmarks that are still running.
     in_use: Vec<String>,
@@ -335,7 +335,7 @@ fn unlink(directory: &OwnedFd, names: &[String]) -> (usize, Result<(), Errno>) {
     (names.len(), Ok(()))
 }
 
-/// How many files of ours lie in a directory, and how many bytes they hold.
+/// Returns the number and the total bytes of the engine's files in a directory.
 pub(super) fn usage(directory: &OwnedFd) -> Result<(u64, u64), Errno> {
     let (mut files, mut bytes) = (0, 0);
     for (name, kind) in entries(directory)? {
@@ -367,8 +367,8 @@ fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errn
     }
 }
 
-/// What is in a directory, in the order of inodes: removed so, files of ext4 take each block of
-/// the table of inodes once and not over and over.
+/// Lists a directory in the order of inodes. Removal in this order touches each block of ext4's
+/// inode table once.
 fn entries(directory: &OwnedFd) -> Result<Vec<(String, FileType)>, Errno> {
     let mut all = Vec::new();
     for entry in Dir::read_from(directory)? {

@@ -118,7 +118,7 @@ impl Directory {
         Ok(joined)
     }
 
-    /// What its mark says, by which others can join.
+    /// Returns the text of the mark, with which other processes join.
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.mark
@@ -137,7 +137,7 @@ impl Directory {
         })
     }
 
-    /// Where it is, from the file system's root on.
+    /// Returns the absolute path.
     ///
     /// # Errors
     /// If it is gone, or its name is no text.
@@ -152,7 +152,7 @@ impl Directory {
         text.map_err(|_| failed(std::io::Error::other("its path is not UTF-8")))
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -163,7 +163,7 @@ impl Directory {
         &self.root
     }
 
-    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    /// Returns true if its path still leads to it: not if it was unmounted, moved or removed.
     #[must_use]
     pub fn is_there(&self) -> bool {
         let found = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
@@ -173,7 +173,7 @@ impl Directory {
         }
     }
 
-    /// How many files lie in it, and how many bytes they hold.
+    /// Number of files that lie in it, and how many bytes they hold.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -1,4 +1,4 @@
-//! Which directories a benchmark can run in.
+//! Checks that a benchmark can run in a directory.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::failure;
 use crate::Error;
 
-/// What a directory that cannot be opened should have been.
+/// Expected value in the message for a directory that cannot be opened.
 pub(super) const EXPECTED: &str = "expected a directory that exists and can be read";
 
 /// File systems that show the kernel's own things: the numbers of linux/magic.h.

@@ -90,7 +90,7 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
 }
 
-/// What a run that was killed leaves while its directory is made or removed.
+/// Cleans up directories of runs that were killed while creating or removing them.
 #[test]
 fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
     let below = scratch();
@@ -345,7 +345,7 @@ fn a_removal_that_was_broken_off_can_be_taken_up_again() {
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
 }
 
-/// Of a user who is neither root nor the caller of sudo, if tests run as root.
+/// A user who is neither root nor the caller of sudo, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
 /// Gives a path to somebody else; whether that was possible.

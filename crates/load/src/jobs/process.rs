@@ -17,14 +17,14 @@ use crate::operation;
 use crate::page_cache::KnownPages;
 use crate::record::{Done, Record};
 
-/// Of direct reads, one in so many is looked for in the page cache: a file system may take
-/// O_DIRECT and still answer from memory, and to look takes a system call.
+/// One in this many direct reads is looked up in the page cache: a file system may accept O_DIRECT
+/// and still serve from memory, and each check is a system call.
 const SAMPLED: u64 = 16;
 
 /// The longest that a process waits without a look at whether the run is over.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Of a kind of request: how many are done, bytes moved, and the sum of their latencies in
+/// Progress of one kind of request: completed requests, bytes moved, and the sum of latencies in
 /// nanoseconds.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -42,7 +42,7 @@ impl Progress {
     }
 }
 
-/// How many requests were in flight over time.
+/// Number of requests that were in flight over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InFlight {
     /// The most at a time.
@@ -55,7 +55,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// So many were in flight until now.
+    /// Accounts for the number of requests in flight until `now`.
     fn passed(&mut self, now: Nanoseconds, in_flight: usize) {
         // Before the end of the warm-up nothing counts.
         let span = now.saturating_sub(self.since);
@@ -65,17 +65,17 @@ impl InFlight {
     }
 }
 
-/// What a process did.
+/// Result of a process.
 pub struct ProcessOutcome {
     /// All requests.
     pub record: Record,
-    /// How many were in flight, from the end of the warm-up.
+    /// Requests in flight, from the end of the warm-up.
     pub in_flight: InFlight,
     /// Requests that were due before the end and were not made.
     pub not_made: u64,
 }
 
-/// What a process is made of.
+/// Inputs of a process.
 pub struct ProcessPlan<'a> {
     pub job: &'a Job,
     /// The job's number in its stage, and the process's in the job.
@@ -132,7 +132,7 @@ struct Process<'a> {
     offsets: Offsets,
     /// Requests of all passes together, where there is an end to them.
     requests: Option<u64>,
-    /// When no more requests begin.
+    /// Time when no more requests begin.
     stop_at: Option<Nanoseconds>,
     /// Between two requests.
     pause: Option<f64>,
@@ -256,7 +256,8 @@ impl<'a> Process<'a> {
         Ok(())
     }
 
-    /// Whether its time is over. A process that gets no processor for so long makes one request.
+    /// Returns true if its time is over. A process that gets no processor for so long makes one
+    /// request.
     fn is_late(&self, time: Nanoseconds) -> bool {
         self.offsets.drawn() > 0 && self.stop_at.is_some_and(|stop| time >= stop)
     }

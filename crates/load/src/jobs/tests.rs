@@ -59,7 +59,7 @@ fn made(target: &JobTarget, number: u32, bytes: u64) {
     assert_eq!(size, bytes);
 }
 
-/// What jobs do; none where this system has no io_uring.
+/// Runs jobs; none if the system has no io_uring.
 fn ran(target: &JobTarget, jobs: &[Job]) -> Option<Vec<JobReport>> {
     match run_stage(target, jobs, &mut |_| ControlFlow::Continue(())) {
         Ok(StageOutcome {

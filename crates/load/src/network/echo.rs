@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::wire::{self, LARGEST_MESSAGE, NetworkError};
 
-/// How often it is looked whether to go on.
+/// Interval of the checks for a stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A host that answers.
@@ -32,7 +32,7 @@ impl Answering {
         Ok(Answering { listener, token })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     ///
     /// # Errors
     /// If the system does not tell.

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 
 use super::wire::{self, LARGEST_MESSAGE, NetworkError};
 
-/// How long it is tried to connect.
+/// Duration for which it is tried to connect.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Messages that are sent before those that count: the connection's window grows.
@@ -22,7 +22,7 @@ const ROW: u32 = 100;
 pub struct RoundTrips {
     /// Bytes of a message.
     pub size: u32,
-    /// How long they took there and back, in nanoseconds.
+    /// Duration for which they took there and back, in nanoseconds.
     pub times: Histogram<u64>,
 }
 
@@ -93,7 +93,7 @@ fn connect(address: &str) -> Result<TcpStream, NetworkError> {
     Err(failed()(last.unwrap_or_else(none)))
 }
 
-/// So many messages there and back; each one's time is told.
+/// Sends messages back and forth and reports the time of each.
 fn exchange(
     stream: &mut TcpStream,
     message: &mut [u8],

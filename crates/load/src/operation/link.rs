@@ -18,8 +18,8 @@ impl FileOperation for Link {
         Group::SymbolicLink
     }
 
-    /// Of a mix, a file that an earlier operation has made gets it; if none is left, one is
-    /// made first.
+    /// In an operation mix, renames a file that an earlier operation created; creates one first if
+    /// none is left.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let path = match context.one_name(Kind::File, ask.file) {
             Some(path) => path,

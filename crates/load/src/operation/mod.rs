@@ -118,7 +118,7 @@ pub fn implementation(number: usize, interface: Interface) -> &'static dyn FileO
     }
 }
 
-/// How bytes of a file are read.
+/// Method by which bytes of a file are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadMethod {
     /// From the page cache, if they are there.
@@ -132,21 +132,20 @@ pub trait FileOperation: Sync {
     /// Its name in scenarios, tables and results.
     fn name(&self) -> &'static str;
 
-    /// What kind of load it is.
+    /// Operation group.
     fn group(&self) -> Group;
 
-    /// How often it is carried out in a mix of which nothing else is said, in relation to
-    /// the others.
+    /// Default weight of the operation in a mix, relative to the others.
     fn weight(&self) -> f64 {
         1.0
     }
 
-    /// Whether it moves the bytes that it is asked for.
+    /// Returns true if it moves the bytes that it is asked for.
     fn moves_bytes(&self) -> bool {
         false
     }
 
-    /// Where the bytes come from that it reads, if it reads any.
+    /// Returns the method by which the operation reads, if it reads.
     fn reads(&self, _: &Target) -> Option<ReadMethod> {
         None
     }

@@ -6,7 +6,7 @@ use headrace_workload::Ask;
 use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
-/// What is mapped of a file is unmapped.
+/// Unmaps the mapped part of a file.
 pub struct Munmap;
 
 impl FileOperation for Munmap {
@@ -18,7 +18,7 @@ impl FileOperation for Munmap {
         Group::MemoryMapping
     }
 
-    /// What an earlier mmap has mapped; if nothing is, a page of the file is mapped first.
+    /// Uses the mapping of an earlier mmap; if there is none, maps a page of the file first.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let target = Target::file(context, ask, false)?;
         if context.kept.mappings.is_empty() {

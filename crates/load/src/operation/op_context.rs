@@ -1,4 +1,4 @@
-//! What a process works with.
+//! Resources with which a process executes operations.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -20,7 +20,7 @@ const MOST_MAPPED: usize = 16;
 
 /// A process's means: how it makes calls, its open files, its buffer.
 pub struct OpContext {
-    /// How calls are made.
+    /// Backend that makes the calls.
     pub calls: Box<dyn Calls>,
     /// The benchmark's directory, open.
     pub root: Arc<OwnedFd>,
@@ -30,16 +30,16 @@ pub struct OpContext {
     pub base: String,
     /// The files that it has open.
     pub files: OpenFiles,
-    /// How it opens files, beyond reading or writing.
+    /// Additional open flags.
     pub flags: OFlags,
     /// By which calls it reads and writes where the workload names no others, and the
     /// buffer of the C library.
     pub interface: Interface,
     /// Bytes of it.
     pub stream_buffer: usize,
-    /// What it reads into and writes from.
+    /// Buffer for reads and writes from.
     pub buffer: Buffer,
-    /// What files have in them, where that is looked after.
+    /// Expected content of files, if reads are verified.
     pub content: Option<Content>,
     /// Bytes of a call of the C library, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,
@@ -47,11 +47,11 @@ pub struct OpContext {
     pub own_range: Range,
     /// Files that it makes and removes itself, where the workload does not number them.
     pub own: Option<PrivateNames>,
-    /// What operations leave for later ones.
+    /// State that operations leave for later ones.
     pub kept: PendingState,
 }
 
-/// What operations leave for later ones.
+/// State that operations leave for later ones.
 #[derive(Debug, Default)]
 pub struct PendingState {
     /// Files that the C library has open.
@@ -147,7 +147,7 @@ impl OpContext {
         Ok(())
     }
 
-    /// What an operation has open, by itself or by the C library.
+    /// Returns the open descriptor of an operation, its own or the C library's.
     #[must_use]
     pub fn descriptor<'a>(&'a self, target: &'a Target) -> Option<BorrowedFd<'a>> {
         match &target.file {

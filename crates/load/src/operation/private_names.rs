@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-/// What a name is of.
+/// Kind of name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A file.
@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How its names begin.
+    /// Returns the first letter of the names.
     fn letter(self) -> char {
         match self {
             Kind::File => 'f',
@@ -42,7 +42,7 @@ impl Kind {
 #[derive(Debug)]
 pub struct PrivateNames {
     directory: String,
-    /// Those that are there, by kind.
+    /// Existing names, by kind.
     made: [Vec<u32>; 4],
     next: u32,
 }

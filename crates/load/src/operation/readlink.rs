@@ -19,8 +19,8 @@ impl FileOperation for Readlink {
         Group::SymbolicLink
     }
 
-    /// Where no links were there before the run, there is one beside each file that is asked
-    /// for: it is made before it is read first.
+    /// If no links exist before the run, a link is created beside each requested file before its
+    /// first use.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         if let Some(path) = context.names.symbolic_link(ask.file) {
             return Ok(Target::named(path));

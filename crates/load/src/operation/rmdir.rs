@@ -18,8 +18,8 @@ impl FileOperation for Rmdir {
         Group::Directory
     }
 
-    /// Of a mix, a directory that an earlier operation has made is removed; if none is left,
-    /// one is made first.
+    /// In an operation mix, removes a directory that an earlier operation created; creates one
+    /// first if none is left.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         if let Some(path) = context.old_name(Kind::Directory, ask.file) {
             return Ok(Target::named(path));

@@ -8,7 +8,7 @@ use super::private_names::Kind;
 use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
-/// What symbolic links lead to: a name beside them, whether it is there or not.
+/// Target of symbolic links: a sibling name, which need not exist.
 pub const LEADS_TO: &CStr = c"f0";
 
 /// A symbolic link is made.

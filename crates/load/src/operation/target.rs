@@ -1,4 +1,4 @@
-//! What an operation acts on.
+//! Target of an operation.
 
 use std::ffi::CString;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::OpContext;
 use crate::calls::{Handle, Result};
 
-/// What an operation acts on.
+/// Target of an operation.
 #[derive(Debug, Default)]
 pub struct Target {
     /// The open file, or the one that was opened.
@@ -24,7 +24,7 @@ pub struct Target {
     pub offset: u64,
     /// Bytes.
     pub size: usize,
-    /// Whether bytes are written, by what does both.
+    /// True if bytes are written, by what does both.
     pub writes: bool,
 }
 
@@ -107,7 +107,7 @@ impl Target {
         Ok(target.of(context.open(ask.file, writes)?))
     }
 
-    /// What is open.
+    /// Returns the open files.
     #[must_use]
     pub fn opened(file: Handle) -> Target {
         Target::default().of(file)

@@ -18,8 +18,8 @@ impl FileOperation for Unlink {
         Group::SymbolicLink
     }
 
-    /// Of a mix, a file that an earlier operation has made is removed; if none is left,
-    /// one is made first.
+    /// In an operation mix, removes a file that an earlier operation created; creates one first if
+    /// none is left.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         if context.own.is_none() {
             context.files.forget(ask.file);

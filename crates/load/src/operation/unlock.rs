@@ -17,8 +17,8 @@ impl FileOperation for Unlock {
         Group::Windows
     }
 
-    /// What is locked first is a range behind all bytes, which no other process locks: none
-    /// waits for what only this one prepares.
+    /// Locks a range behind all bytes first. No other process locks it, so preparation never blocks
+    /// another process.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let target = Target::file(context, ask, true)?;
         context.calls.lock(target.open()?, context.own_range)?;

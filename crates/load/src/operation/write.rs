@@ -25,7 +25,7 @@ impl FileOperation for Write {
         Target::transfer(context, ask, true)
     }
 
-    /// What a call leaves over is written by another: the last one tells why it did.
+    /// Repeats partial writes; the last call reports the reason.
     fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
         let bytes = context.buffer.bytes(target.size);
         let mut done = 0;

@@ -1,5 +1,4 @@
-//! Where the bytes that a mix reads come from: from the page cache, and then who had them
-//! brought there, or not.
+//! Counts cache hits of an operation mix, and separates bytes that the run itself cached.
 //!
 //! Before each read the kernel says how many pages of the range it has (cachestat(2), since
 //! Linux 6.5; any user may ask about files of their own), which is told apart by what is
@@ -30,7 +29,7 @@ pub struct Reads {
     pub hits: u64,
     /// In the page cache, or on the way to it, because they were read ahead.
     pub read_ahead: u64,
-    /// Of which the kernel tells nothing.
+    /// Reads whose source the kernel does not report.
     pub unknown: u64,
 }
 

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 
 use super::cachestat::cached_pages;
 
-/// How much of a file is looked at, and read again, at once.
+/// Bytes of a file that are checked and re-read at once.
 const PART: u64 = 1 << 20;
 
 /// Reads what of a file is not in the page cache. Where the kernel does not tell (cachestat(2),
@@ -26,7 +26,7 @@ pub fn bring_in(opened: impl AsFd, size: u64) {
     }
 }
 
-/// Whether a part of a file is not all in the page cache, as far as the kernel tells.
+/// Returns true if a part of a file is not all in the page cache, as far as the kernel tells.
 pub fn lacks(opened: impl AsFd, offset: u64, size: u64) -> bool {
     let pages = size.div_ceil(rustix::param::page_size() as u64);
     cached_pages(opened.as_fd(), offset, size).is_ok_and(|cached| cached < pages)

@@ -16,13 +16,14 @@ use crate::Error;
 /// Records that are read at a time.
 const BATCH: usize = 4096;
 
-/// How long a process that waits for another sleeps before it looks whether the run is over.
+/// Duration for which a process that waits for another sleeps before it looks whether the run is
+/// over.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A trace that is replayed, for all its processes.
 pub struct Replay {
     pub(super) spec: TraceReplay,
-    /// What was there before.
+    /// Files that exist before the run.
     pub(super) initial: Vec<Initial>,
     /// Files that a process uses which another has opened.
     pub(super) shared: HashSet<Object>,
@@ -96,7 +97,7 @@ impl Replay {
         })
     }
 
-    /// What a process does next; none if it is done.
+    /// Returns the next step of a process; none if it is done.
     pub(super) fn next(&self, process: u32) -> Result<Option<Step>, Error> {
         let mut state = self.locked();
         loop {
@@ -137,7 +138,7 @@ impl Replay {
         LeftOut::new("engine", operation, reason, 1).add(&mut self.all_left_out());
     }
 
-    /// What was not carried out.
+    /// Returns the operations that were not executed.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.all_left_out().clone()
     }

@@ -39,7 +39,7 @@ struct OpenFile {
     writes: bool,
 }
 
-/// What a call needs of a descriptor.
+/// Access mode that a call needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
     Reads,
@@ -63,7 +63,7 @@ struct Descriptors {
     open: HashMap<Object, Vec<OpenFile>>,
 }
 
-/// What a step is about to do.
+/// A step ready to execute.
 struct Ready {
     path: CString,
     other: CString,
@@ -166,7 +166,7 @@ fn steps(
     Ok(())
 }
 
-/// When a step is to begin, if its trace or the scenario says it.
+/// Returns the intended start of a step, if the trace or the scenario gives one.
 fn intended(
     replay: &Replay,
     step: &Step,
@@ -188,8 +188,8 @@ fn intended(
     Ok(Some((seconds.max(0.0) * 1e9) as Nanoseconds))
 }
 
-/// Whether a call failed because names or files are otherwise than expected, and not because the
-/// file system is full, broken or gone.
+/// Returns true if a call failed because names or files are otherwise than expected, and not
+/// because the file system is full, broken or gone.
 fn is_of_state(errno: Errno) -> bool {
     [
         Errno::NOENT,
@@ -212,7 +212,7 @@ fn is_of_state(errno: Errno) -> bool {
     .contains(&errno)
 }
 
-/// What a call needs to have open, if anything.
+/// Returns the descriptor that a call needs, if any.
 fn needed(step: &Step) -> Option<Need> {
     // What fails, and opening, go by the name.
     step.object.filter(|_| !step.record.failed())?;
@@ -460,7 +460,7 @@ fn execute(context: &mut OpContext, step: &Step, ready: Ready) -> Result<(u64, O
     Ok((0, None))
 }
 
-/// How a step opens its file, and whether it can be read and written then.
+/// Returns the open flags of a step, and flags for readable and writable.
 fn flags(step: &Step) -> (OFlags, bool, bool) {
     let given = step.record.flags;
     let (reads, writes) = (given.has(Flags::READ), given.has(Flags::WRITE));

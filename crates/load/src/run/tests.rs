@@ -8,7 +8,7 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     loaded.expect("a scenario").scenario
 }
 
-/// What a scenario gives in a temporary directory, from which everything goes.
+/// Runs a scenario in a temporary directory and checks that it is empty afterwards.
 pub(super) fn carried(text: &str, options: Options) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
@@ -20,7 +20,7 @@ pub(super) fn carried(text: &str, options: Options) -> Outcome {
     outcome
 }
 
-/// How many operations of a name were done, and how many bytes they moved.
+/// Returns the number of completed operations of a name, and the bytes they moved.
 pub(crate) fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
     let number = operation::number(name).expect("an operation");
     let cell = outcome.record.cells[number].as_ref();
@@ -462,7 +462,7 @@ fn files_that_are_to_be_cached_are_when_the_run_begins() {
     assert_eq!((left, colder), (4, Some(0)));
 }
 
-/// Those of a workload, and not the one by which the benchmark knows its directory.
+/// Opens the files of a workload, without the directory's mark.
 fn files_below(path: &Path) -> Vec<std::fs::File> {
     let entries = std::fs::read_dir(path).expect("it is there");
     let mut found = Vec::new();

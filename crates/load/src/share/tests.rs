@@ -16,14 +16,14 @@ use crate::{Directory, LiveProgress, Options, Outcome, run, run_share, together}
 #[derive(Default)]
 struct Room {
     engines: u32,
-    /// How many have come, and how often all had.
+    /// Number of have that come, and how often all had.
     here: Mutex<HashMap<SyncPoint, (u32, u32)>>,
     all: Condvar,
     opened: AtomicU64,
     listeners: Mutex<HashMap<(usize, u32), Listener>>,
 }
 
-/// What an engine says of a workload.
+/// Message of an engine about a workload.
 type Said = (usize, u32, RoundMessage);
 
 /// One of the engines, and where what it says goes.
@@ -87,7 +87,7 @@ fn scenario(text: &str) -> Scenario {
     loaded.expect("a scenario").scenario
 }
 
-/// What so many engines do of a scenario, put together.
+/// Runs a scenario on several engines and merges their results.
 fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
