@@ -1,5 +1,4 @@
-//! What can be wrong with a net, before and while it runs. Every message
-//! names the page path of what it speaks of.
+//! Errors of a net, before and during a run. Every message names the page path of its subject.
 
 use crate::time::Time;
 
@@ -85,7 +84,7 @@ pub enum BuildError {
     OutOfReach {
         /// The transition.
         path: String,
-        /// What it reaches for.
+        /// Node that it accesses.
         node: String,
     },
     /// An arc into a folded page that does not say which copy.
@@ -117,7 +116,7 @@ pub enum RunError {
     ZeroTimeLoop {
         /// When.
         time: Time,
-        /// How many firings.
+        /// Number of firings.
         firings: u64,
         /// The transitions that fire in turn.
         cycle: String,
@@ -127,7 +126,7 @@ pub enum RunError {
     Deadlock {
         /// When.
         time: Time,
-        /// Where tokens stand, and how many.
+        /// Nodes that hold tokens, and their numbers.
         standing: Vec<(String, u64)>,
     },
     /// A token chose a copy that is not there.
@@ -135,9 +134,9 @@ pub enum RunError {
     NoSuchCopy {
         /// The node.
         path: String,
-        /// What was chosen.
+        /// Chosen copy.
         asked: u32,
-        /// How many there are.
+        /// Number of there that are.
         copies: u32,
     },
     /// The model says that something is wrong, or a transition put or took what
@@ -146,7 +145,7 @@ pub enum RunError {
     Failed {
         /// The transition or station.
         path: String,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
     /// A conserved sum changed.

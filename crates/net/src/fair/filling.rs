@@ -25,12 +25,12 @@ impl Ord for ByShare {
     }
 }
 
-/// What is left of a resource.
+/// Remaining capacity of a resource.
 #[derive(Clone, Copy, Debug)]
 struct RemainingCapacity {
     capacity: f64,
     flows: u32,
-    /// How often that has changed: older entries in the heap say nothing.
+    /// Number of times that has changed: older entries in the heap say nothing.
     version: u32,
     touched: bool,
     settled: bool,

@@ -93,7 +93,7 @@ impl Fair {
         }
     }
 
-    /// How many resources there are.
+    /// Number of resources.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
@@ -263,7 +263,7 @@ impl Fair {
         }
     }
 
-    /// What the others on its path allow a flow.
+    /// Returns the rate that the other flows on its path leave for a flow.
     fn allowed_by_others(&self, flow: FlowId, but: u32) -> f64 {
         let path = self.flows[flow as usize].path().iter();
         path.filter(|&&it| it != but)
@@ -349,7 +349,7 @@ impl Fair {
     }
 }
 
-/// Whether two levels are the same but for rounding.
+/// Returns true if two levels are the same but for rounding.
 fn same(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= TOLERANCE * one.min(other)
 }

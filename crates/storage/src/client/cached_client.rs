@@ -10,7 +10,7 @@ use super::{AnswerHandler, BreakPorts, ClientContext, Network, oplocks};
 use crate::localfs::{self, Closing, Remote};
 use crate::tokens::{Job, Request, Role, Transfer};
 
-/// What the cache has asked of the servers.
+/// Requests of the cache to the servers.
 #[derive(Clone, Copy)]
 struct CacheRequests {
     owner: Option<u32>,
@@ -18,13 +18,13 @@ struct CacheRequests {
     offset: u64,
     size: u64,
     operation: Operation,
-    /// When it was asked.
+    /// Time when it was asked.
     at: Time,
     /// Jobs that are still out.
     pending: u32,
 }
 
-/// What closing a file does where attributes are kept like this.
+/// Returns the effect of closing a file with this attribute cache.
 fn closing(attributes: &Attributes) -> Closing {
     match (attributes.timed(), attributes.oplocks()) {
         (Some(timed), _) if timed.close_to_open => Closing::Stores,

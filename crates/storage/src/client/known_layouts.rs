@@ -1,5 +1,5 @@
-//! Which files' layouts a client knows: whole ranges of numbers, because
-//! processes go through their files in order.
+//! Files whose layouts a client knows, as ranges of numbers, because processes use their files in
+//! order.
 
 /// A set of file numbers.
 #[derive(Clone, Default, Debug)]
@@ -14,7 +14,7 @@ impl KnownLayouts {
         self.ranges.partition_point(|&(first, _)| first <= file)
     }
 
-    /// Whether the file is known.
+    /// Returns true if the file is known.
     pub fn contains(&self, file: u32) -> bool {
         match self.after(file).checked_sub(1) {
             None => false,

@@ -1,8 +1,7 @@
-//! What a client asks metadata servers: one question for the server that knows a name, or
-//! one for each of them.
+//! Metadata requests of a client: one to the server that knows a name, or one to each server.
 //!
-//! Where names are on all servers (GlusterFS), the one that a hash names is asked, and all
-//! of them before a name is made, since it may be elsewhere (cluster/distribute with
+//! If names are on all servers (GlusterFS), the client asks the one that a hash selects, and all of
+//! them before it creates a name, since it may be elsewhere (cluster/distribute with
 //! lookup-unhashed); or every one is asked each time, where each has a part or a copy
 //! (cluster/stripe, cluster/replicate).
 //!
@@ -22,7 +21,7 @@ use crate::tokens::{Job, Request, Role};
 /// there, and alone when that has been answered. The highest bit says that one failed.
 const LOOKED_UP: u32 = 1 << 30;
 
-/// How a client asks.
+/// Metadata requests of a client.
 #[derive(Clone)]
 pub(super) struct MetadataRpc {
     placement: Placement,
@@ -82,7 +81,7 @@ pub(super) fn is_last_answer(request: &mut Request) -> bool {
     request.pending & (LOOKED_UP - 1) == 0
 }
 
-/// Whether a request whose questions have been answered was only looked up.
+/// Returns true if a request whose questions have been answered was only looked up.
 pub(super) fn is_looked_up(request: &Request) -> bool {
     request.pending == LOOKED_UP
 }

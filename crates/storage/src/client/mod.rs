@@ -62,38 +62,38 @@ use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// A client's way to the servers.
 pub struct Network {
-    /// Where jobs for data servers go.
+    /// Destination of jobs for data servers.
     pub send: To<Job>,
-    /// Where questions for metadata servers go.
+    /// Destination of metadata requests.
     pub ask: To<Job>,
-    /// What has come back.
+    /// Returned messages.
     pub received: Node<Job>,
-    /// Where what is about locks goes, and where it comes from, if there are any.
+    /// Output and input of lock messages, if locks are modelled.
     pub locks: Option<(To<Job>, Node<Job>)>,
 }
 
-/// What clients know of the run.
+/// State of the run that clients know.
 pub struct ClientContext {
-    /// How files were opened.
+    /// Open flags of files.
     pub callers: Callers,
-    /// How large files are.
+    /// File sizes.
     pub sizes: Sizes,
-    /// Which directories they lie in.
+    /// Directories of the files.
     pub directories: Directories,
-    /// How often they have been changed.
+    /// Number of times they have been changed.
     pub changes: Changes,
-    /// How they are laid out.
+    /// Layouts of the files.
     pub layouts: Layouts,
-    /// Who may cache them, if that is told by locks.
+    /// Cache permissions of the files, if oplocks are modelled.
     pub oplocks: Option<Oplocks>,
-    /// Which locks each client has.
+    /// Locks of each client.
     pub held: Vec<LockSet>,
 }
 
-/// What one client knows of files.
+/// File state of one client.
 #[derive(Clone, Default)]
 struct ClientFiles {
-    /// Which of them it knows where to find.
+    /// Files whose layout is known.
     layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
@@ -101,7 +101,7 @@ struct ClientFiles {
 }
 
 impl ClientFiles {
-    /// What a metadata server has to be asked before a request can go on, if anything.
+    /// Returns the metadata request that must precede a request, if any.
     fn question(&self, request: &Request, now: Time) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
         if request.only_computes {
@@ -127,7 +127,7 @@ impl ClientFiles {
         (!checked).then_some(Operation::Stat)
     }
 
-    /// Whether an operation on a name needs no message because of a lock.
+    /// Returns true if an operation on a name needs no message because of a lock.
     fn is_locked(&self, operation: Operation, file: u32, client: u32) -> bool {
         let looks = matches!(
             operation,
@@ -229,16 +229,16 @@ pub fn client(
     }
 }
 
-/// What becomes of a metadata server's answers.
+/// Handler of a metadata server's replies.
 #[derive(Clone, Copy)]
 struct AnswerHandler {
     known: headrace_net::Store<ClientFiles>,
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
-    /// Where requests are that can go on to the data.
+    /// Requests that can continue to the data.
     ready: Node<Request>,
-    /// Where locks are under which the cache is to be flushed, and where they go then.
+    /// Locks whose data must be flushed, and their destination afterwards.
     flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
     keeps: bool,
     breaking: Option<Breaking>,

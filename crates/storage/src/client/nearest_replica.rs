@@ -1,6 +1,6 @@
-//! Which copy is nearest to a client: the one that the fewest links between switches lead
-//! to. HDFS reads from the same host, else from the same rack, else from any (Shvachko et
-//! al., MSST 2010, section III.A; HDFS Architecture Guide, "Replica Selection").
+//! Selects the nearest copy for a client: the one reached over the fewest links between switches.
+//! HDFS reads from the same host, else from the same rack, else from any (Shvachko et al., MSST
+//! 2010, section III.A; HDFS Architecture Guide, "Replica Selection").
 //!
 //! Not modelled: clients on the servers' hosts.
 
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::network::{Fabric, Hosts};
 
-/// How far it is from clients to servers.
+/// Distances from clients to servers.
 #[derive(Clone)]
 pub(super) struct NearestReplica {
     fabric: Arc<Fabric>,
@@ -36,7 +36,7 @@ impl NearestReplica {
         Some(NearestReplica { fabric, clients })
     }
 
-    /// Which of the servers with a copy is nearest to a client; of several any.
+    /// Returns the server with a copy nearest to a client; ties are broken arbitrarily.
     pub fn of(
         &self,
         client: u32,

@@ -1,4 +1,4 @@
-//! Which targets have copies of the same data.
+//! Placement of copies on targets.
 //!
 //! A layout spreads files over places. Without copies these are the targets; with
 //! copies each is a set of so many of them, all on different servers.
@@ -17,7 +17,7 @@ pub struct ReplicaPlacement {
     places: u64,
     servers: u64,
     reads: ReadFrom,
-    /// What files' own sets are drawn with, if they have some.
+    /// Seed of per-file replica sets, if files have their own.
     seed: Option<u64>,
     /// Blocks' own sets, if they have some: then a place is a block.
     blocks: Option<Blocks>,
@@ -45,7 +45,7 @@ impl ReplicaPlacement {
         }
     }
 
-    /// How many targets have each byte.
+    /// Number of targets that have each byte.
     pub fn count(&self) -> u32 {
         self.count as u32
     }

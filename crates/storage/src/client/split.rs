@@ -20,7 +20,7 @@ pub(super) struct Split {
     layouts: Layouts,
     sizes: Sizes,
     copies: ReplicaPlacement,
-    /// Which of them is read, if it is not the same for all of a request.
+    /// Nearest copy, if it is chosen separately for each part of a request.
     nearest: Option<NearestReplica>,
     /// To how many of them the client sends what it writes.
     written: u32,
@@ -109,7 +109,7 @@ impl Split {
         Some(jobs)
     }
 
-    /// What an fsync of a file asks for: one empty piece of each of its targets or blocks.
+    /// Returns the pieces of an fsync: an empty one for each target or block.
     fn parts_of(&self, layout: &Layout, file: u32) -> Box<dyn Iterator<Item = Piece>> {
         let piece = |target, offset| Piece {
             target,

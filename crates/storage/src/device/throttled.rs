@@ -60,7 +60,7 @@ pub(super) fn station(page: &mut Page<'_>, spec: &Throttled) -> Node<Transfer> {
 /// Bytes of one block: journals submit each of metadata by itself.
 const BLOCK: u64 = 4096;
 
-/// What one limit allows: bytes or operations.
+/// Token bucket of one limit: bytes or operations.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// A tick.
@@ -95,8 +95,8 @@ impl Bucket {
         self.dispatched = 0;
     }
 
-    /// How much goes if these ticks are taken from the begin of the window: what they
-    /// allowed, or all if they allowed less than one (throtl_trim_iops).
+    /// Returns the amount removed when ticks leave the window: the amount they allowed, or all if
+    /// less than one (throtl_trim_iops).
     fn goes(&self, ticks: u64) -> u64 {
         match self.allowed(ticks) {
             0 => self.dispatched,
@@ -116,7 +116,7 @@ impl Bucket {
         (self.credit as f64 - self.dispatched as f64) / self.burst as f64
     }
 
-    /// What the amount lacks at the end of these ticks.
+    /// Returns the missing amount at the end of these ticks.
     fn lacks(&self, amount: u64, ticks: u64) -> u64 {
         let allowed = self.allowed(ticks).saturating_add(self.credit);
         self.dispatched
@@ -132,12 +132,11 @@ struct Way {
     operations: Option<Bucket>,
     slice: u64,
     waiting: Line,
-    /// When each of them came.
+    /// Time when each of them came.
     came: VecDeque<Time>,
     begins: u64,
     ends: u64,
-    /// Of the first in line: whether its bytes are paid, and how many of its
-    /// operations.
+    /// Payment state of the first in line: bytes paid, and operations paid.
     paid: (bool, u64),
     /// Until when what was allowed uses the limits up.
     used_until: Time,
@@ -292,18 +291,18 @@ struct Limited {
     ways: [Way; 2],
     tick: Span,
     largest: u64,
-    /// How many more transfers the device may have under way.
+    /// Number of further transfers that the device may accept.
     room: u32,
-    /// What waits for room, and since when.
+    /// Waiting jobs with the start of their wait.
     held: Line,
     held_since: VecDeque<Time>,
-    /// What will be told of together, if that is how the device serves.
+    /// Transfers that are completed together, if the device batches completions.
     bulk: Option<Line>,
     device_free: Time,
-    /// Of reads and of writes.
+    /// Values for reads and for writes.
     picoseconds_per_byte: [f64; 2],
     per_transfer: [Span; 2],
-    /// Of memory that is read into, and of blocks that are written.
+    /// First-use cost of memory that is read into, and of blocks that are written.
     first_used: [Span; 2],
     latency: [Span; 2],
     flush: Span,

@@ -1,5 +1,5 @@
-//! What a client has asked of servers: it sends again, or elsewhere, what is not
-//! answered in time.
+//! Outstanding requests of a client. The client re-sends requests that are not answered in time,
+//! possibly to another server.
 //!
 //! - An attempt that is not answered for `recovery.timeout` is given up if its server is
 //!   away or has been since; one that is slow is not, as it answers pings. The server
@@ -28,7 +28,7 @@ use super::failover_routing::Route;
 use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
-/// What a client does.
+/// Action of a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// Sends a message.
@@ -39,7 +39,7 @@ pub enum Step {
     GiveUp(Job),
 }
 
-/// What attempts act in: what they do, and for whose account.
+/// Context of attempts: their firing and the account to charge.
 pub struct AttemptContext<'a, 'f> {
     pub firing: &'a mut Firing<'f>,
     pub now: Time,
@@ -54,7 +54,7 @@ type Charged = (Job, Account);
 #[derive(Clone, Copy, Debug)]
 struct Need {
     host: u32,
-    /// How often it had gone or come when the job was sent.
+    /// Number of times it had gone or come when the job was sent.
     changes: u32,
     /// The client took it for failed then; if it is back before the job comes to it, it
     /// is passed on to it all the same.
@@ -70,19 +70,19 @@ struct Attempt {
     message: Job,
     /// The servers that have a part in it, that which gets it first.
     needs: Vec<Need>,
-    /// Whose it is.
+    /// Account to charge.
     account: Account,
     /// Since it was lost.
     lost: Option<Held>,
 }
 
 impl Attempt {
-    /// Whether it is at a server.
+    /// Returns true if it is at a server.
     fn is_at(&self, host: u32) -> bool {
         self.needs.first().is_some_and(|it| it.host == host)
     }
 
-    /// Whether a server that it needs is away or has been.
+    /// Returns true if a server that it needs is away or has been.
     fn is_lost(&self, world: &ServerState) -> bool {
         let hosts = &world.hosts;
         let mut needs = self.needs.iter();
@@ -96,7 +96,7 @@ impl Attempt {
 /// A server that has been taken for failed.
 #[derive(Clone, Default, Debug)]
 struct Failed {
-    /// When it is pinged next, or it is given up.
+    /// Time of the next ping, or of its abandonment.
     next: Option<Time>,
     waiting: Vec<Waiting>,
 }
@@ -105,7 +105,7 @@ struct Failed {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: Job,
-    /// How many pings it has seen go unanswered.
+    /// Number of unanswered pings.
     pings: u32,
     since: Held,
 }
@@ -129,12 +129,12 @@ pub struct Attempts {
     /// The number of the next attempt.
     next: u32,
     live: BTreeMap<u32, Attempt>,
-    /// When attempts have to be answered, in order.
+    /// Deadlines of attempts, in order.
     deadlines: VecDeque<(Time, u32)>,
     failed: BTreeMap<u32, Failed>,
-    /// How often servers had gone or come when they were heard last.
+    /// Number of times servers had gone or come when they were heard last.
     heard: BTreeMap<u32, u32>,
-    /// When the client's timer runs out.
+    /// Time when the client's timer runs out.
     armed: Option<Time>,
     /// On what the time of jobs is booked that wait for failed servers or are lost.
     wait: WaitId,
@@ -170,7 +170,7 @@ impl Attempts {
         }
     }
 
-    /// Whether the client takes a server for failed.
+    /// Returns true if the client takes a server for failed.
     pub fn takes_for_failed(&self, host: u32) -> bool {
         self.failed.contains_key(&host)
     }
@@ -407,7 +407,7 @@ impl Attempts {
         }
     }
 
-    /// When the timer is to be set to, if it has to be set anew.
+    /// Returns the new timer expiry, if the timer must be re-armed.
     pub fn arm(&mut self) -> Option<Time> {
         self.forget_answered();
         let deadline = self.deadlines.front().map(|(deadline, _)| *deadline);
@@ -420,7 +420,7 @@ impl Attempts {
         Some(next)
     }
 
-    /// Whether a timer that has run out is the one that was set last.
+    /// Returns true if a timer that has run out is the one that was set last.
     pub fn disarm(&mut self, time: Time) -> bool {
         let this = self.armed == Some(time);
         if this {

@@ -17,16 +17,16 @@ use crate::tokens::{Job, Role};
 #[derive(Clone, Copy)]
 struct Timer(Time);
 
-/// Where attempts put what they do.
+/// Output places of attempts.
 #[derive(Clone, Copy)]
 struct AttemptPorts {
     send: To<Job>,
     ask: To<Job>,
     answered: Node<Job>,
     timer: Node<Timer>,
-    /// Where a server's repair hears what it has missed.
+    /// Place where a server's repair learns of missed writes.
     missed: Option<Node<RepairEvent>>,
-    /// Where schedulers in the network hear what is given up.
+    /// Notification of schedulers in the network about abandoned jobs.
     given_up: Option<Node<Job>>,
 }
 

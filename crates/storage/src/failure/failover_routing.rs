@@ -1,4 +1,4 @@
-//! Which servers can do a job: with copies of the data there are several.
+//! Routing of jobs to servers; with copies of the data several are possible.
 
 use headrace_spec::{MetadataHosts, Parallel};
 use headrace_trace::Operation;
@@ -7,7 +7,7 @@ use crate::client::ReplicaPlacement;
 use crate::network::Wire;
 use crate::tokens::{Job, Message, Role};
 
-/// Where a job goes.
+/// Route of a job.
 #[derive(Clone, Copy, Debug)]
 pub enum Route {
     /// To this server, as this job.
@@ -18,7 +18,7 @@ pub enum Route {
     Waits(u32),
 }
 
-/// Which servers can do a job.
+/// Routing of jobs to servers.
 #[derive(Clone, Debug)]
 pub struct FailoverRoutes {
     copies: ReplicaPlacement,
@@ -109,7 +109,7 @@ impl FailoverRoutes {
         }
     }
 
-    /// Which copy a job is for.
+    /// Returns the copy that a job addresses.
     fn copy(&self, job: &Job) -> u32 {
         let target = u32::from(job.target) * self.servers + job.server;
         let place = self.copies.place(job.file, job.offset, target);
@@ -128,13 +128,13 @@ impl FailoverRoutes {
         })
     }
 
-    /// Whether a job is a write that servers pass on.
+    /// Returns true if a job is a write that servers pass on.
     pub fn passed_on(&self, job: &Job) -> bool {
         self.chained && job.role == Role::Data && job.operation == Operation::Write
     }
 
-    /// Where a job goes for a client that takes some servers for failed, where some
-    /// lack what a job reads.
+    /// Returns the route of a job for a client that considers some servers failed, if some lack the
+    /// data.
     pub fn way(
         &self,
         job: &Job,

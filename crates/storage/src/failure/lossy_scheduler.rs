@@ -23,7 +23,7 @@ use crate::tokens::{Job, Message};
 /// Jobs by client and the client's number.
 type Keys = BTreeSet<(u32, u32)>;
 
-/// What has been dispatched and is not back, and what was given up before.
+/// Dispatched jobs that have not returned, and abandoned jobs.
 #[derive(Default)]
 struct DispatchedJobs {
     dispatched: Keys,

@@ -47,9 +47,9 @@ use headrace_spec::{Parallel, Position, Scenario};
 use crate::client::ReplicaPlacement;
 use crate::tokens::Job;
 
-/// What there is to know in a run whose servers fail.
+/// State of a run with server failures.
 pub struct Failures {
-    /// What clients wait for, by client.
+    /// Outstanding attempts, by client.
     pub clients: Vec<Attempts>,
     /// The servers, and where data is.
     pub world: ServerState,
@@ -72,14 +72,14 @@ impl Failures {
 pub struct ServerState {
     /// The servers.
     pub hosts: HostStates,
-    /// Which servers can do a job.
+    /// Routing of jobs to servers.
     pub ways: FailoverRoutes,
     /// Copies that are to be made anew, if they are.
     pub repair: Option<Repair>,
 }
 
 impl ServerState {
-    /// Where a job goes for a client that takes some servers for failed.
+    /// Returns the route of a job for a client that considers some servers failed.
     fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Route {
         let repair = self.repair.as_ref();
         let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
@@ -128,20 +128,20 @@ impl ServerState {
 /// The places through which copies are called for.
 #[derive(Clone, Copy)]
 pub struct Repairing {
-    /// What may call for copies.
+    /// Events that may require copies.
     pub due: Node<RepairEvent>,
     /// The workload is over.
     pub over: Node<()>,
 }
 
-/// Where to find all that.
+/// Handles of this state.
 #[derive(Clone, Copy)]
 pub struct Failing {
     /// The store.
     pub store: Store<Failures>,
     /// The places, if copies are made anew.
     pub repairing: Option<Repairing>,
-    /// What clients have given up, if schedulers in the network are to know.
+    /// Jobs that clients have abandoned, if schedulers in the network must be notified.
     pub given_up: Option<Node<Job>>,
 }
 

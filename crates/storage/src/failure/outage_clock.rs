@@ -1,4 +1,4 @@
-//! When servers go and come.
+//! Schedule of server failures and returns.
 //!
 //! ```text
 //!   (failures) ─▶ [set] ····▶ (due) ─▶ [happen] ─▶ server: memory lost

@@ -1,9 +1,8 @@
 //! Copies that failures have cost, and who makes them anew.
 //!
-//! What a server missed while it was away, and, where it counts as dead, all that it
-//! held, is cut into pieces; each has a server that sends it, the least laden of those
-//! with a sound copy, and one that gets it. A server sends so many pieces at a time, as
-//! messages, some of each under way.
+//! Data that a server missed, and all its data once it counts as dead, is split into pieces. Each
+//! piece has a source server, the least loaded of those with a sound copy, and one that gets it. A
+//! server sends so many pieces at a time, as messages, some of each under way.
 //!
 //! Sources: GlusterFS 3.x, cluster/replicate (data self-heal); Hadoop 0.20,
 //! FSNamesystem.java (ReplicationMonitor, chooseSourceDatanode); Shvachko et al., MSST
@@ -48,7 +47,7 @@ pub enum RepairEvent {
     },
 }
 
-/// How copies are made.
+/// Rules of the repair.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     /// A server that is away counts as dead some time after it has failed.
@@ -60,14 +59,14 @@ struct Rules {
     block: u64,
 }
 
-/// What a server does not have.
+/// Data that a server lacks.
 #[derive(Clone, Default, Debug)]
 struct LostData {
-    /// What it has, as far as it was written or there before the run.
+    /// Data that it holds, written in the run or existing before.
     held: Parts,
-    /// What was written without it.
+    /// Data written in its absence.
     missed: Parts,
-    /// What is to be copied.
+    /// Data to copy.
     wanted: Parts,
     /// Copying has begun.
     active: bool,
@@ -100,7 +99,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Whether it has nothing to send.
+    /// Returns true if it has nothing to send.
     fn is_idle(&self) -> bool {
         self.rest.is_none() && self.under_way == 0
     }
@@ -125,7 +124,7 @@ struct Copying {
 /// Messages of repair are told from those of jobs by their numbers.
 const FIRST: u32 = 1 << 31;
 
-/// What is to be copied, and what is being copied.
+/// Pending and running copies.
 #[derive(Clone, Debug)]
 pub struct Repair {
     rules: Rules,
@@ -134,9 +133,9 @@ pub struct Repair {
     sources: Vec<Source>,
     under_way: BTreeMap<u32, Copying>,
     next: u32,
-    /// What nobody can send or get.
+    /// Pieces without a source or a destination.
     stranded: Vec<Piece>,
-    /// What was missed since the last event.
+    /// Writes missed since the last event.
     fresh: Vec<(u32, Part)>,
     /// Bytes that are still to be copied, by failure.
     open: BTreeMap<usize, u64>,
@@ -188,7 +187,7 @@ impl Repair {
         })
     }
 
-    /// How long after a failure, or after its end, copying begins, whichever it is.
+    /// Delay between a failure, or its end, and the start of copying.
     pub fn begins(&self, fails: bool) -> Option<Span> {
         (self.rules.replaces == fails).then_some(self.rules.after)
     }
@@ -212,18 +211,18 @@ impl Repair {
         }
     }
 
-    /// Whether a server lacks some of what a job reads.
+    /// Returns true if a server lacks some of what a job reads.
     pub fn lacks(&self, job: &Job) -> bool {
         let lost = &self.lost[job.server as usize];
         lost.missed.overlap(Part::of(job))
     }
 
-    /// Whether something has been missed that is to be copied at once.
+    /// Returns true if something has been missed that is to be copied at once.
     pub fn has_fresh(&self) -> bool {
         !self.fresh.is_empty()
     }
 
-    /// Where a message goes on from the server that has read it.
+    /// Returns the next hop of a message after a server has read it.
     pub fn onward(&self, number: u32) -> Option<(u32, u16)> {
         self.under_way.get(&number).map(|it| it.piece.to)
     }
@@ -234,18 +233,18 @@ impl Repair {
         self.run_is_over(hosts)
     }
 
-    /// Whether nobody works any more, and nothing is to come.
+    /// Returns true if nobody works any more, and nothing is to come.
     pub fn run_is_over(&self, hosts: &HostStates) -> bool {
         self.over && !self.copies() && !hosts.last_outages().any(|it| self.waits(it, hosts))
     }
 
-    /// Whether anything is being copied.
+    /// Returns true if anything is being copied.
     fn copies(&self) -> bool {
         let mut sources = self.sources.iter();
         !self.under_way.is_empty() || sources.any(|source| !source.queue.is_empty())
     }
 
-    /// Whether copying for a failure that has begun is still to begin.
+    /// Returns true if copying for a failure that has begun is still to begin.
     fn waits(&self, outage: usize, hosts: &HostStates) -> bool {
         let host = hosts.outages()[outage].host;
         let Some(lost) = self.lost.get(host as usize) else {

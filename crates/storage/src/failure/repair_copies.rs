@@ -1,4 +1,4 @@
-//! How copies go from server to server.
+//! Transfer of copies between servers.
 //!
 //! ```text
 //!   (repair due) ─▶ [plan] ─▶ a server: (copies) ─▶ its device
@@ -21,12 +21,12 @@ use crate::tokens::{Direction, Job, Message};
 
 /// A server's way between its network and its device for copies.
 pub struct Copying {
-    /// What it is to read and send.
+    /// Copies to read and send.
     pub order: Port<Job>,
     store: headrace_net::Store<Failures>,
     /// Copies to be read or written.
     copies: Node<Job>,
-    /// Where they go on.
+    /// Next destination.
     send: To<Job>,
     wire: Wire,
 }

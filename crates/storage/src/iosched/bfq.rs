@@ -43,7 +43,7 @@ const WEIGHT: u32 = 10;
 /// HZ/5.
 const IDLE_CLASS: Span = Span::from_millis(200);
 
-/// What nobody waits for is paid so many times (bfq_async_charge_factor).
+/// Cost factor of asynchronous requests (bfq_async_charge_factor).
 const ASYNC_CHARGE: u64 = 3;
 
 /// A queue, of a process or of asynchronous requests.
@@ -108,7 +108,7 @@ pub struct Bfq {
     of_process: Numbers,
     asynchronous: Numbers,
     classes: [Class; 3],
-    /// When the idle class could last have the device.
+    /// Time when the idle class could last have the device.
     idle_class: Time,
     entries: u64,
     active: Option<usize>,
@@ -294,14 +294,14 @@ impl Bfq {
         }
     }
 
-    /// Whether to wait for a queue's next request (bfq_better_to_idle).
+    /// Returns true if the scheduler should idle for a queue's next request (bfq_better_to_idle).
     fn idles_for(&self, line: &Line) -> bool {
         line.queue.asks_again(&self.habits) && (self.asymmetric || !line.queue.seeks())
     }
 
-    /// Whether a queue that was empty takes the device from the one in service: it is
-    /// of a higher class, or of a higher weight and would be next
-    /// (bfq_bfqq_higher_class_or_weight, next_queue_may_preempt).
+    /// Returns true if a queue that was empty takes the device from the one in service: it is of a
+    /// higher class, or of a higher weight and would be next (bfq_bfqq_higher_class_or_weight,
+    /// next_queue_may_preempt).
     fn interrupts(&self, line: &Line, active: &Line) -> bool {
         let now = self.classes[line.class() as usize].now;
         match line.class().cmp(&active.class()) {

@@ -40,7 +40,7 @@ const NORMAL: u64 = 4;
 #[derive(Clone, Debug)]
 struct Line {
     queue: OwnQueue,
-    /// What is left of its last slice, or was taken too much, in picoseconds.
+    /// Unused part of its last slice, or overrun if negative, in picoseconds.
     left: i128,
     /// Its entry in the order of service; entries with other numbers are stale.
     entry: Option<u64>,
@@ -51,8 +51,7 @@ impl Line {
         self.queue.priority.class()
     }
 
-    /// Whether its requests take the device from another queue
-    /// (cfq_should_preempt).
+    /// Returns true if its requests take the device from another queue (cfq_should_preempt).
     fn interrupts(&self, other: &Line) -> bool {
         match (self.class(), other.class()) {
             (IoClass::Idle, _) => false,
@@ -68,7 +67,7 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 struct Active {
     line: usize,
-    /// When its slice ends; none before its first completion.
+    /// Time when its slice ends; none before its first completion.
     ends: Option<Time>,
     /// Requests that it has sent.
     sent: u32,
@@ -82,7 +81,7 @@ pub struct Cfq {
     lines: Vec<Line>,
     of_process: Numbers,
     asynchronous: Numbers,
-    /// Of each class by key: (key, entry, line).
+    /// Entries of each class by key: (key, entry, line).
     order: [BinaryHeap<Reverse<(i128, u64, usize)>>; 3],
     entries: u64,
     busy: usize,
@@ -210,12 +209,12 @@ impl Cfq {
         None
     }
 
-    /// Whether to wait for a queue's next request (cfq_should_idle).
+    /// Returns true if the scheduler should idle for a queue's next request (cfq_should_idle).
     fn idles_for(&self, line: &Line) -> bool {
         line.queue.asks_again(&self.habits) && !line.queue.seeks()
     }
 
-    /// Whether the active queue may send another request (cfq_may_dispatch).
+    /// Returns true if the active queue may send another request (cfq_may_dispatch).
     fn may_send(&self, line: &Line) -> bool {
         let [others, synchronous] = self.out;
         let drained = if line.queue.synchronous {

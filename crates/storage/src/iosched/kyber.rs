@@ -30,7 +30,7 @@ const BATCH: [u32; 2] = [16, 8];
 const BINS: usize = 8;
 const GOOD: usize = 4;
 
-/// How long after a completion tokens are counted anew: HZ / 10.
+/// Interval after which tokens are recounted: HZ / 10.
 const INTERVAL: Span = Span::from_millis(100);
 
 /// Samples that a percentile is taken of, or those of so long.
@@ -75,7 +75,7 @@ struct Domain {
     out: u32,
     total: Histogram,
     device: Histogram,
-    /// When the samples must do for a percentile, of each histogram.
+    /// Time at which the samples must suffice for a percentile, for each histogram.
     total_due: Option<Time>,
     device_due: Option<Time>,
     /// The last 99th percentile, until tokens were taken for it.
@@ -109,7 +109,7 @@ pub struct Kyber {
     domains: [Domain; 2],
     serving: usize,
     batched: u32,
-    /// When tokens are counted anew.
+    /// Time when tokens are counted anew.
     due: Option<Time>,
 }
 

@@ -121,7 +121,7 @@ impl ActiveInactiveLru {
         }
     }
 
-    /// Whether any byte of a range is dirty.
+    /// Returns true if any byte of a range is dirty.
     pub fn is_dirty(&self, file: u32, start: u64, end: u64) -> bool {
         let next = self.extents.next_dirty(file, start);
         next.is_some_and(|id| self.extents.get(id).range.start < end)
@@ -151,7 +151,7 @@ impl ActiveInactiveLru {
         until
     }
 
-    /// What is held of a range is used.
+    /// Marks the cached part of a range as used.
     pub fn touch(&mut self, range: Range) {
         for id in self.extents.overlapping(range) {
             let extent = self.extents.get(id);
@@ -281,8 +281,8 @@ impl ActiveInactiveLru {
         dirty
     }
 
-    /// Whether reclaim has found so many dirty pages in a row, since this was asked last, that
-    /// the kernel wakes the flusher.
+    /// Returns true if reclaim has found so many dirty pages in a row, since this was asked last,
+    /// that the kernel wakes the flusher.
     pub fn has_met_dirty(&mut self) -> bool {
         std::mem::take(&mut self.met_dirty)
     }
@@ -330,13 +330,13 @@ impl ActiveInactiveLru {
         }
     }
 
-    /// What of a file is held.
+    /// Returns the cached ranges of a file.
     pub fn held_of(&self, file: u32) -> Vec<Range> {
         let all = self.extents.overlapping(whole(file)).into_iter();
         all.map(|id| self.extents.get(id).range).collect()
     }
 
-    /// What of a file is dirty.
+    /// Returns the dirty ranges of a file.
     pub fn dirty_of(&self, file: u32) -> Vec<Range> {
         let all = self.extents.overlapping(whole(file)).into_iter();
         let dirty = all.filter(|&id| self.extents.get(id).dirty);

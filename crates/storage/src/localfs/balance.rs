@@ -1,6 +1,5 @@
-//! When writers must wait for dirty pages to be written: balance_dirty_pages of
-//! mm/page-writeback.c (as of Linux 6.6), in its own units: pages of 4 KiB and
-//! ticks of 4 ms (HZ = 250).
+//! Throttling of writers at the dirty limits: balance_dirty_pages of mm/page-writeback.c (as of
+//! Linux 6.6), in its own units: pages of 4 KiB and ticks of 4 ms (HZ = 250).
 //!
 //! Up to halfway between the background limit and the limit nobody waits. Above,
 //! a writer is held back so that its rate is the estimate of what one writer may
@@ -30,7 +29,7 @@ const TICK: Span = Span(4_000_000_000);
 /// Longest time that a writer is held back at once, in ticks (MAX_PAUSE).
 const LONGEST_PAUSE: u64 = HZ / 5;
 
-/// How often rates are estimated, in ticks (BANDWIDTH_INTERVAL).
+/// Number of times rates are estimated, in ticks (BANDWIDTH_INTERVAL).
 const INTERVAL: u64 = HZ / 5;
 
 /// Rates are averages over three seconds (wb_update_write_bandwidth), in ticks.
@@ -50,7 +49,7 @@ const POLL: u64 = (128 << 10) / PAGE;
 /// kernel/fork.c).
 const FIRST_POLL: u64 = (128 << 10) / PAGE;
 
-/// What is dirty or being written, in bytes.
+/// Bytes that are dirty or under writeback.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Dirty, of all devices.
@@ -61,23 +60,23 @@ pub struct Load {
     pub own: u64,
 }
 
-/// What a look at a writer has shown.
+/// Result of a check of a writer against the dirty limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Throttling {
     /// The flusher is to begin.
     pub flush: bool,
-    /// So long the writer waits.
+    /// Pause of the writer.
     pub pause: Span,
 }
 
-/// What the kernel keeps of a process that writes, in pages and ticks.
+/// Kernel state of a writing process, in pages and ticks.
 #[derive(Clone, Copy, Debug)]
 struct Writer {
     /// Dirtied since the last look.
     dirtied: u64,
-    /// How much it may dirty before the next.
+    /// Bytes it may dirty before the next check.
     poll: u64,
-    /// When it was last paused, or would have been.
+    /// Time of its last actual or possible pause.
     paused: u64,
 }
 
@@ -92,7 +91,7 @@ pub struct Balance {
     /// of the limits.
     pub share: f64,
     writers: BTreeMap<u32, Writer>,
-    /// What writers may dirty, now and as it would have to be: pages a second.
+    /// Dirty rate limit, current and balanced: pages per second.
     allowed: u64,
     balanced: u64,
     /// The device's rate, over the last seconds and smoothed: pages a second.
@@ -263,8 +262,8 @@ impl Balance {
         factor
     }
 
-    /// What is not worth a pause, and how many pages may be dirtied before the
-    /// next look (wb_min_pause).
+    /// Returns the shortest pause, and the pages that may be dirtied before the next check
+    /// (wb_min_pause).
     fn shortest(&self, longest: u64, rate: u64) -> (u64, u64) {
         let second = HZ.next_power_of_two();
         let (high, low) = (self.smooth.ilog2(), self.allowed.ilog2());
@@ -290,7 +289,7 @@ impl Balance {
         }
     }
 
-    /// What writers may dirty follows what the device writes
+    /// Updates the dirty rate limit from the write bandwidth of the device
     /// (wb_update_dirty_ratelimit).
     fn follow(&mut self, load: Load, position: f64, tick: u64) {
         let elapsed = (tick - self.looked.tick).max(1);
@@ -364,7 +363,7 @@ impl Balance {
         }
     }
 
-    /// So many bytes have been written, whole folios counted.
+    /// Accounts for written bytes, rounded to whole folios.
     pub fn wrote(&mut self, bytes: u64) {
         self.written += bytes / PAGE;
     }

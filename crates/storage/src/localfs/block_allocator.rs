@@ -1,4 +1,4 @@
-//! Where files lie on the device.
+//! Block allocation of files on the device.
 //!
 //! The device is divided into groups. A file's first block goes to the group that
 //! its number says, so that files are spread (Linux, fs/ext4/ialloc.c and
@@ -56,7 +56,7 @@ pub struct BlockAllocator {
     free: BTreeMap<u64, u64>,
     /// By file and offset: address and size.
     pieces: BTreeMap<(u32, u64), (u64, u64)>,
-    /// Whether blocks are found through indirect blocks.
+    /// True if blocks are found through indirect blocks.
     indirect: bool,
     /// Files lie on servers, and their addresses are offsets.
     elsewhere: bool,
@@ -96,7 +96,7 @@ impl BlockAllocator {
         }
     }
 
-    /// Whether files have inodes that point to blocks, as those of ext2 and ext3.
+    /// Returns true if files have inodes that point to blocks, as those of ext2 and ext3.
     pub fn has_pointers(&self) -> bool {
         self.indirect
     }
@@ -129,7 +129,7 @@ impl BlockAllocator {
         (group % self.groups) * self.group
     }
 
-    /// Whether every byte of a range has its place.
+    /// Returns true if every byte of a range has its place.
     pub fn is_placed(&self, file: u32, start: u64, end: u64) -> bool {
         let mut at = if self.elsewhere { end } else { start };
         while at < end {
@@ -141,7 +141,7 @@ impl BlockAllocator {
         true
     }
 
-    /// How many bytes of a range have their place.
+    /// Returns the bytes of a range that are allocated.
     pub fn placed(&self, file: u32, start: u64, end: u64) -> u64 {
         if self.elsewhere {
             return end - start;
@@ -236,8 +236,8 @@ impl BlockAllocator {
         size
     }
 
-    /// Where the bytes of a range lie; files that were there before the run get
-    /// their place now.
+    /// Returns the device addresses of a range. Files that existed before the run are allocated on
+    /// first use.
     pub fn find(&mut self, file: u32, start: u64, end: u64) -> Pieces {
         if self.elsewhere {
             let piece = Piece {

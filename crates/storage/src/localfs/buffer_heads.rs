@@ -28,7 +28,7 @@ use headrace_spec::Copying;
 /// Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h).
 pub(super) const HEAD: u64 = 104;
 
-/// Where a list is found.
+/// Cache level that holds a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Found {
     /// In the first level of the processor's caches.
@@ -47,7 +47,7 @@ pub(super) struct BufferHeads {
     reach: [u64; 2],
     /// Bytes used so far: lists, and pages that were copied.
     used: u64,
-    /// How many were when each list was followed last, by file and folio.
+    /// Counter value at the last traversal of each list, by file and folio.
     lists: BTreeMap<(u32, u64), u64>,
     /// The lists by that.
     by_use: BTreeMap<u64, (u32, u64)>,
@@ -65,7 +65,7 @@ impl BufferHeads {
         }
     }
 
-    /// So many bytes of pages are copied. The process's own memory is used again by each call.
+    /// Accounts for copied pages. Each call reuses the process's own memory.
     pub fn copy(&mut self, bytes: u64) {
         self.used += bytes;
     }

@@ -1,10 +1,10 @@
-//! Who calls the file systems of a machine, and what is there before they do.
+//! Callers of a machine's file systems, and the files that exist before the run.
 
 use headrace_spec::{Interface, IoPriority, Machine, Scenario, Workload, WorkloadKind};
 
 use crate::tokens::Process;
 
-/// How a workload's files were opened.
+/// Open flags of a workload's files.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct OpenFlags {
     /// Past the page cache (O_DIRECT).
@@ -17,10 +17,10 @@ pub struct OpenFlags {
     pub priority: IoPriority,
 }
 
-/// Those who call a machine's file systems.
+/// Callers of a machine's file systems.
 #[derive(Clone, Debug)]
 pub struct Callers {
-    /// How each workload's files were opened.
+    /// Open flags of each workload's files.
     pub opened: Vec<OpenFlags>,
     /// The volumes on which they lie, a bit each.
     pub volumes: u64,
@@ -74,7 +74,7 @@ impl Callers {
     }
 }
 
-/// How each workload's files were opened.
+/// Open flags of each workload's files.
 fn opened(scenario: &Scenario) -> Vec<OpenFlags> {
     let opened = scenario.workload.iter().map(|workload| OpenFlags {
         direct: workload.io.direct,
@@ -96,9 +96,9 @@ pub struct StoredFile {
     pub size: u64,
     /// The size of the calls that made it.
     pub made_by: u64,
-    /// Whether it is in the page cache.
+    /// True if it is in the page cache.
     pub cached: bool,
-    /// Whether its blocks of pointers are.
+    /// True if its blocks of pointers are.
     pub pointers_cached: bool,
 }
 

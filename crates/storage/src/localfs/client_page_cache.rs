@@ -23,21 +23,20 @@ use crate::tokens::{GivenUp, Request, Transfer};
 /// A cache's ways in and out.
 #[derive(Clone, Copy)]
 pub struct CachePorts {
-    /// Where processes' requests come in.
+    /// Input of the processes' requests.
     pub request: Port<Request>,
-    /// Where they go out when they are done.
+    /// Output of completed requests.
     pub complete: Port<Request>,
-    /// What the servers are asked: file, offset, size and operation count.
+    /// Requests to the servers: file, offset, size and operation count.
     pub transfer: Port<Transfer>,
-    /// What they have answered.
+    /// Completed transfers.
     pub transferred: Port<Transfer>,
     /// Locks to be given up, and those under which nothing is cached any more, if there
     /// are locks.
     pub locks: Option<(Port<GivenUp>, Port<GivenUp>)>,
 }
 
-/// What a client's cache holds, in the client's page; it reads in transfers of so many
-/// bytes.
+/// Builds a client's page cache, which reads in transfers of a fixed size.
 pub fn cache(
     page: &mut Page<'_>,
     spec: &ClientMachine,

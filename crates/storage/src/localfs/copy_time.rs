@@ -1,4 +1,4 @@
-//! What it costs to copy between the page cache and a process.
+//! Cost of copies between the page cache and a process.
 //!
 //! Nguyen 2011, §4.5: a page takes T_L2 while the request's pages fit into the
 //! share of the second-level cache that the copy can use (S_threshold); of a
@@ -13,7 +13,7 @@
 //! (`write_l2_share`): out of it, a page took 0.33 us up to 256 KiB of a request and 0.21 beyond;
 //! into it 0.36 up to 1 MiB at least (ext4 in a laboratory, Linux 6.18, a Zen 4 processor).
 //!
-//! Which data the last level of the caches holds is `last_level`'s.
+//! The module `last_level_cache` tracks the data in the last cache level.
 //!
 //! Not modelled: which of the process's buffers the caches hold; one that reads into changing
 //! buffers finds nothing cached however small they are.
@@ -31,9 +31,9 @@ pub struct CopyTime {
     thresholds: [[f64; 2]; 2],
     /// Picoseconds a byte below the first, below the second, and beyond.
     times: [f64; 3],
-    /// What a copy into the page cache takes, as a part of one out of it.
+    /// Cost of a copy into the page cache relative to a copy out of it.
     write_share: f64,
-    /// How much longer, as a part, for each other core that copies, and how many others there are.
+    /// Relative slowdown for each other copying core, and the number of other cores.
     contention: f64,
     others: u32,
 }

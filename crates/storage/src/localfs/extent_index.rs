@@ -1,22 +1,20 @@
-//! Where extents begin: an index from places to extents.
+//! Index from file offsets to extents.
 
 use std::collections::BTreeMap;
 
 use super::extents::{Id, Range};
 
-/// How many bits of a place say where in its stretch it is: 16 MiB. So the stretches
-/// of 64 GiB are few enough for the processor's caches, and a stretch in pieces of
-/// 8 KiB takes 16 KiB of memory in one place.
+/// Bits of an offset within its stretch: 16 MiB. So the stretches of 64 GiB are few enough for the
+/// processor's caches, and a stretch in pieces of 8 KiB takes 16 KiB of memory in one place.
 const STRETCH: u32 = 24;
 
-/// Where extents begin, by file and stretch: in each, places in order with their
-/// extents. A search costs the memory it touches, and one tree of all extents would be
-/// spread over several times as much.
+/// Starts of extents by file and stretch, in order. A search costs the memory it touches, and one
+/// tree of all extents would be spread over several times as much.
 #[derive(Default, Debug)]
 pub(super) struct ExtentIndex(BTreeMap<(u32, u64), Vec<Start>>);
 
-/// Where in its stretch an extent begins, which it is, and where it ends: so a search
-/// for bytes that nobody holds need not look at an extent.
+/// Start within the stretch, number and end of an extent. With the end at hand, a search for
+/// uncached bytes reads no extent.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     within: u32,
@@ -68,8 +66,7 @@ impl ExtentIndex {
         Some(starts[at.ok()?].id)
     }
 
-    /// Those of a file that begin before a byte, the last one first, and where they
-    /// end.
+    /// Iterates over a file's entries that begin before a byte, last first, with their ends.
     pub fn before(&self, file: u32, end: u64) -> impl Iterator<Item = (Id, u64)> {
         let (stretch, within) = split(end);
         let stretches = self.0.range((file, 0)..=(file, stretch)).rev();

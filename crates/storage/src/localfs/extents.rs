@@ -19,12 +19,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// How many bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether it has none.
+    /// Returns true if it has none.
     pub fn is_empty(&self) -> bool {
         self.end == self.start
     }
@@ -77,9 +77,8 @@ struct Ends {
     last: Id,
 }
 
-/// What is known of some bytes of a file: one extent holds all of them, or none
-/// does ([`NONE`]). A call asks for the same bytes many times over, and a search
-/// among all extents costs more than the rest of a step.
+/// Memo of the last lookup: one extent holds the whole range, or none does ([`NONE`]). A call looks
+/// up the same bytes many times, and a search among all extents costs more than the rest of a step.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     range: Range,

@@ -32,8 +32,8 @@ impl Volume {
         self.flush(now);
     }
 
-    /// Whether there are more dirty pages than the background limit, or more of
-    /// this device's than its part of it (wb_over_bg_thresh).
+    /// Returns true if there are more dirty pages than the background limit, or more of this
+    /// device's than its part of it (wb_over_bg_thresh).
     fn over_background(&self) -> bool {
         let background = self.balance.background;
         let own = (background as f64 * self.balance.share) as u64;
@@ -177,9 +177,9 @@ impl Volume {
         }
     }
 
-    /// How much of a file a sync hands to the device at once, if it is contiguous: a limit of
-    /// bytes a second lets all of that go, or nothing. Of 64 MiB on Linux 6.18, written by calls
-    /// of 128 KiB, ext4 made 8 pieces of 8 MiB, XFS and ext2 2 of 32 MiB. Where folios are pages,
+    /// Contiguous bytes of a file that a sync submits to the device at once: a limit of bytes a
+    /// second lets all of that go, or nothing. Of 64 MiB on Linux 6.18, written by calls of 128
+    /// KiB, ext4 made 8 pieces of 8 MiB, XFS and ext2 2 of 32 MiB. Where folios are pages,
     /// neighbours in memory go together: pieces were of 1 to 4 MiB.
     fn most_at_once(&self, file: u32) -> u64 {
         let folio = self.folio_of(file);

@@ -32,8 +32,8 @@ use crate::tokens::{Content, Transfer};
 const BATCH: u64 = 64;
 
 impl Volume {
-    /// Whether there is room in the journal for what a call changes. If not, it has to wait for
-    /// `Wait::JournalRoom`.
+    /// Returns true if there is room in the journal for what a call changes. If not, it has to wait
+    /// for `Wait::JournalRoom`.
     pub(super) fn finds_room(&mut self) -> bool {
         if self.journal.has_room() {
             return true;
@@ -196,7 +196,7 @@ impl Volume {
         }
     }
 
-    /// Whether committed data is at its place.
+    /// Returns true if committed data is at its place.
     fn is_placed(&self, range: Range) -> bool {
         !self.cache.is_dirty(range.file, range.start, range.end)
             && !self.writing_of.contains_key(&range.file)

@@ -177,7 +177,7 @@ impl Volume {
         self.woken.append(&mut self.room_waiters);
     }
 
-    /// Where a block of metadata lies: at the head of its group.
+    /// Returns the address of a metadata block: at the head of its group.
     pub(super) fn address_of(&mut self, block: Metadata) -> u64 {
         let (group, within) = match block {
             Metadata::Bitmap(group) => (group, 0),

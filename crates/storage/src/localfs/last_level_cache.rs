@@ -1,17 +1,17 @@
-//! What the last level of the processor's caches has: copying pages again takes less, and so does
-//! following lists of buffer heads (`buffer_heads`), which take room beside them.
+//! Content of the last-level processor cache. Cached pages are cheaper to copy, and cached lists of
+//! buffer heads (`buffer_heads`), which share the space, are cheaper to traverse.
 //!
 //! Files of 2 and 8 MiB that were read or rewritten again and again in calls of 96 KiB took 0.16
 //! and 0.18, or 0.21 and 0.24 us a page, such of 64 MiB 0.36 and 0.43, on a processor with 32 MiB
 //! that it shares with others.
 //!
-//! What comes in takes the place of anything that is there, not of what was used longest ago: of
-//! what was used last, a part of exp(-x / reach) is there yet when x bytes have come in since, as
-//! in a cache with random replacement (Martina, Garetto, Leonardi 2014, "A unified approach to the
-//! performance analysis of caching systems", INFOCOM). Of files that were read in order again and
-//! again 79, 68, 43, 24, 15 and 7 % were found with 8, 10, 12, 14, 16 and 20 MiB, by how long calls
-//! of 64 KiB took between those of 2 and of 64 MiB (the mean of two rounds); a reach of 8 MiB makes
-//! it 88, 59, 39, 27, 19 and 10, where the order of use finds all or nothing.
+//! New data replaces random data, not the least recently used. After x bytes have been inserted, a
+//! fraction exp(-x / effective_size) of the last used data remains, as in a cache with random
+//! replacement (Martina, Garetto, Leonardi 2014, "A unified approach to the performance analysis of
+//! caching systems", INFOCOM). Of files that were read in order again and again 79, 68, 43, 24, 15
+//! and 7 % were found with 8, 10, 12, 14, 16 and 20 MiB, by how long calls of 64 KiB took between
+//! those of 2 and of 64 MiB (the mean of two rounds); a reach of 8 MiB makes it 88, 59, 39, 27, 19
+//! and 10, where the order of use finds all or nothing.
 //!
 //! The part that is there is reckoned with, not drawn: no call finds a list or does not.
 //!
@@ -34,8 +34,7 @@ const UNIT: u64 = 512;
 /// what those before it have left.
 const PARTS: u64 = 16;
 
-/// Where the lists of a file are kept, behind all that a file can have: ext4's end at 2^44 bytes,
-/// XFS's at 2^63.
+/// Offset of a file's lists, beyond the maximum file size: ext4's end at 2^44 bytes, XFS's at 2^63.
 const LISTS: u64 = 1 << 63;
 
 /// After how many times the reach has come in nothing is taken to be there: 0.03 % are.
@@ -45,7 +44,7 @@ const GONE: f64 = 8.0;
 #[derive(Clone, Copy, Debug)]
 struct Used {
     end: u64,
-    /// How many bytes had come in until then.
+    /// Bytes inserted until then.
     at: f64,
 }
 
@@ -57,11 +56,11 @@ pub(super) struct LastLevelCache {
     used: BTreeMap<(u32, u64), Used>,
     /// Bytes that have come in.
     bytes_inserted: f64,
-    /// How many had when what is gone was last taken out.
+    /// Number of had when what that is gone was last taken out.
     swept: f64,
     /// Bytes that a copy comes to before it drives out others.
     part: u64,
-    /// What copying takes again, as a part of what it takes.
+    /// Relative cost of copying cached data again.
     reuse_share: f64,
 }
 
@@ -79,7 +78,7 @@ impl LastLevelCache {
         })
     }
 
-    /// How probable it is that a byte is there.
+    /// Returns the probability that a byte is cached.
     pub fn has(&self, file: u32, at: u64) -> f64 {
         let last = self.used.range(..=(file, at)).next_back();
         match last {
@@ -116,7 +115,7 @@ impl LastLevelCache {
         libm::exp((used.at - self.bytes_inserted) / self.effective_size)
     }
 
-    /// How many of some bytes were there; now all of them are, and of their units.
+    /// Returns the bytes that were cached. Afterwards all of them and their units are cached.
     fn use_part(&mut self, file: u32, start: u64, end: u64) -> f64 {
         if start >= end {
             return 0.0;
@@ -196,7 +195,7 @@ mod tests {
         Range { file, start, end }
     }
 
-    /// Which part was there, by what a copy takes with a share of 0.
+    /// Returns the cached fraction, derived from the copy cost with a share of 0.
     fn part(copied: Span) -> f64 {
         1.0 - copied.0 as f64 / TIME.0 as f64
     }

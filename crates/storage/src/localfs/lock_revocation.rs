@@ -73,7 +73,7 @@ impl Volume {
         }
     }
 
-    /// What of some ranges of a lock's file lies under it.
+    /// Returns the parts of ranges of a lock's file that it covers.
     fn under(&self, lock: Extent, ranges: Vec<Range>) -> Vec<Range> {
         let remote = self.remote.iter();
         let parts = remote.flat_map(|remote| {

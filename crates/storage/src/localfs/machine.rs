@@ -42,15 +42,15 @@ use crate::tokens::{GivenUp, Request, Transfer};
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]
 pub struct MachinePorts {
-    /// Where its processes' requests come in.
+    /// Input of its processes' requests.
     pub request: Port<Request>,
-    /// Where they go out when they are done.
+    /// Output of completed requests.
     pub complete: Port<Request>,
-    /// Where a data server's machine loses its memory.
+    /// Place where a data server's machine loses its memory.
     pub forget: Option<Port<Crash>>,
 }
 
-/// Where tokens of a volume go.
+/// Places for the tokens of a volume.
 #[derive(Clone, Copy)]
 struct Places {
     /// The volume's number.
@@ -124,7 +124,7 @@ impl Volumes {
         }
     }
 
-    /// What is cached of a file and not dirty is of no use any more.
+    /// Drops the clean cached data of a file.
     pub(crate) fn forget_clean(&mut self, file: u32) {
         for volume in &mut self.list {
             volume.cache.forget_clean(file);
@@ -289,7 +289,7 @@ pub(super) fn only_volume(
     volume(page, 0, volumes, device, ways)
 }
 
-/// Where a data server's machine loses its memory.
+/// Place where a data server's machine loses its memory.
 fn forget(
     page: &mut Page<'_>,
     failing: Failing,
@@ -520,7 +520,7 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
     }
 }
 
-/// What is done before a lock is given up.
+/// Creates the call that writes back data before a lock is released.
 fn revocation_call(lock: &GivenUp) -> Call {
     let Extent {
         file,

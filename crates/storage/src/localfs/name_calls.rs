@@ -14,7 +14,7 @@ use super::flusher::CHUNK;
 use super::journal::Metadata;
 use super::volume::{Next, Volume, Wait};
 
-/// Whether a call changes anything of the file system.
+/// Returns true if a call changes anything of the file system.
 fn changes(operation: Operation) -> bool {
     matches!(
         operation,

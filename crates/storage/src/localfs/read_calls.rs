@@ -13,9 +13,9 @@ use crate::tokens::{Content, Transfer};
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
 const FAULT_AROUND: u64 = 64 << 10;
 
-/// How many faults it takes to read mapped bytes that are cached; the page before
-/// them is mapped already if the reader goes on from there. That what was mapped once
-/// stays mapped is not modelled.
+/// Number of faults it takes to read mapped bytes that are cached; the page before them is mapped
+/// already if the reader goes on from there. That what was mapped once stays mapped is not
+/// modelled.
 fn faults(start: u64, end: u64, goes_on: bool) -> u64 {
     let first = match goes_on {
         true => start.div_ceil(FAULT_AROUND),
@@ -69,8 +69,8 @@ impl Volume {
         Next::Work(time)
     }
 
-    /// What a read takes before it copies; nothing within the page where the last one ended,
-    /// which the processor's caches have.
+    /// Returns the cost of a read before it copies; zero within the page where the last read ended,
+    /// which the processor's caches hold.
     fn beginning(&mut self, call: &Call) -> Span {
         let page_end = call.at.next_multiple_of(self.page);
         if call.at < page_end && call.end <= page_end && self.stream(call).goes_on(call.at) {
@@ -139,13 +139,13 @@ impl Volume {
         self.marks.extend(mark.map(|mark| (call.file, mark)));
     }
 
-    /// Whether a page is cached or under way.
+    /// Returns true if a page is cached or under way.
     fn is_there(&self, file: u32, page: u64) -> bool {
         self.cache.held_until(file, page, page + self.page) > page
             || self.arriving_until(file, page).is_some()
     }
 
-    /// How many bytes just before `at` are cached or under way, up to `most`.
+    /// Returns the bytes just before `at` that are cached or being read, up to `most`.
     fn there_before(&self, file: u32, at: u64, most: u64) -> u64 {
         let least = at.saturating_sub(most);
         let mut from = at;

@@ -18,7 +18,7 @@ use super::flusher::CHUNK;
 use super::volume::Volume;
 use crate::client::{Extent, Layouts, LockSet, Oplocks};
 
-/// What a client's page cache knows of the servers below it.
+/// Per-server state of a client's page cache.
 #[derive(Clone, Debug)]
 pub struct Remote {
     layouts: Layouts,
@@ -32,15 +32,14 @@ pub struct Remote {
     held: Option<LockSet>,
     /// Dirty bytes by server, until the server has them.
     dirty: BTreeMap<u32, u64>,
-    /// Which files nobody may cache, if locks tell.
+    /// Files that no client may cache, if oplocks are modelled.
     oplocks: Option<Oplocks>,
-    /// What closing a file does, and which files were written since their data was last
-    /// brought to stable storage.
+    /// Effect of closing a file, and the files written since their last sync.
     closing: Closing,
     unstable: BTreeSet<u32>,
 }
 
-/// What closing a file does with the data that the client has of it alone.
+/// Effect of closing a file on data that only the client holds.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Closing {
     /// Nothing.
@@ -95,7 +94,7 @@ impl Remote {
         end
     }
 
-    /// What of a file's range lies under a lock.
+    /// Returns the part of a file's range that a lock covers.
     pub(super) fn under_lock(&self, lock: Extent, range: Range) -> Vec<Range> {
         let layout = self.layouts.of(lock.file);
         let mut parts = Vec::new();
@@ -136,13 +135,13 @@ impl Remote {
         Remote { oplocks, ..self }
     }
 
-    /// Whether a file may not be cached.
+    /// Returns true if a file may not be cached.
     pub(super) fn passes(&self, file: u32) -> bool {
         let oplocks = self.oplocks.as_ref();
         oplocks.is_some_and(|it| it.is_broken(file))
     }
 
-    /// How much of a write may be copied before the limit is looked at.
+    /// Returns the bytes of a write that may be copied before the limit is checked.
     pub(super) fn most(&self) -> u64 {
         match self.limit {
             0 => u64::MAX,
@@ -175,7 +174,7 @@ impl Remote {
         })
     }
 
-    /// Whether pages of a range that are not dirty can become so.
+    /// Returns true if pages of a range that are not dirty can become so.
     fn has_room(&self, range: Range, cache: &ActiveInactiveLru) -> bool {
         let mut new: BTreeMap<u32, u64> = BTreeMap::new();
         for (server, part) in self.parts(range) {
@@ -218,8 +217,8 @@ fn clean_bytes(cache: &ActiveInactiveLru, range: Range, page: u64) -> u64 {
 }
 
 impl Volume {
-    /// Whether the servers' limits let a range become dirty; if not, all that is
-    /// dirty goes out.
+    /// Returns true if the servers' limits let a range become dirty; if not, all that is dirty goes
+    /// out.
     pub(super) fn servers_let(&mut self, range: Range, now: Time) -> bool {
         let Some(remote) = &self.remote else {
             return true;
@@ -255,9 +254,9 @@ impl Volume {
         }
     }
 
-    /// Whether a call that closes a file brings it to the servers: with NFS' close-to-open
-    /// consistency, if there is anything they have not or that they have not been told to
-    /// bring to stable storage (COMMIT).
+    /// Returns true if a call that closes a file brings it to the servers: with NFS' close-to-open
+    /// consistency, if there is anything they have not or that they have not been told to bring to
+    /// stable storage (COMMIT).
     pub(super) fn closing_syncs(&self, call: &Call) -> bool {
         let closes = |remote: &&Remote| remote.closing != Closing::Keeps;
         let Some(remote) = self.remote.as_ref().filter(closes) else {
@@ -269,7 +268,7 @@ impl Volume {
             || self.cache.next_dirty(call.file, 0).is_some()
     }
 
-    /// Whether a call needs its data on the servers, and not on their devices.
+    /// Returns true if a call needs its data on the servers, and not on their devices.
     pub(super) fn only_sends(&self, call: &Call) -> bool {
         let sends = |remote: &Remote| remote.closing == Closing::Sends;
         call.operation == Operation::Close && self.remote.as_ref().is_some_and(sends)
@@ -296,7 +295,7 @@ impl Volume {
         }
     }
 
-    /// What of a range, just written, fills requests goes out.
+    /// Sends full requests of a range that was just written.
     pub(super) fn write_full_requests(&mut self, range: Range, now: Time) {
         let full = self
             .remote

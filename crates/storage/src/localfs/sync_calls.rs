@@ -104,8 +104,8 @@ impl Volume {
         Next::Wait(Wait::Transfers)
     }
 
-    /// Whether the processor has a part in transfers each time that a call waits for some, in
-    /// making them and taking their completion, as in a direct one. What each further transfer
+    /// Returns true if the processor has a part in transfers each time that a call waits for some,
+    /// in making them and taking their completion, as in a direct one. What each further transfer
     /// takes is with its pages. On a virtual disk an fsync of nothing took 51 us, of an inode 107,
     /// of a page 115, of both 172, and a direct write of a page 56.
     fn makes_transfers(&self) -> bool {

@@ -31,7 +31,7 @@ use super::sizes::Sizes;
 use crate::time_conversion::{part_of, span};
 use crate::tokens::{Content, Transfer};
 
-/// What a call does next.
+/// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// It needs the processor.
@@ -46,7 +46,7 @@ pub(super) enum Next {
     End,
 }
 
-/// What a call waits for.
+/// Event that a call waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wait {
     /// Transfers of its own.
@@ -131,15 +131,15 @@ pub(super) struct Volume {
     pub cache: ActiveInactiveLru,
     pub page: u64,
     pub read_ahead: ReadAhead,
-    /// What open files remember: of each process one of its own, of a daemon one that
-    /// its threads share; and the marked pages.
+    /// Read-ahead state of open files: one per process, one per daemon shared by its threads; and
+    /// the marked pages.
     pub streams: BTreeMap<(u32, u32), Stream>,
     /// Bytes asked for that nobody's processor time was charged with yet.
     pub asked: u64,
     pub marks: BTreeSet<(u32, u64)>,
     pub placement: BlockAllocator,
     pub delayed: bool,
-    /// Whether an fsync without a journal writes the inode, with pointers or without.
+    /// True if an fsync without a journal writes the inode, with pointers or without.
     pub sync_writes_inode: bool,
     pub journal: Journal,
     pub journal_at: u64,
@@ -148,7 +148,7 @@ pub(super) struct Volume {
     /// The servers below a client.
     pub remote: Option<Remote>,
     pub balance: Balance,
-    /// Whether the flusher is at work because too much was dirty.
+    /// True if the flusher is at work because too much was dirty.
     pub flushing: bool,
     /// Dirty bytes of other file systems, which count against the limits.
     pub others: u64,
@@ -182,19 +182,19 @@ pub(super) struct Volume {
     /// Since when files have been dirty.
     pub dirty_since: BTreeMap<u32, Time>,
     pub dirty_order: BTreeSet<(Time, u32)>,
-    /// Where the flusher goes on in each file.
+    /// Position of the flusher in each file.
     pub cursor: BTreeMap<u32, u64>,
     pub arriving: BTreeMap<(u32, u64), Arriving>,
     pub fresh_memory: FreshMemory,
     pub indirect_known: BTreeSet<(u32, u64)>,
-    /// What was allocated and not written yet.
+    /// Blocks allocated and not yet written.
     pub new_blocks: NewBlocks,
     /// The transaction that last changed a file, and when its times changed.
     pub changed_in: BTreeMap<u32, (u64, u64)>,
     /// Without a journal: blocks that an fsync of a file has to write.
     pub unsynced: BTreeMap<u32, BTreeSet<Metadata>>,
     pub commit_wanted: bool,
-    /// Whether room is being made in the journal.
+    /// True if room is being made in the journal.
     pub checkpointing: bool,
     pub commit_waiters: Vec<(u64, u32)>,
     pub room_waiters: Vec<u32>,
@@ -210,11 +210,11 @@ pub(super) struct Volume {
     pub ticks: Vec<Tick>,
     /// The call of this step, which has to wait.
     pub waits: Option<(Call, Wait)>,
-    /// Who has one transfer less to wait for.
+    /// Calls that wait for one transfer less.
     pub done_for: Vec<u32>,
 }
 
-/// What of a machine its page cache and the calls on it are made of.
+/// Parts of a machine that its page cache and calls depend on.
 struct Host<'a> {
     cpu: &'a Cpu,
     copying: &'a Copying,
@@ -432,7 +432,7 @@ impl Volume {
         }
     }
 
-    /// How a call's files were opened.
+    /// Returns the open flags of a call's files.
     pub fn opened(&self, call: &Call) -> OpenFlags {
         let opened = self.opened.get(usize::from(call.workload));
         let opened = opened.copied().unwrap_or_default();
@@ -442,13 +442,13 @@ impl Volume {
         }
     }
 
-    /// What is remembered of the reads of a call's open file.
+    /// Returns the read-ahead state of a call's open file.
     pub fn stream(&mut self, call: &Call) -> &mut Stream {
         let process = if self.one_daemon { 0 } else { call.process };
         self.streams.entry((process, call.file)).or_default()
     }
 
-    /// Whether a call at the processor copies to or from the page cache.
+    /// Returns true if a call at the processor copies to or from the page cache.
     pub fn copies(&self, call: &Call) -> bool {
         // A synchronous write that sends what it has copied is at other work.
         call.caller == Caller::Process
@@ -457,7 +457,7 @@ impl Volume {
             && (!self.opened(call).direct || self.buffers_direct())
     }
 
-    /// What copying some bytes takes, of what it would if the processor had none of them.
+    /// Returns the cost of copying bytes relative to a copy without processor caches.
     pub fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
         if let Some(heads) = &mut self.buffer_heads {
             heads.copy(end - start);
@@ -475,7 +475,7 @@ impl Volume {
         }
     }
 
-    /// What a read or write through the page cache takes to come in.
+    /// Returns the entry cost of a buffered read or write.
     pub fn entering(&mut self, call: &Call) -> Span {
         let costs = self.costs;
         if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
@@ -515,7 +515,7 @@ impl Volume {
         }
     }
 
-    /// Whether anything is to be done beyond the call of this step.
+    /// Returns true if anything is to be done beyond the call of this step.
     pub fn wants_something(&self) -> bool {
         self.waits.is_some()
             || !(self.out.is_empty()

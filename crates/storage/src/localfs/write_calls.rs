@@ -15,8 +15,8 @@ use super::journal::{BLOCK, Metadata};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
 use crate::time_conversion::part_of;
 
-/// How much of a call is copied before the limits are looked at again: the kernel
-/// does so every few folios, the largest of which are 1 MiB.
+/// Bytes of a call copied between two checks of the limits: the kernel does so every few folios,
+/// the largest of which are 1 MiB.
 const PIECE: u64 = 1 << 20;
 
 /// The clock that file times are taken from ticks so often (CONFIG_HZ=250).
@@ -65,8 +65,8 @@ impl Volume {
         }
     }
 
-    /// Whether the running transaction takes what a call changes. If not, it has to wait for
-    /// `Wait::JournalRoom`.
+    /// Returns true if the running transaction takes what a call changes. If not, it has to wait
+    /// for `Wait::JournalRoom`.
     fn joins_transaction(&mut self) -> bool {
         if self.journal.is_full() {
             self.begin_commit();
@@ -142,8 +142,8 @@ impl Volume {
         Next::Work(time + self.copied(call.file, call.at, end, copying))
     }
 
-    /// What it takes to follow the lists of the folios of a range, of which so many bytes are
-    /// cached: each list's whole length, by where the processor has it.
+    /// Returns the cost of traversing the lists of a range's folios: each full list, by the cache
+    /// level that holds it.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
         if old == 0 || self.buffer_heads.is_none() {
             return Span::ZERO;
@@ -177,11 +177,10 @@ impl Volume {
         time
     }
 
-    /// How many folios the missing bytes of a range become, for a call of so many bytes: they
-    /// are as large as the call, down to a power of two (fgf_set_order of
-    /// include/linux/pagemap.h), and begin at multiples of their size; what lies before the
-    /// first is counted as one, where the kernel takes smaller ones (Linux 6.18, mm/filemap.c:
-    /// __filemap_get_folio).
+    /// Number of folios the missing bytes of a range become, for a call of so many bytes: they are
+    /// as large as the call, down to a power of two (fgf_set_order of include/linux/pagemap.h), and
+    /// begin at multiples of their size; what lies before the first is counted as one, where the
+    /// kernel takes smaller ones (Linux 6.18, mm/filemap.c: __filemap_get_folio).
     fn new_folios(&self, range: Range, missing: u64, call: u64) -> u64 {
         if missing == 0 {
             return 0;
@@ -192,7 +191,7 @@ impl Volume {
         (all * missing).div_ceil(range.len())
     }
 
-    /// What each folio takes that a call of so many bytes makes.
+    /// Returns the cost of each folio that a call of `size` bytes creates.
     fn new_folio(&self, call: u64) -> Span {
         let order = (self.folio_for(call) / self.page).ilog2();
         self.costs.new_folio + self.costs.new_folio_order * u64::from(order)
@@ -231,7 +230,7 @@ impl Volume {
             .find_map(|it| self.under_commit.carries(it))
     }
 
-    /// How many bytes have their blocks, of those of a range that are not cached.
+    /// Number of bytes that have their blocks, of those of a range that are not cached.
     fn placed_of(&self, range: Range, missing: u64) -> u64 {
         if missing == 0 || self.costs.uncached_page == self.costs.new_page {
             return 0;
@@ -240,7 +239,7 @@ impl Volume {
         self.gaps(range).map(placed).sum()
     }
 
-    /// What of a range is not cached.
+    /// Returns the uncached parts of a range.
     fn gaps(&self, range: Range) -> impl Iterator<Item = Range> {
         let Range {
             file,
@@ -336,8 +335,8 @@ impl Volume {
         self.tick_on(Tick::WriteBack);
     }
 
-    /// What of a range is to go to its place goes into the running transaction
-    /// instead: it is written to its place after that.
+    /// Moves the part of a range that was due for checkpoint into the running transaction, which
+    /// writes it later.
     fn leave_to_journal(&mut self, range: Range) {
         while let Some(at) = self.cache.next_dirty(range.file, range.start)
             && at < range.end
@@ -347,7 +346,7 @@ impl Volume {
         }
     }
 
-    /// What is dirty, as the kernel looks at it.
+    /// Returns the dirty load as the kernel counts it.
     fn load(&self) -> Load {
         Load {
             dirty: self.dirty_unwritten(),
@@ -373,8 +372,7 @@ impl Volume {
         *self.folios.entry(file).or_insert(size)
     }
 
-    /// How many bytes more will count as dirty when a range is written: a folio
-    /// counts whole.
+    /// Number of bytes more that will count as dirty when a range is written: a folio counts whole.
     pub(super) fn newly_dirty(&self, range: Range, unit: u64) -> u64 {
         let mut newly_dirty = 0;
         let mut at = range.start - range.start % unit;
@@ -410,9 +408,8 @@ impl Volume {
         !self.cache.is_dirty(file, folio * unit, (folio + 1) * unit)
     }
 
-    /// So many bytes count as dirty no more, and as being written instead. What they
-    /// count for beyond what will be written stays counted until then; what goes out
-    /// of a folio that is dirty still is not counted twice.
+    /// Moves bytes from dirty to under writeback. What they count for beyond what will be written
+    /// stays counted until then; what goes out of a folio that is dirty still is not counted twice.
     fn count_clean(&mut self, range: Range, bytes: u64, written: u64) {
         self.dirty = self.dirty.saturating_sub(bytes);
         self.writing += bytes;

@@ -1,5 +1,5 @@
-//! When something was active: from the first request of a phase to the end of
-//! its last one, phases joined where they overlap.
+//! Active periods: from the first request of a phase to the end of its last one, phases joined
+//! where they overlap.
 
 use headrace_net::{Span, Time};
 
@@ -84,7 +84,7 @@ impl Activity {
             .extend(other.over.iter().copied().chain(other.current()));
     }
 
-    /// How long anything was active.
+    /// Duration for which anything was active.
     pub fn total(&self) -> Span {
         let mut periods: Vec<(Time, Time)> =
             self.over.iter().copied().chain(self.current()).collect();

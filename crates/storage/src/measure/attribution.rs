@@ -22,20 +22,20 @@ pub(super) const SERVER_MACHINE: &str = "system/server/machine/";
 /// The page of the clients' caches.
 const CLIENT_MACHINE: &str = "system/client/machine/";
 
-/// Where requests wait for locks; what is sent and flushed for that counts nowhere else.
+/// Place where requests wait for locks; the messages and flushes for it count nowhere else.
 const LOCKS: &str = "system/client/waiting for locks";
 
-/// Where requests wait for transfers of a metadata server's database that others asked for:
-/// pages that are being read, and the commit of a group.
+/// Place where requests wait for database transfers that others requested: pages that are being
+/// read, and the commit of a group.
 const DATABASE: &str = "system/metadata/waiting for device";
 
-/// Where messages are between two cards.
+/// Place of messages between two cards.
 const LATENCY: &str = "system/network/latency";
 
-/// What no place can be found for.
+/// Time that no place explains.
 pub const UNATTRIBUTED: &str = "system/unattributed";
 
-/// Whether requests' time is booked on a node.
+/// Returns true if requests' time is booked on a node.
 pub fn counts(node: &NodeStructure, path: &str) -> bool {
     if path.starts_with(CLIENT_MACHINE) {
         false
@@ -46,7 +46,7 @@ pub fn counts(node: &NodeStructure, path: &str) -> bool {
     }
 }
 
-/// Where requests spend their time, most first.
+/// Time breakdown of requests, largest first.
 pub(super) fn breakdown(
     net: &Net,
     reports: &[NodeReport],

@@ -1,4 +1,4 @@
-//! What a run shows: requests as they start and end, summed up for people.
+//! Measurements of a run: requests as they start and end, summarised.
 
 mod activity;
 mod attribution;

@@ -9,7 +9,7 @@ pub struct Series {
     /// The length of a window, in picoseconds.
     window: Span,
     fixed: bool,
-    /// When the first window starts.
+    /// Time when the first window starts.
     start: Time,
     /// By window: bytes by series, and whether each group was backlogged.
     windows: Vec<Window>,
@@ -19,7 +19,7 @@ pub struct Series {
     idle_since: Vec<Option<Time>>,
     outstanding: Vec<u64>,
     end: Time,
-    /// Whether the run was longer than the windows reach.
+    /// True if the run was longer than the windows reach.
     overflowed: bool,
 }
 
@@ -81,12 +81,12 @@ impl Series {
         &mut self.windows[index]
     }
 
-    /// How many windows there is room for.
+    /// Returns the maximum number of windows.
     pub(super) fn most_windows(&self) -> usize {
         (MOST_FIGURES / self.columns.max(1)).max(1)
     }
 
-    /// Whether the run was longer than the windows reach.
+    /// Returns true if the run was longer than the windows reach.
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
     }

@@ -1,7 +1,7 @@
 //! Requests whose intended start came before the end of the run, and that were not done by then.
 //!
-//! Where requests come at times of their own, a stall at the end of a run shows in these alone.
-//! Their latency is what it was when the run ended: a lower bound.
+//! In an open loop, only these requests show a stall at the end of a run. Their latency is counted
+//! up to the end of the run: a lower bound.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::latencies::Latencies;
 use crate::tokens::Request;
 
-/// What is under way, and at last what was left unfinished.
+/// Requests in flight, and finally the unfinished ones.
 #[derive(Default)]
 pub struct Unfinished {
     /// By workload, of those with times of their own: what each of its processes has under way.
@@ -20,7 +20,7 @@ pub struct Unfinished {
     left: BTreeMap<&'static str, UnfinishedOperation>,
 }
 
-/// What each process of a workload has under way, and when it was due.
+/// Operation in flight of each process of a workload, and its intended start.
 type Processes = Vec<Option<(Operation, Time)>>;
 
 /// Requests of one operation.
@@ -33,15 +33,15 @@ struct UnfinishedOperation {
 /// Requests that were due before the end of the run and were not done.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnfinishedReport {
-    /// How many.
+    /// Count.
     pub count: u64,
-    /// Those of them that had been issued.
+    /// Number of unfinished requests that had been issued.
     pub in_flight: u64,
     /// Seconds from the intended start to the end of the run; none of none.
     pub mean: Option<f64>,
     /// The longest of them.
     pub max: Option<f64>,
-    /// How many by operation.
+    /// Counts by operation.
     pub operations: BTreeMap<&'static str, u64>,
 }
 
@@ -114,7 +114,7 @@ impl Unfinished {
         self.left.iter().map(|(name, left)| (*name, &left.latency))
     }
 
-    /// What was left; none if no workload has times of its own.
+    /// Returns the unfinished requests; none without an open-loop workload.
     pub fn report(&self) -> Option<UnfinishedReport> {
         if self.under_way.iter().all(Option::is_none) {
             return None;

@@ -9,7 +9,7 @@ use headrace_workload::LeftOut;
 use super::report::OperationReport;
 use crate::system::System;
 
-/// What no process asked for, and what the model takes for less than it is.
+/// Returns operations that no process requested, and operations that the model simplifies.
 pub(super) fn left_out(
     system: &System,
     scenario: &Scenario,
@@ -27,7 +27,7 @@ pub(super) fn left_out(
     all
 }
 
-/// What the model leaves out of an operation, if anything.
+/// Returns the simplification of an operation in the model, if any.
 fn reason(operation: Operation, scenario: &Scenario) -> Option<&'static str> {
     let parallel = match &scenario.kind {
         SystemKind::Local(_) => None,

@@ -27,9 +27,9 @@ struct Entries {
     /// Bytes of the device; the log lies in the second half.
     capacity: u64,
     log: u64,
-    /// Which are in memory; none where all are.
+    /// Entries in memory; none if all are.
     memory: Option<ActiveInactiveLru>,
-    /// How many bytes of them can be.
+    /// Number of bytes of them can be.
     cache: Option<u64>,
     synchronous: bool,
     group: usize,
@@ -49,7 +49,7 @@ fn changes(operation: Operation) -> bool {
     matches!(operation, Create | Unlink | Rename | Mkdir | Rmdir)
 }
 
-/// What is made new needs no reading.
+/// Returns true if the object is new and needs no read.
 fn is_new(operation: Operation) -> bool {
     matches!(operation, Operation::Create | Operation::Mkdir)
 }
@@ -84,7 +84,7 @@ impl Entries {
         }
     }
 
-    /// Whether an entry is in memory; if so, it is used.
+    /// Returns true if an entry is in memory; if so, it is used.
     fn has(&mut self, file: u32) -> bool {
         let range = self.range(file);
         let Some(memory) = &mut self.memory else {
@@ -105,7 +105,7 @@ impl Entries {
         }
     }
 
-    /// What was in memory is lost; gives the bytes of changes that were only there.
+    /// Discards memory contents and returns the bytes of lost changes.
     fn forget(&mut self) -> u64 {
         self.memory =
             (self.cache).map(|cache| ActiveInactiveLru::new(cache, self.entry, ACTIVE_SHARE));
@@ -223,7 +223,7 @@ pub(super) fn stored(
     (nodes.done, forget)
 }
 
-/// Where a server loses what it has in memory.
+/// Place where a server loses its memory.
 fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
@@ -238,7 +238,7 @@ fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Por
     crash
 }
 
-/// What becomes of a job whose entry is in memory.
+/// Continues a job whose entry is in memory.
 fn go_on(firing: &mut Firing<'_>, job: Job, entries: &mut Entries, nodes: Nodes) {
     entries.keep(job.file);
     if !changes(job.operation) {

@@ -40,13 +40,13 @@ pub struct Hosts {
     pub metadata: u32,
 }
 
-/// How a client is attached to the network.
+/// Attachment of a client to the network.
 pub struct ClientAttachment {
-    /// Where it sends jobs for data servers.
+    /// Destination of jobs for data servers.
     pub send: To<Job>,
-    /// Where it sends jobs for metadata servers.
+    /// Destination of jobs for metadata servers.
     pub ask: To<Job>,
-    /// What has come back to it.
+    /// Returned messages.
     pub received: Node<Job>,
     to_servers: Port<Job>,
     to_metadata: Port<Job>,
@@ -54,11 +54,11 @@ pub struct ClientAttachment {
     from_metadata: Port<Job>,
 }
 
-/// How a data or metadata server is attached to the network.
+/// Attachment of a data or metadata server to the network.
 pub struct ServerAttachment {
-    /// Where it sends jobs back.
+    /// Destination of returned jobs.
     pub send: To<Job>,
-    /// What has arrived at it.
+    /// Arrived messages.
     pub received: Node<Job>,
     sent: Port<Job>,
     receive: Port<Job>,
@@ -214,8 +214,8 @@ pub fn join(
     links
 }
 
-/// Where jobs go that schedulers in the network are to see, and what is about locks or asks
-/// whether a server is there, which they are not.
+/// Returns the destinations of scheduled jobs and of lock messages and pings, which bypass
+/// schedulers in the network.
 fn past_schedulers(
     page: &mut Page<'_>,
     scenario: &Parallel,

@@ -28,13 +28,13 @@ pub struct Dsfq {
 struct Group {
     /// The finish tag of its last job here.
     finish: f64,
-    /// What it has asked of others since then, as far as is known.
+    /// Work requested at other schedulers since then, as far as known.
     elsewhere: f64,
-    /// What it has asked here that the others have not been told.
+    /// Work requested here and not reported to the other schedulers.
     untold: u64,
     /// From when on they may be told.
     tell: Time,
-    /// Whether a wake-up for that is asked.
+    /// True if a wake-up for that is asked.
     waking: bool,
 }
 

@@ -25,7 +25,7 @@ impl<K: Ord> OrderedQueue<K> {
         }
     }
 
-    /// How many may be out at once.
+    /// Returns the queue depth.
     pub fn depth(&self) -> u32 {
         self.depth
     }

@@ -22,7 +22,7 @@ pub struct RoundRobin {
     waiting: HashMap<u32, VecDeque<JobId>>,
     /// Classes with jobs waiting; the first has its turn.
     turns: VecDeque<u32>,
-    /// How many jobs the first has had in this turn.
+    /// Number of jobs the first has had in this turn.
     taken: u32,
 }
 

@@ -37,8 +37,8 @@ pub struct Tbf {
 struct Bucket {
     waiting: VecDeque<JobId>,
     interval: i128,
-    /// When it was empty, if it had filled without end since: it has
-    /// min(bucket, (now − empty) / interval) tokens.
+    /// Time when it was empty, assuming unlimited filling since: it has min(bucket, (now − empty) /
+    /// interval) tokens.
     empty: i128,
 }
 

@@ -11,7 +11,7 @@
 
 use headrace_spec::ExtentLocks;
 
-/// How many conflicting locks keep a new one from growing towards the beginning.
+/// Number of conflicting locks that stop a new lock from growing towards the start.
 const MANY: usize = 4;
 
 /// A lock that a client has or waits for.
@@ -36,13 +36,13 @@ impl Lock {
         self.start < end && start < self.end
     }
 
-    /// Whether both cannot be granted.
+    /// Returns true if both cannot be granted.
     pub fn conflicts(&self, other: &Lock) -> bool {
         (self.write || other.write) && self.overlaps(other.start, other.end)
     }
 }
 
-/// What a client is to be told.
+/// Notice to a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockNotice {
     /// It has this lock.
@@ -51,7 +51,7 @@ pub enum LockNotice {
     Blocking(Lock),
 }
 
-/// How locks grow.
+/// Growth of locks.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     unit: u64,
@@ -80,7 +80,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Whether nobody has a lock or waits for one.
+    /// Returns true if nobody has a lock or waits for one.
     pub fn is_free(&self) -> bool {
         self.granted.is_empty() && self.waiting.is_empty()
     }

@@ -1,7 +1,7 @@
 //! A data server: what takes jobs, and puts them back when they are done.
 //!
-//! What it is made of stands in a file for each kind: a page cache and a device, or
-//! a whole machine. To add a kind, write a file and name it in [`server`].
+//! Each kind of server has its own module: a page cache and a device, or a complete machine. To add
+//! a kind, write a module and name it in [`server`].
 
 mod lock_table;
 mod locks;
@@ -27,28 +27,28 @@ use crate::localfs::{Callers, StoredFile};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
-/// What servers know of the run: whose files they hold, and which they have before
-/// it, by server.
+/// Initial state of servers: the callers of their files, and the files that exist before the run,
+/// by server.
 pub struct InitialFiles<'a> {
-    /// How files were opened.
+    /// Open flags of files.
     pub callers: Callers,
     /// The parts of files that a server has before the run.
     pub files: &'a dyn Fn(u32) -> Vec<StoredFile>,
 }
 
-/// What concerns names, where a data server is a metadata server too.
+/// Metadata ports of a data server that is also a metadata server.
 #[derive(Clone, Copy)]
 pub struct Names {
-    /// What has been received.
+    /// Received messages.
     pub received: Node<Job>,
-    /// Where it goes when the daemon has seen to it.
+    /// Destination after processing by the daemon.
     pub processed: To<Job>,
 }
 
 /// A data server's ways to and from what is outside the network.
 #[derive(Clone, Copy, Default)]
 pub struct Ports {
-    /// Where it loses its memory when it fails, if it has any.
+    /// Place where a failure clears its memory, if it has any.
     pub forget: Option<Port<Crash>>,
     /// To its partner's devices, and its partner's to its own, if it has one.
     pub partner: Option<PartnerPorts>,
@@ -101,7 +101,7 @@ pub fn server(
     }
 }
 
-/// How a job that is done goes back.
+/// Reply path of a completed job.
 #[derive(Clone, Copy)]
 struct Reply {
     wire: Wire,

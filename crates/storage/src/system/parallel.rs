@@ -287,11 +287,11 @@ struct ServerHost {
     attachment: ServerAttachment,
     shared: Option<Shared>,
     names: Option<NamePorts>,
-    /// Where it loses its memory.
+    /// Place where a failure clears its memory.
     forget: Option<Port<Crash>>,
     /// Its ways to its partner's devices.
     partner: Option<server::PartnerPorts>,
-    /// Where it is told what to copy to others.
+    /// Place for orders to copy data to other servers.
     order: Option<Port<Job>>,
 }
 

@@ -18,11 +18,11 @@ pub(super) struct Work {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
-    /// What of the workloads no process asks for.
+    /// Operations of the workloads that no process requests.
     pub left_out: Vec<LeftOut>,
     /// Files that are there before the run; see [`Workloads::existing`].
     pub existing: Vec<Existing>,
-    /// Which directories files lie in.
+    /// Directories of the files.
     pub directories: Directories,
 }
 

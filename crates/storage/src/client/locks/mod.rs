@@ -36,33 +36,33 @@ use crate::tokens::{GivenUp, Job, Message, Request, Role};
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
 pub(super) struct LockPorts {
-    /// Where what is about locks goes, and where it comes from.
+    /// Output and input of lock messages.
     pub server: (To<Job>, Node<Job>),
-    /// Where locks go under which the cache is to be flushed, and where they come back.
+    /// Output of locks whose data must be flushed, and the input where they return.
     pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
 }
 
-/// What a client knows of its locks.
+/// Locks of a client.
 struct Locks {
     held: LockSet,
     /// The number of the next one.
     next: u32,
-    /// Those it has asked for, by number.
+    /// Requested locks, by number.
     asked: BTreeMap<u32, RequestedLock>,
-    /// What requests under way use, by workload and rank: target and number.
+    /// Locks used by requests in flight, by workload and rank: target and number.
     in_use: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
 }
 
 /// A lock that has been asked for.
 #[derive(Clone, Copy)]
 struct RequestedLock {
-    /// Where the request lies that waits for it.
+    /// Slot of the request that waits for it.
     slot: Slot,
     /// The server wants it back before it has come.
     called: bool,
 }
 
-/// What all clients do alike.
+/// Rules common to all clients.
 #[derive(Clone)]
 struct Rules {
     layouts: Layouts,
@@ -70,7 +70,7 @@ struct Rules {
     servers: u32,
     wire: Wire,
     send: To<Job>,
-    /// Where locks go under which the cache is to be flushed.
+    /// Output of locks whose data must be flushed.
     flush: Option<Node<GivenUp>>,
 }
 
@@ -301,7 +301,7 @@ impl Rules {
         );
     }
 
-    /// That a client gives a lock up.
+    /// Creates the message that a client releases a lock.
     fn message(&self, client: u32, file: u32, target: u32, number: u32) -> Job {
         Job {
             server: target % self.servers,

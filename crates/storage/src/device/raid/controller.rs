@@ -29,7 +29,7 @@ struct MemberTransfer {
     destages: bool,
 }
 
-/// Where what the members do goes.
+/// Places for the members' operations.
 #[derive(Clone, Copy)]
 struct Members {
     behind: Node<MemberTransfer>,
@@ -50,7 +50,7 @@ struct State {
     capacity: u64,
     /// Transfers that have come and are not done.
     inside: u64,
-    /// When the last came.
+    /// Time when the last came.
     last: headrace_net::Time,
     /// The clock that looks for idleness runs.
     clock: bool,

@@ -147,7 +147,7 @@ impl Driven {
     }
 }
 
-/// What one process asks for: kind, file, first page and pages.
+/// Returns the requests of one process: kind, file, first page and pages.
 fn asks() -> impl Strategy<Value = Vec<(u8, u32, u64, u64)>> {
     prop::collection::vec((0_u8..6, 0_u32..3, 0_u64..200, 1_u64..80), 1..40)
 }

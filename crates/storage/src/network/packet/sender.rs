@@ -11,7 +11,7 @@
 
 use headrace_net::{Span, Time};
 
-/// What does not change in a connection.
+/// Constant settings of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     /// The congestion window at the start and after a pause, in segments.
@@ -26,8 +26,8 @@ pub(super) struct Settings {
 /// A timeout does not grow beyond this (RFC 6298, 2.5).
 const LONGEST_TIMEOUT: Span = Span(60_000_000_000_000);
 
-/// How fine time is measured (RFC 6298, 2: G). Linux measures round trips in
-/// microseconds (net/ipv4/tcp_input.c: tcp_rtt_estimator).
+/// Clock granularity (RFC 6298, 2: G). Linux measures round trips in microseconds
+/// (net/ipv4/tcp_input.c: tcp_rtt_estimator).
 const GRANULARITY: Span = Span(1_000_000);
 
 /// Duplicate acknowledgements that mean a loss (RFC 5681, 3.2).
@@ -92,12 +92,12 @@ impl Sender {
         self.end
     }
 
-    /// When the retransmission timer runs out, if it runs.
+    /// Returns the expiry of the retransmission timer, if armed.
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
 
-    /// So many segments more are to be sent; gives those that go now.
+    /// Queues segments and returns those to send now.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut Vec<u64>) {
         // After a pause nothing is known of the path any more (RFC 5681, 4.1).
         if self.end == self.acknowledged && now.since(self.last_sent) > self.timeout {

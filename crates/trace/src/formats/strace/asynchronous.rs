@@ -11,7 +11,7 @@ use super::state::State;
 use super::syntax::{self, has_flag};
 use crate::Operation::{self, Read, Sync, Write};
 
-/// What a request asks for, in the words of strace from 5.0 on, and before.
+/// Request names in strace 5.0 and later, and before.
 const REQUESTS: [(&[u8], Option<Operation>); 12] = [
     (b"IOCB_CMD_PREAD", Some(Read)),
     (b"IOCB_CMD_PREADV", Some(Read)),

@@ -11,7 +11,7 @@ use super::state::State;
 use super::syntax::{self, Arguments, Outcome};
 use crate::{Kind, text};
 
-/// What a call names.
+/// Target of a call.
 pub(super) enum Target {
     /// A file.
     File(u32),
@@ -70,8 +70,8 @@ impl State {
         opened
     }
 
-    /// Whether a descriptor that referred to one name may refer to the other
-    /// because a directory above the file was renamed.
+    /// Returns true if a descriptor that referred to one name may refer to the other because a
+    /// directory above the file was renamed.
     fn is_renamed(&self, before: u32, now: u32) -> bool {
         let name = |file| self.files.get(file).map(last);
         name(before) == name(now)
@@ -239,7 +239,7 @@ impl State {
         self.scratch = joined;
     }
 
-    /// Where relative paths start from, as `AT_FDCWD</path>` tells.
+    /// Learns the current directory from `AT_FDCWD</path>`.
     pub(super) fn learn_directory(&self, argument: &[u8]) {
         if argument.starts_with(b"AT_FDCWD<")
             && let Some(annotation) = syntax::descriptor(argument).and_then(|it| it.annotation)
@@ -257,8 +257,8 @@ impl State {
         })
     }
 
-    /// Whether a call that has begun like this may give records, so that later
-    /// ones have to wait for it.
+    /// Returns true if a call that has begun like this may give records, so that later ones have to
+    /// wait for it.
     pub(super) fn may_give_records(&self, call: Call, text: &[u8]) -> bool {
         if !call.gives_records() {
             return false;

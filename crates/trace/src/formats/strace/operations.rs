@@ -487,7 +487,7 @@ impl State {
     }
 }
 
-/// How a call failed, if it did.
+/// Returns the error of a failed call.
 fn failure(done: &Done<'_>) -> Flags {
     if !done.failed() {
         return Flags::NONE;
@@ -496,7 +496,7 @@ fn failure(done: &Done<'_>) -> Flags {
     Flags::FAILED | Flags::MISSING.when(because(b"ENOENT")) | Flags::EXISTS.when(because(b"EEXIST"))
 }
 
-/// How a file is opened.
+/// Returns the open flags of a file.
 fn opened(flags: &[u8]) -> Flags {
     let has = |name: &[u8]| has_flag(flags, name);
     let both = has(b"O_RDWR");
@@ -510,7 +510,7 @@ fn opened(flags: &[u8]) -> Flags {
         | Flags::DIRECTORY.when(has(b"O_DIRECTORY"))
 }
 
-/// What kind of file a stat call tells of.
+/// Returns the kind of file that a stat call reports.
 fn kind(arguments: &Arguments<'_>) -> Flags {
     let Some(status) = arguments.iter().find(|it| it.starts_with(b"{")) else {
         return Flags::NONE;

@@ -16,9 +16,9 @@ pub(super) struct Description {
     pub(super) file: AtomicU32,
     pub(super) position: AtomicU64,
     pub(super) append: AtomicBool,
-    /// Whether the position is a mere assumption.
+    /// True if the position is a mere assumption.
     pub(super) assumed: AtomicBool,
-    /// Whether that assumption has been counted.
+    /// True if that assumption has been counted.
     pub(super) counted: AtomicBool,
 }
 
@@ -42,7 +42,7 @@ impl Description {
     }
 }
 
-/// What a descriptor refers to.
+/// Object of a descriptor.
 #[derive(Clone, Debug)]
 pub(super) enum OpenObject {
     File(Arc<Description>),
@@ -77,7 +77,7 @@ impl<T: Clone> Shared<T> {
         Self(Arc::clone(&self.0))
     }
 
-    /// Whether both are the same value.
+    /// Returns true if both are the same value.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -104,7 +104,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// How it is counted if it does not end: as `kind` if it is of files.
+    /// Returns the kind under which it is counted if it does not end: `kind` for file operations.
     pub(super) fn without_end(&self, kind: &'static Kind) -> &'static Kind {
         match self.call {
             Some(_) => kind,
@@ -120,7 +120,7 @@ pub(super) struct Process {
     pub(super) name: Option<u32>,
     /// The process that a thread belongs to.
     pub(super) leader: u32,
-    /// Whether no clone shows it, and it is taken for a thread of its leader.
+    /// True if no clone shows it, and it is taken for a thread of its leader.
     pub(super) assumed: bool,
     /// Its parent, until it is seen.
     pub(super) expected_by: Option<u32>,
@@ -128,8 +128,7 @@ pub(super) struct Process {
     /// The current directory, where it is known.
     pub(super) directory: Shared<Option<Box<str>>>,
     pub(super) pending: Option<Pending>,
-    /// Whether strace has shown it, or said that it is attached to it: a fork
-    /// may return before.
+    /// True if strace has shown it, or said that it is attached to it: a fork may return before.
     pub(super) attached: bool,
 }
 
@@ -156,7 +155,7 @@ impl Process {
     }
 }
 
-/// What a clone shares between parent and child.
+/// Resources that a clone shares between parent and child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sharing {
     pub(super) files: bool,
