@@ -11,7 +11,7 @@ use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
 use crate::{merge, names};
 
-/// How a file's name ends; no preset's does.
+/// File name extension; no preset has it.
 const ENDING: &str = ".toml";
 
 /// Files below each other at the most.
@@ -20,7 +20,7 @@ const MOST: usize = 8;
 /// Bytes of a file at the most: the longest that a calibration writes has some thousand.
 const LARGEST: u64 = 16 << 20;
 
-/// What a system's file does not say.
+/// Sections that a system file does not contain.
 const WORK: [&str; 2] = ["workload", "run"];
 
 /// The values of the preset or the file that a `system` names. What `system` says in the

@@ -1,4 +1,4 @@
-//! What a scenario may ask for, but a user should know of: warnings of its results.
+//! Warnings about valid scenarios whose results need care.
 
 use crate::links;
 use crate::sections::{Grain, Scenario};
@@ -6,9 +6,9 @@ use crate::sections::{Grain, Scenario};
 /// A warning of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Caution {
-    /// What it is about, in a word that programs can look for.
+    /// Subject, as a keyword for programs.
     pub condition: &'static str,
-    /// What it means for the result, and what to write instead.
+    /// Consequence for the result, and the suggested change.
     pub message: String,
 }
 

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::Seconds;
 
 section! {
-    /// What a client keeps of files' attributes and names.
+    /// Client cache of file attributes and names.
     pub struct Attributes {
         /// For how long it believes them.
         #[serde(flatten)]
@@ -44,8 +44,8 @@ section! {
         directory_min: Seconds = default("30 s", "nfs(5), acdirmin") aka ["acdirmin"],
         /// The longest time for a directory.
         directory_max: Seconds = default("60 s", "nfs(5), acdirmax") aka ["acdirmax"],
-        /// Whether opening a file asks the server however fresh its attributes are
-        /// (close-to-open consistency).
+        /// If true, opening a file asks the server however fresh its attributes are (close-to-open
+        /// consistency).
         close_to_open: bool = default(true, "nfs(5), cto") aka ["cto"],
     }
     check shortest_before_longest;
@@ -58,8 +58,7 @@ section! {
     /// has written, and the other waits for that; then both cache what they read. Once
     /// one of them writes, nobody caches it: every request goes to the server.
     pub struct OpportunisticLocks {
-        /// Whether several clients may cache what they read of a file that none of them
-        /// writes.
+        /// If true, several clients may cache what they read of a file that none of them writes.
         level_two: bool = default(true, "[MS-CIFS], section 3.2.4.18: granted where an exclusive lock is not available"),
     }
 }

@@ -6,7 +6,7 @@ use crate::sections::{MetadataHosts, Scenario, Servers};
 use crate::values::Seconds;
 
 kinds! {
-    /// Which machine reaches the targets of a data server besides itself.
+    /// Machine that can access the targets of a data server besides itself.
     pub enum Failover default "none", "each machine alone reaches its devices" {
         NoFailover = "none",
         ActivePassive = "active-passive",

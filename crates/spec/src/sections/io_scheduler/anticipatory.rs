@@ -12,11 +12,11 @@ section! {
         read_expire: Seconds = default("125 ms", "block/as-iosched.c: read_expire, HZ/8"),
         /// Another request that has waited this long goes next in its batch.
         write_expire: Seconds = default("250 ms", "block/as-iosched.c: write_expire, HZ/4"),
-        /// How long a batch of synchronous requests lasts while others wait.
+        /// Duration of a batch of synchronous requests while others wait.
         read_batch_expire: Seconds = default("500 ms", "block/as-iosched.c: read_batch_expire, HZ/2"),
-        /// How long a batch of others lasts while synchronous ones wait.
+        /// Duration of a batch of asynchronous requests while synchronous ones wait.
         write_batch_expire: Seconds = default("125 ms", "block/as-iosched.c: write_batch_expire, HZ/8"),
-        /// How long the device is left idle for a process at most; 0: never.
+        /// Maximum idle time of the device while it waits for a process; 0: never.
         antic_expire: Seconds = default("6 ms", "block/as-iosched.c: antic_expire, HZ/150 with HZ = 1000"),
     }
 }

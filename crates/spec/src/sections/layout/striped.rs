@@ -6,7 +6,7 @@ use crate::sections::{Layout, Parallel, Scenario};
 use crate::values::{Bytes, CountOr, choice, word};
 
 choice! {
-    /// Which server holds the first stripe of a file.
+    /// Server that holds the first stripe of a file.
     pub enum FirstServer {
         /// The one after the previous file's first server.
         RoundRobin = "round-robin",
@@ -52,7 +52,7 @@ section! {
         /// over how many of these.
         servers: ServersPerFile as CountOr<ServersPerFile> = default("all", "every file uses every server")
             aka ["count", "stripe_count"],
-        /// Which server holds the first stripe of a file.
+        /// Server that holds the first stripe of a file.
         first: FirstServer = default("round-robin", "spreads the first stripes evenly")
             aka ["start", "offset"],
     }

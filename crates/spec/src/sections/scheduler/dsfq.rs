@@ -12,7 +12,7 @@ section! {
     /// to their weights over all schedulers together, which tell each other what
     /// each group has asked of them (Wang, Merchant: FAST 2007).
     pub struct Dsfq {
-        /// How many jobs a scheduler lets be out at once.
+        /// Maximum number of dispatched jobs.
         depth: u32 as AtLeastOne = required(4),
         /// The weight of each group; 1 for a group that is not named. They differ
         /// only where a scheduler sees several groups: not on a client.

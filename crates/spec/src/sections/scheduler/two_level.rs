@@ -12,7 +12,7 @@ section! {
     /// shared; below, the earliest deadline goes first (Zhang, Sivasubramaniam,
     /// Wang, Riska, Riedel: MASCOTS 2005; ACM Transactions on Storage 2006).
     pub struct TwoLevel {
-        /// How many jobs the lower level lets be out at once.
+        /// Maximum number of jobs dispatched by the lower level.
         depth: u32 as AtLeastOne = required(4),
         /// Credit that a group gets each period, as bytes per second.
         rate: Rate = required("50 MB/s"),

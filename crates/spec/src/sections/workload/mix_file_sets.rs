@@ -1,4 +1,4 @@
-//! Which files the operations of a mix are on.
+//! Files of the operations in a mix.
 
 use super::{MixedOperation, OperationGroup, OperationMix};
 use crate::Error;
@@ -6,8 +6,8 @@ use crate::declare::Place;
 use crate::values::{Bytes, Weighted, choice};
 
 choice! {
-    /// Whether groups of operations have files of their own (Wang 2002, section 3.3.3.1; the
-    /// groups are those of section 3.3.1).
+    /// Files shared by all operation groups, or separate sets for each group (Wang 2002, section
+    /// 3.3.3.1; the groups are those of section 3.3.1).
     pub enum FileSets {
         /// All operations are on the same files.
         Shared = "shared",
@@ -27,7 +27,7 @@ pub struct FileSet {
     pub group: Option<OperationGroup>,
     /// The number of its first file.
     pub first: u32,
-    /// How many files it has.
+    /// Number of files.
     pub files: u32,
     sizes: Weighted<Bytes>,
 }
@@ -129,8 +129,8 @@ impl OperationMix {
         loads
     }
 
-    /// Whether an operation is on one of the files: not if it makes or removes names, or goes
-    /// to directories or links that are there for it.
+    /// Returns true if an operation is on one of the files: not if it makes or removes names, or
+    /// goes to directories or links that are there for it.
     fn is_on_a_file(&self, operation: MixedOperation) -> bool {
         let directories = self.names.directory_count(self.rate) > 0;
         let links = self.names.symbolic_link_count(self.rate) > 0;
@@ -140,7 +140,7 @@ impl OperationMix {
     }
 }
 
-/// What stands for the groups that share: they have one set.
+/// Representative of the groups that share a set.
 const COMMON: OperationGroup = OperationGroup::ReadWriteSharing;
 
 #[expect(

@@ -1,4 +1,4 @@
-//! How large the files of a mix are.
+//! File sizes of an operation mix.
 
 use std::collections::BTreeMap;
 

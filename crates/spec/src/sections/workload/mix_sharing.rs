@@ -1,4 +1,4 @@
-//! Which processes carry out an operation on the common file together.
+//! Processes that execute an operation on the common file together.
 
 use super::{MixedOperation, OperationMix};
 use crate::Error;
