@@ -81,8 +81,8 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
     for (host, bytes) in parts {
         let part: Part = serde_json::from_slice(bytes).map_err(|error| {
             Error::Unsuitable(format!(
-                "{host}: what it sent cannot be understood ({error}): expected the same version \
-                 of headrace on all hosts"
+                "{host}: cannot decode its result ({error}): expected the same version of \
+                 headrace on all hosts"
             ))
         })?;
         sum.record.merge(&part.record);

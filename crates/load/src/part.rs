@@ -67,8 +67,8 @@ impl<'a> Part<'a> {
         let here = share.processes(scenario, workload, processes).len();
         if here > MOST_PROCESSES {
             return Err(Error::Unsuitable(format!(
-                "clients.count times clients.processes = {here}: each is a thread of this \
-                 host; expected {MOST_PROCESSES} at the most"
+                "clients.count times clients.processes = {here}: expected at most \
+                 {MOST_PROCESSES}, because each process is a thread of this host"
             )));
         }
         let application = sequence(scenario, number, processes)?;
@@ -374,8 +374,7 @@ fn not_prepared(path: &CStr, errno: Errno) -> Error {
 
 fn unsuitable(field: &str, value: &str) -> Error {
     Error::Unsuitable(format!(
-        "workload.{field} = {value:?} can be simulated, and not be carried out on a real file \
-         system"
+        "workload.{field} = {value:?}: supported in a simulation only, not on a real file system"
     ))
 }
 
@@ -388,8 +387,8 @@ fn check_memory(largest: usize, processes: usize) -> Result<(), Error> {
     let buffers = (largest as u64).saturating_mul(processes as u64);
     if buffers > memory {
         return Err(Error::Unsuitable(format!(
-            "each of {processes} processes has its largest transfer in memory, {buffers} bytes \
-             together, and this machine has {memory}: expected smaller transfers or fewer processes"
+            "the transfer buffers of {processes} processes need {buffers} bytes, but this \
+             machine has {memory}: expected smaller transfers or fewer processes"
         )));
     }
     Ok(())

@@ -377,7 +377,7 @@ fn number(ask: &Ask) -> Result<usize, Error> {
     };
     operation::number(name).ok_or_else(|| {
         Error::Unsuitable(format!(
-            "{name} is no operation of the load engine: leave it out"
+            "operation {name}: not supported on a real file system; remove it from the workload"
         ))
     })
 }

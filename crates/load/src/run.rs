@@ -154,9 +154,8 @@ pub fn run_share(
 fn suitable(scenario: &Scenario) -> Result<(), Error> {
     match scenario.run.stop.precision {
         Some(precision) => Err(Error::Unsuitable(format!(
-            "run.stop.precision = {precision}: a measurement does not end by the precision of its \
-             mean; expected run.stop.time or run.stop.requests instead, and --repeats for \
-             confidence intervals"
+            "run.stop.precision = {precision}: supported in a simulation only; use run.stop.time or \
+             run.stop.requests, and --repeats for confidence intervals"
         ))),
         None => Ok(()),
     }

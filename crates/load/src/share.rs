@@ -149,14 +149,14 @@ impl Share {
         let (count, of) = (scenario.clients.count, self.of);
         if count < of {
             return Err(Error::Unsuitable(format!(
-                "clients.count = {count}: expected {of} at least, as clients are dealt out to \
-                 {of} ranks; take more clients, or start fewer ranks"
+                "clients.count = {count}: expected at least {of}, one client for each of {of} \
+                 ranks; use more clients, or start fewer ranks"
             )));
         }
         if scenario.run.stop.requests.is_some() {
             return Err(Error::Unsuitable(
-                "run.stop.requests counts the requests of all processes, and no rank sees those \
-                 of another: give run.stop.time instead, or the workload an amount"
+                "run.stop.requests: not supported with several ranks, because no rank counts the \
+                 requests of another: use run.stop.time, or give the workload an amount"
                     .to_owned(),
             ));
         }

@@ -154,8 +154,8 @@ impl Free {
     fn holds(self, need: Need, below: &Path) -> Result<(), Error> {
         let tell = |what: &str, free: &str| {
             Err(Error::Unsuitable(format!(
-                "{}: the benchmark takes {what}, and {free} (a quota is not seen): take fewer or \
-                 smaller files, or another file system",
+                "{}: the benchmark needs {what}, but {free} (quotas are not checked): use fewer \
+                 or smaller files, or another file system",
                 below.display()
             )))
         };

@@ -159,6 +159,6 @@ fn an_invariant_that_breaks() {
     assert_eq!(net.run(&Limits::default()), Ok(Stop::Asked));
     assert_eq!(
         net.check_invariants().map_err(|error| error.to_string()),
-        Err("tokens lost or made: main/bag + main/sink was 1 and is 0".to_owned())
+        Err("tokens lost or created: main/bag + main/sink was 1 and is 0".to_owned())
     );
 }

@@ -47,7 +47,7 @@ pub fn received((kind, number, time): Message) -> PyResult<RoundMessage> {
         }),
         (FINISHED, _) => Ok(RoundMessage::Finished),
         _ => Err(PyValueError::new_err(format!(
-            "no message about a round ({kind}): expected the same version of headrace on all hosts"
+            "unknown round message {kind}: expected the same version of headrace on all hosts"
         ))),
     }
 }

@@ -173,18 +173,18 @@ impl PyScheduler {
         let Ok(job) = job.cast::<PyJob>() else {
             let given = job.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "dispatch() takes a job that came in job_arrival, not {given}"
+                "dispatch(): expected a job passed to job_arrival(), not {given}"
             )));
         };
         let job = job.get();
         if job.scheduler != self.identity {
             return Err(PyValueError::new_err(
-                "dispatch() of a job that came to another scheduler",
+                "dispatch(): the job belongs to another scheduler",
             ));
         }
         if !job.waiting.swap(false, Ordering::Relaxed) {
             return Err(PyValueError::new_err(
-                "dispatch() of a job that was dispatched before",
+                "dispatch(): the job has already been dispatched",
             ));
         }
         self.ask("dispatch", SchedulerCall::Dispatch(job.slot))
@@ -210,7 +210,7 @@ impl PyScheduler {
         let wrong = |message: String| Err(PyValueError::new_err(message));
         if !(0.0..=LONGEST).contains(&seconds) {
             return wrong(format!(
-                "wake_in() takes seconds from 0 to {LONGEST:e}, not {seconds:?}"
+                "wake_in(): expected seconds from 0 to {LONGEST:e}, not {seconds:?}"
             ));
         }
         match u32::try_from(tag) {

@@ -275,7 +275,9 @@ impl TraceWriter {
             if names.len() == list.len() {
                 Ok(names)
             } else {
-                Err(PyValueError::new_err("a name is there twice"))
+                Err(PyValueError::new_err(
+                    "expected distinct names, but one occurs twice",
+                ))
             }
         };
         let (files, processes) = (table(files)?, table(processes)?);

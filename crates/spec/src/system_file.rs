@@ -66,7 +66,7 @@ fn not_read_before(node: &Node, path: &Path, before: &mut Vec<PathBuf>) -> Resul
         let names = names.filter_map(|it| it.file_name());
         let names: Vec<_> = names.map(|it| it.to_string_lossy()).collect();
         let message = format!(
-            "it leads back to itself ({}): expected the last of these files to name a preset, \
+            "it refers to itself ({}): expected the last of these files to name a preset, \
              such as \"nfs\"",
             names.join(", ")
         );

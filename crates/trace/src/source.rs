@@ -161,10 +161,10 @@ impl<R: Read> Read for Gzip<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.0.read(into).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                io::Error::other("its gzip data ends early: expected a whole gzip file")
+                io::Error::other("its gzip data is truncated: expected a complete gzip file")
             }
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => io::Error::other(format!(
-                "its gzip data is damaged ({error}): expected a whole gzip file"
+                "its gzip data is corrupt ({error}): expected an intact gzip file"
             )),
             _ => error,
         })

@@ -138,8 +138,7 @@ impl Uring {
 
 fn missing(why: &str) -> Error {
     Error::Unsuitable(format!(
-        "calls \"io-uring\": {why}: the kernel, or a sandbox, does not let this program use \
-         io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\""
+        "calls \"io-uring\": {why}: the kernel or a sandbox does not permit io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\""
     ))
 }
 

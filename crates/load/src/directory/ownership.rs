@@ -145,8 +145,8 @@ impl Owners {
             return Ok(());
         }
         Err(Error::Unsuitable(format!(
-            "{path}: others than its owner can write to it (mode {:o}) and exchange what root \
-             makes in it: expected another directory, or chmod go-w {path}",
+            "{path}: users other than its owner can write to it (mode {:o}) and replace files \
+             that root creates: expected another directory, or chmod go-w {path}",
             found.st_mode & 0o7777,
             path = path.display(),
         )))

@@ -37,8 +37,8 @@ pub(super) fn check(path: &Path, directory: &OwnedFd) -> Result<(), Error> {
     match OF_THE_KERNEL.iter().find(|(magic, _)| *magic == number) {
         None => Ok(()),
         Some((_, name)) => Err(Error::Unsuitable(format!(
-            "{}: {name} shows the kernel's own things and keeps no files: expected a directory \
-             on the file system to be measured",
+            "{}: {name} is a virtual file system without stored files: expected a directory on \
+             the file system to be measured",
             path.display()
         ))),
     }

@@ -216,8 +216,7 @@ fn ring(slots: u32) -> Result<IoUring, Error> {
     let made = deferred.build(slots).or_else(|_| IoUring::new(slots));
     made.map_err(|error| {
         Error::Unsuitable(format!(
-            "calls \"io-uring\": {error}: the kernel, or a sandbox, does not let this program use \
-             io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\" and a queue \
+            "calls \"io-uring\": {error}: the kernel or a sandbox does not permit io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\" and a queue \
              depth of 1"
         ))
     })

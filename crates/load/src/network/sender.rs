@@ -89,7 +89,7 @@ fn connect(address: &str) -> Result<TcpStream, NetworkError> {
             Err(error) => last = Some(error),
         }
     }
-    let none = || std::io::Error::other("the name has no address");
+    let none = || std::io::Error::other("the host name resolves to no address");
     Err(failed()(last.unwrap_or_else(none)))
 }
 

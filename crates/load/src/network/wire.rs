@@ -35,13 +35,13 @@ pub enum NetworkError {
     #[error("the other side refused the token: start both with the same --token")]
     Refused,
     /// The other side is something else.
-    #[error("the other side is no `headrace bench net answer`")]
+    #[error("the other side is not `headrace bench net answer`; check the address and the port")]
     Stranger,
     /// The token is too long.
     #[error("expected a token of 1 to {TOKEN} bytes")]
     Token,
     /// A message's size is none.
-    #[error("expected messages of 1 B to 64 MiB, and one is of {0} B")]
+    #[error("message size {0} B: expected 1 B to 64 MiB")]
     Size(u64),
     /// The caller broke off.
     #[error("interrupted")]
@@ -64,7 +64,7 @@ fn patience_named(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::new(
             io::ErrorKind::TimedOut,
-            format!("nothing came or went for {} s", PATIENCE.as_secs()),
+            format!("no data was transferred for {} s", PATIENCE.as_secs()),
         ),
         _ => error,
     }

@@ -34,7 +34,7 @@ impl Replay {
         match self.bytes() <= free {
             true => Ok(()),
             false => Err(Error::Unsuitable(format!(
-                "{}: files of {} bytes were there before the trace, and {free} bytes are free: \
+                "{}: the trace needs initial files of {} bytes, but only {free} bytes are free: \
                  expected a larger file system",
                 self.spec.file.display(),
                 self.bytes()

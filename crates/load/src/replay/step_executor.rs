@@ -180,7 +180,7 @@ fn intended(
     };
     if seconds > headrace_spec::Seconds::LONGEST.0 {
         return Err(Error::Unsuitable(format!(
-            "{}: a request is to be made at {seconds} s: expected less than 213 days; look at \
+            "{}: a request starts at {seconds} s: expected less than 213 days; check \
              workload.scale and workload.shift",
             spec.file.display()
         )));

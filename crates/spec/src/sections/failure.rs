@@ -142,7 +142,7 @@ fn leaves_its_pair_a_server(
         return Ok(());
     }
     let message = format!(
-        "server {partner} is its partner, and who serves the targets of both does not fail: \
+        "its partner, server {partner}, serves the targets of both and must not fail: \
          expected one failure of such a pair, or times until which they are back before others \
          serve"
     );

@@ -150,7 +150,7 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
         return Err(at.error("servers", message));
     }
     let wrong = if parallel.servers.streaming {
-        "data that streams passes no daemon: expected servers.streaming = false"
+        "streamed data bypasses the daemon: expected servers.streaming = false"
     } else if matches!(parallel.network.topology, Topology::Pairs(_)) {
         "pairs of hosts have links of their own: expected another network.topology"
     } else if matches!(

@@ -26,7 +26,7 @@ fn times_pass(recovery: &Recovery, all: &Scenario, at: &Place<'_>) -> Result<(),
     for (field, time) in [("timeout", recovery.timeout), ("retry", recovery.retry)] {
         if time < SHORTEST {
             let message = format!(
-                "clients would look after their requests all the time: expected at least \
+                "clients would check for timeouts continuously: expected at least \
                  \"{SHORTEST}\", as systems have seconds"
             );
             return Err(at.error(field, message));

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("{0}")]
     TooLarge(String),
     /// The models do not fit together: an error of Headrace's.
-    #[error("the model is wrong (please report this): {0}")]
+    #[error("internal error in the model: {0}; please report it")]
     Build(#[from] BuildErrors),
     /// The run broke off.
     #[error("{}", advice::in_fields(.0))]

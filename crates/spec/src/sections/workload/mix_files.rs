@@ -81,7 +81,7 @@ impl FileSizes {
                 return Err(String::new());
             };
             if seen.contains(&name) {
-                return Err(format!("{name:?} is there twice"));
+                return Err(format!("{name:?} occurs twice"));
             }
             seen.push(name);
             // The weights of each set add up to 100.

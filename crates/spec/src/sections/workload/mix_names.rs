@@ -115,7 +115,7 @@ impl Grown {
         if !mix.weights.values().any(|it| self.used_by.contains(&it)) {
             let names: Vec<_> = self.used_by.iter().map(|it| it.word()).collect();
             let message = format!(
-                "nothing goes to them: give {} a weight, or leave it out",
+                "no operation uses them: give {} a weight, or leave it out",
                 names.join(" or ")
             );
             return Err(at.error(given, message));

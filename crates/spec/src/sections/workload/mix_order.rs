@@ -65,7 +65,7 @@ impl Followers {
             }
             if next.is_some() {
                 let message = format!(
-                    "what follows {:?} leads back: expected chains that end",
+                    "the follow-up operations of {:?} form a cycle: expected chains that end",
                     first.word()
                 );
                 return Err(at.error("followed_by", message));

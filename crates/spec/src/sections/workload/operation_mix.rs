@@ -346,7 +346,7 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         return Err(at.error("bytes_per_rate", message));
     }
     if mix.append_limit.is_some() && mix.append_share == 0.0 {
-        let message = "nothing is appended: give append_share, or leave it out";
+        let message = "no write appends: give append_share, or leave it out";
         return Err(at.error("append_limit", message));
     }
     if mix.write_files >= 1.0 {
