@@ -1,5 +1,4 @@
-//! The load engine: a scenario's workloads carried out on a real file system, and
-//! measured.
+//! The load engine: a scenario's workloads executed on a real file system, and measured.
 //!
 //! ```text
 //!  workload ─▶ next ─▶ [prepare] ─▶ (until its time) ─▶ [execute] ─▶ [verify] ─▶ next …

@@ -11,7 +11,7 @@ use crate::record::Record;
 pub enum Phase {
     /// Files that must be there are being made.
     Preparing,
-    /// The workloads are carried out.
+    /// The workloads are executed.
     Running,
 }
 
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub error: Option<crate::Error>,
     /// Number of processes.
     pub processes: u32,
-    /// Number of times processes have carried out an operation at the same moment, where they do.
+    /// Number of times processes have executed an operation at the same moment, where they do.
     pub rounds: Option<RoundCounts>,
     /// Coordination overhead, if the processes are on several hosts.
     pub coordination: Option<Coordination>,

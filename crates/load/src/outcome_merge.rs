@@ -27,7 +27,7 @@ struct Part {
     left_out: Vec<LeftOut>,
 }
 
-/// Why runs end, from what is told in any case to what is told only if nothing else is.
+/// Reasons why runs end, in descending priority.
 const REASONS: [&str; 5] = ["failed", "interrupted", "requests", "time", "workload"];
 
 impl Outcome {
@@ -116,7 +116,7 @@ pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outc
     Ok(sum)
 }
 
-/// The reason that is told, of two.
+/// Returns the reason with the higher priority.
 fn worse(one: &'static str, other: &str) -> &'static str {
     let told = REASONS.iter().find(|it| **it == one || **it == other);
     told.copied().unwrap_or(one)

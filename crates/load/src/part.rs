@@ -40,7 +40,7 @@ pub struct Part<'a> {
     number: usize,
     /// Processes of all engines.
     processes: u32,
-    /// The numbers of those that are carried out here.
+    /// The numbers of those that are executed here.
     here: Vec<u32>,
     share: &'a Share,
     /// Bytes of a call, where those of a bufferful are asked for as one.
@@ -301,7 +301,7 @@ impl<'a> Part<'a> {
         check_memory(largest, self.here.len())?;
         let base = directory.absolute()?;
         let content = match options.calls {
-            // Nothing is read that could be looked at.
+            // Nothing is read that could be checked.
             Backend::Null => None,
             _ => self.content(scenario),
         };

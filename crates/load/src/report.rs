@@ -43,7 +43,7 @@ pub struct Report {
     /// at times of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<UnfinishedReport>,
-    /// Operations that several processes carried out at the same moment, where they do.
+    /// Operations that several processes executed at the same moment, where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
     /// The files that groups of operations had to themselves, where they do.
@@ -55,7 +55,7 @@ pub struct Report {
     /// Operations of the workloads that were not executed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// Bytes a second while an operation was carried out, of those that move bytes.
+    /// Bytes a second while an operation was executed, of those that move bytes.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
@@ -91,7 +91,7 @@ pub struct StopReport {
     pub reason: &'static str,
 }
 
-/// Number of times several processes carried out an operation at the same moment.
+/// Number of times several processes executed an operation at the same moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct SharingReport {
     /// Rounds for which all came.
@@ -165,7 +165,7 @@ impl UnfinishedReport {
     }
 }
 
-/// Number of times an operation was carried out.
+/// Number of times an operation was executed.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationReport {
     /// Operation group.
@@ -232,7 +232,7 @@ impl ReadsReport {
 
 /// Durations of operations, in seconds.
 ///
-/// None but the count where none was carried out.
+/// None but the count where none was executed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// Number of operations.

@@ -267,7 +267,7 @@ fn run_workload(
     })
 }
 
-/// Number of times processes of any workload have carried out an operation at the same moment.
+/// Number of times processes of any workload have executed an operation at the same moment.
 fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     let all = common.iter().filter_map(|it| it.rounds());
     all.reduce(|sum, one| RoundCounts {
@@ -285,7 +285,7 @@ fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
     })
 }
 
-/// Tells how far the run is until every process has ended; whether it was broken off.
+/// Tells how far the run is until every process has ended; whether it was stopped.
 fn watched<T>(
     threads: &[ScopedJoinHandle<'_, T>],
     shared: &Shared,

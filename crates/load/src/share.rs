@@ -1,9 +1,9 @@
-//! Several engines, on hosts of their own, that carry out one scenario together.
+//! Several engines, on hosts of their own, that execute one scenario together.
 //!
 //! Each has a share of the clients. What a process asks for depends on its number among all
-//! processes, so that files and sequences are those of one host that carries out all of them.
-//! Only appends and files that are used in order depend on what an engine's own clients have
-//! done before.
+//! processes, so that files and sequences are those of one host that executes all of them. Only
+//! appends and files that are used in order depend on what an engine's own clients have done
+//! before.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -90,16 +90,15 @@ impl Share {
         &self.peers
     }
 
-    /// The clients that are carried out here: blocks of clients that are as equal as they
-    /// can be.
+    /// The clients that are executed here: blocks of clients that are as equal as they can be.
     fn clients(&self, scenario: &Scenario) -> Range<u32> {
         let count = u64::from(scenario.clients.count);
         let first = |share: u32| (u64::from(share) * count / u64::from(self.of)) as u32;
         first(self.number)..first(self.number + 1)
     }
 
-    /// The numbers of the processes that are carried out here, of so many of a workload. They
-    /// are on its clients in turn.
+    /// The numbers of the processes that are executed here, of so many of a workload. They are on
+    /// its clients in turn.
     pub(crate) fn processes(
         &self,
         scenario: &Scenario,

@@ -113,8 +113,8 @@ impl Common {
         common
     }
 
-    /// Number of times processes have carried out an operation at the same moment; none if they
-    /// never do.
+    /// Number of times processes have executed an operation at the same moment; none if they never
+    /// do.
     pub fn rounds(&self) -> Option<RoundCounts> {
         self.locked().application.rounds()
     }

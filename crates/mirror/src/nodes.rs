@@ -62,7 +62,7 @@ impl Nodes {
         }
     }
 
-    /// A node of which the kernel has been told.
+    /// A node that the kernel knows.
     pub fn get(&self, number: INodeNo) -> Result<Node> {
         if number == INodeNo::ROOT {
             return Ok(self.root.clone());
@@ -72,7 +72,7 @@ impl Nodes {
         node.ok_or(Errno::STALE)
     }
 
-    /// Takes note that the kernel is told of a node.
+    /// Records a lookup of a node by the kernel.
     pub fn told(&self, number: INodeNo, node: Node) {
         if number == INodeNo::ROOT {
             return;
@@ -82,7 +82,7 @@ impl Nodes {
         known.lookups += 1;
     }
 
-    /// Takes note that the kernel has forgotten what it was told so many times.
+    /// Records that the kernel has forgotten what it was told so many times.
     pub fn forgotten(&self, number: INodeNo, times: u64) {
         let mut all = self.all();
         let Some(known) = all.get_mut(&number.0) else {

@@ -53,7 +53,7 @@ impl Tree {
         })
     }
 
-    /// Finds a name and takes note that the kernel is told of it.
+    /// Finds a name and records the kernel's lookup of it.
     pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> Result<FileAttr> {
         let parent = self.nodes.get(parent)?;
         self.tell(named(&parent, name)?)

@@ -1,4 +1,4 @@
-//! True if what was seen of a run drifts, so that a longer run would show something else.
+//! Detection of drift: a longer run would give other results.
 //!
 //! A confidence interval tells how well the mean of a stationary process is known. Of one
 //! that drifts it tells nothing, however narrow it is. Two things are tested:

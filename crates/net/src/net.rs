@@ -221,8 +221,7 @@ impl Net {
         self.run_watched(limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Runs until a limit is reached or `watch`, asked every 65,536 steps,
-    /// breaks off.
+    /// Runs until a limit is reached or `watch`, asked every 65,536 steps, stops.
     ///
     /// # Errors
     /// As [`Net::run`]; [`RunError::Interrupted`] if `watch` broke off. The net

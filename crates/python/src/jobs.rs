@@ -98,9 +98,9 @@ impl PyJobTarget {
     }
 
     /// Carries out jobs, a JSON list, side by side; gives what each did, as a JSON list, whether
-    /// they were broken off, and the error that ended them. `progress` is called some times a
-    /// second with seconds since they began and, of each job, counts, bytes and the sum of the
-    /// latencies of reads, writes and syncs; what it raises, or a signal, ends them.
+    /// they were stopped, and the error that ended them. `progress` is called some times a second
+    /// with seconds since they began and, of each job, counts, bytes and the sum of the latencies
+    /// of reads, writes and syncs; what it raises, or a signal, ends them.
     #[pyo3(signature = (jobs, *, progress=None))]
     fn run(
         &self,

@@ -135,12 +135,11 @@ fn trusts_owner(owner: u32) -> bool {
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 ///
-/// With `share`, the number of this one among so many, only its clients are carried out, and
-/// the result is for `together`. `others` then has three methods: `come` is called with a place
-/// where this one waits, a workload's number or none; `say` with a workload's number and a
-/// message about its rounds; and `look` gives the places that are open now, what the
-/// `RoundKeeper` of a workload told, and whether to look again soon. What they raise ends the
-/// run. `traces` are as for `run`.
+/// With `share`, the number of this one among so many, only its clients are executed, and the
+/// result is for `together`. `others` then has three methods: `come` is called with a place where
+/// this one waits, a workload's number or none; `say` with a workload's number and a message about
+/// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload
+/// told, and whether to look again soon. What they raise ends the run. `traces` are as for `run`.
 #[pyfunction]
 #[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None))]
 #[allow(clippy::too_many_arguments)]
@@ -174,7 +173,7 @@ fn measure<'py>(
             *seen.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
             if !begun && live.phase == Phase::Running {
                 begun = true;
-                // No operation before the caller has been told; it may be gone already.
+                // No operation before the caller has been notified; it may be gone already.
                 let _ = begins.send(EngineEvent::Begins);
                 let _ = told_of.recv();
             }
@@ -238,7 +237,7 @@ fn measure<'py>(
             (interrupted, soon) = (true, false);
         }
         if begins {
-            // It waits for nothing else, and may have been broken off.
+            // It waits for nothing else, and may have been stopped.
             let _ = go_on.send(());
         }
     };

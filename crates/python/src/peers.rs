@@ -35,7 +35,7 @@ pub struct Waiting<M> {
 }
 
 impl<M: From<ToPeers>> Waiting<M> {
-    /// Python is told by messages.
+    /// Creates the connection; `to_peers` carries messages to Python.
     pub fn new(number: u32, to_peers: Sender<M>) -> Waiting<M> {
         Waiting {
             number,

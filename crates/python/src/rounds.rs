@@ -1,5 +1,5 @@
-//! Messages about rounds of operations that processes on several hosts carry out together, as
-//! Python sends them from host to host.
+//! Messages about rounds of operations that processes on several hosts execute together, as Python
+//! sends them from host to host.
 
 use headrace_net::{Span, Time};
 use headrace_spec::MixedOperation;

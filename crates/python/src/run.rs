@@ -137,8 +137,8 @@ fn elsewhere(
     ended
 }
 
-/// A run with schedulers in Python, in the calling thread: there a signal breaks off
-/// whatever a method is doing, and Python's lock need not be taken for every call.
+/// A run with schedulers in Python, in the calling thread: there a signal stops whatever a method
+/// is doing, and Python's lock need not be taken for every call.
 fn here(
     py: Python<'_>,
     scenario: &Scenario,

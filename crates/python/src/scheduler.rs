@@ -273,7 +273,7 @@ impl PyScheduler {
 pub struct Shared {
     /// The first thing that went wrong.
     failure: Mutex<Option<PyErr>>,
-    /// Messages under way: they cross the model as numbers.
+    /// Messages in progress: they cross the model as numbers.
     messages: Mutex<Messages>,
 }
 

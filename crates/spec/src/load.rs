@@ -263,7 +263,7 @@ mod tests {
         if path == "workload" && chosen.iter().any(together) {
             entries.push("access = \"shared\"".to_owned());
         }
-        // Only copies are made anew.
+        // Only copies are recreated.
         let repairs = |(at, kind): &(String, &str)| at == "replication.repair" && *kind != "none";
         if path == "replication" && chosen.iter().any(repairs) {
             entries.push("copies = 2".to_owned());

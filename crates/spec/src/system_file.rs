@@ -57,9 +57,9 @@ fn after(
     Ok(tree)
 }
 
-/// Says no to a file that leads back to itself, or to too many; takes note of it.
+/// Says no to a file that leads back to itself, or to too many; records it.
 fn not_read_before(node: &Node, path: &Path, before: &mut Vec<PathBuf>) -> Result<(), Error> {
-    // One that is not there is told of where it is read.
+    // A missing file is reported where it is read.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if let Some(first) = before.iter().position(|it| *it == real) {
         let names = before[first..].iter().chain([&real]);

@@ -179,7 +179,7 @@ pub struct Job {
     pub offset: u64,
     /// Bytes to read or write.
     pub size: u64,
-    /// Bytes of the message under way, headers and all.
+    /// Bytes of the message in progress, headers and all.
     pub wire: u64,
     /// Time when the last bit of the message reaches the receiving host's link at the earliest.
     pub tail: Time,
@@ -226,7 +226,7 @@ impl Job {
         }
     }
 
-    /// Bytes of file data in the message under way.
+    /// Bytes of file data in the message in progress.
     pub fn payload(&self) -> u64 {
         if !matches!(
             self.message,

@@ -110,8 +110,8 @@ pub trait Application: Send {
         NameSets::default()
     }
 
-    /// Says that only these processes are carried out here, and the others elsewhere; whether
-    /// they then need messages, as some of them carry operations out at the same moment.
+    /// Says that only these processes are executed here, and the others elsewhere; whether they
+    /// then need messages, as some of them carry operations out at the same moment.
     fn is_carried_out_by(&mut self, _here: &[u32]) -> bool {
         false
     }
@@ -125,7 +125,7 @@ pub trait Application: Send {
     /// Handles a reaction to a message; the caller checks [`Application::woken`] afterwards.
     fn hear(&mut self, _news: RoundNews) {}
 
-    /// Number of times several processes have carried out an operation at the same moment; none if
+    /// Number of times several processes have executed an operation at the same moment; none if
     /// they never do.
     fn rounds(&self) -> Option<RoundCounts> {
         None

@@ -1,4 +1,4 @@
-//! Operations that several processes carry out at the same moment, as far as others see them.
+//! Operations that several processes execute at the same moment, as far as others see them.
 //!
 //! ```text
 //!   here ── Begins ─▶ to all, in one order ─▶ Begins ─▶ processes of each place come
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_net::{Span, Time};
 use headrace_spec::MixedOperation;
 
-/// Rounds: operations that several processes carry out at the same moment.
+/// Rounds: operations that several processes execute at the same moment.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RoundCounts {
     /// Rounds that all processes joined and that started.
@@ -45,7 +45,7 @@ pub enum RoundMessage {
 pub enum RoundNews {
     /// A round begins: the same one everywhere.
     Begins {
-        /// True if it is the oldest that was begun here and not told of.
+        /// True if it is the oldest that was begun here and not reported.
         own: bool,
         /// Operation of the round.
         call: MixedOperation,

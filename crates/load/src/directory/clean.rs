@@ -152,7 +152,7 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
         // Somebody who cleans was faster.
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => {
-            // Whoever is told of it looks under its name.
+            // Observers find it by its name.
             let _ = aside.map(|aside| rename(parent, &aside, name));
             Err(errno)
         }
@@ -220,7 +220,7 @@ pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Rest,
     Ok(removal.rest)
 }
 
-/// Files that are removed before somebody who watches is told.
+/// Number of files removed between two progress reports.
 const AT_ONCE: usize = 256;
 
 /// Threads that remove them.

@@ -338,7 +338,7 @@ fn a_removal_that_was_broken_off_can_be_taken_up_again() {
     });
     assert!(matches!(broken, Err(Error::Interrupted)));
     assert_eq!(told, [1, 2, 3, 4]);
-    // Those that were under way with it are gone, too.
+    // Those that were in progress with it are gone, too.
     let left = made.usage().expect("it is there").0;
     assert!((300..600).contains(&left), "{left}");
     made.remove().expect("it goes");

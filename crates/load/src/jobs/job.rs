@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// Refuses what cannot be carried out.
+    /// Refuses what cannot be executed.
     ///
     /// # Errors
     /// Says what was expected.

@@ -37,8 +37,8 @@ pub struct Layout {
     pub direct: bool,
 }
 
-/// Makes a file in the benchmark's directory, on stable storage; gives its size. `watch` is told
-/// the bytes written so far.
+/// Makes a file in the benchmark's directory, on stable storage; gives its size. `watch` is
+/// called with the bytes written so far.
 ///
 /// # Errors
 /// If it cannot be made, or is broken off.

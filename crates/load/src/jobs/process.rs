@@ -1,4 +1,4 @@
-//! A process of a job: keeps as many requests in flight as it may, and takes note of each.
+//! A process of a job: keeps as many requests in flight as it may, and records each.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -316,7 +316,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Waits until a request is completed, or for a time, and takes note of all that are.
+    /// Waits until a request is completed, or for a time, and records all that are.
     fn reap(&mut self, outcome: &mut ProcessOutcome, most: Option<Duration>) -> Result<(), Error> {
         let mut done = std::mem::take(&mut self.done);
         let before = self.queue.in_flight();

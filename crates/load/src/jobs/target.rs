@@ -139,7 +139,7 @@ impl JobTarget {
         }
     }
 
-    /// Refuses what cannot be carried out on it.
+    /// Refuses what cannot be executed on it.
     ///
     /// # Errors
     /// Says what was expected.

@@ -42,8 +42,8 @@ impl Answering {
     }
 }
 
-/// Answers one host after the other until `goes_on` says no. A host that breaks off, or
-/// does not know the token, is left.
+/// Answers one host after the other until `goes_on` says no. A host that stops, or does not know
+/// the token, is left.
 ///
 /// # Errors
 /// If nobody can connect any more.

@@ -26,8 +26,8 @@ pub struct RoundTrips {
     pub times: Histogram<u64>,
 }
 
-/// Sends messages of each size, each for at least `duration` and at least ten times, to a
-/// host that answers. `goes_on` is told the size that is next or still under way.
+/// Sends messages of each size, each for at least `duration` and at least ten times, to a host that
+/// answers. `goes_on` is called with the size that is next or still in progress.
 ///
 /// # Errors
 /// If the host cannot be reached, refuses the token, or breaks off.

@@ -198,7 +198,7 @@ impl OpContext {
         }
     }
 
-    /// Takes note that a file has its other name.
+    /// Records that a file has its other name.
     pub fn is_renamed(&mut self, file: u32) {
         if !self.kept.renamed.remove(&file) {
             self.kept.renamed.insert(file);

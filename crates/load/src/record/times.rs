@@ -1,4 +1,4 @@
-//! Duration for which operations took: a histogram, and what needs none.
+//! Durations of operations: a histogram, and exact statistics.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};

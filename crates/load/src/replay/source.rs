@@ -27,7 +27,7 @@ pub struct Replay {
     pub(super) initial: Vec<Initial>,
     /// Files that a process uses which another has opened.
     pub(super) shared: HashSet<Object>,
-    /// The processes that are carried out here: nobody waits for others.
+    /// The processes that are executed here: nobody waits for others.
     here: HashSet<u32>,
     state: Mutex<State>,
     advanced: Condvar,
@@ -133,7 +133,7 @@ impl Replay {
         self.advanced.notify_all();
     }
 
-    /// Something could not be carried out.
+    /// Something could not be executed.
     pub(super) fn leave_out(&self, operation: &str, reason: &str) {
         LeftOut::new("engine", operation, reason, 1).add(&mut self.all_left_out());
     }

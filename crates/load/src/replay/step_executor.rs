@@ -227,7 +227,7 @@ fn needed(step: &Step) -> Option<Need> {
 }
 
 impl Descriptors {
-    /// Sees to it that a step can be carried out as it was.
+    /// Sees to it that a step can be executed as it was.
     fn prepare(
         &mut self,
         context: &mut OpContext,

@@ -188,7 +188,7 @@ fn what_existed_is_there_and_what_failed_fails() {
         "1,stat,/d/none,0,0,failed|missing,",
         "1,open,/d/none,0,0,failed|missing,",
         "1,create,/d/old,0,0,write|exclusive|failed|exists,",
-        // Unlinked while it is open, and made anew.
+        // Unlinked while it is open, and recreated.
         "1,create,/d/log,0,0,write,",
         "1,unlink,/d/log,0,0",
         "1,write,/d/log,0,4096",

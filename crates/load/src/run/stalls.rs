@@ -71,7 +71,7 @@ fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times()
         free = one.ended;
     }
 
-    // What is told is what was, to three digits.
+    // The report matches the actual values to three digits.
     let cell = only_cell(&outcome);
     let told = |of: &crate::Times, times: Vec<u64>| {
         let told = of.quantile(0.99).expect("there are some") as f64;

@@ -183,7 +183,7 @@ fn time_and_requests_end_a_run() {
     "#;
     let outcome = carried(&format!("{forever}\nrequests = 100"), Options::default());
     assert_eq!(outcome.reason, "requests");
-    // Each process may have one under way.
+    // Each process may have one in progress.
     assert!((100..=101).contains(&done(&outcome, "write").0));
     let outcome = carried(&format!("{forever}\ntime = \"50 ms\""), Options::default());
     assert_eq!(outcome.reason, "time");
@@ -277,7 +277,7 @@ fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
         counts.push(done(&first, "create"));
     }
     assert_eq!(counts[0], counts[1]);
-    // Nothing is asked, and what is there is made anew.
+    // Nothing is asked, and what is there is recreated.
     let none = MIX.replace("amount = 400", "amount = 1");
     run(
         &scenario(&none.replace("write = 5, ", "")),
@@ -445,7 +445,7 @@ fn files_that_are_to_be_cached_are_when_the_run_begins() {
     let (mut left, mut colder) = (0, None);
     let watch = &mut |live: &LiveProgress| {
         let files = files_below(below.path());
-        // It is asked once for each file that is made, and once for each that is looked at.
+        // It is asked once for each file that is made, and once for each that is checked.
         if live.phase == Phase::Preparing && left < files.len() {
             for file in &files {
                 file.sync_all().expect("it can be synced");

@@ -32,7 +32,7 @@ pub(crate) struct Fair {
     flows: Vec<Flow>,
     free: Vec<FlowId>,
     present: usize,
-    /// Resources to be looked at.
+    /// Resources to be checked.
     queue: VecDeque<u32>,
     /// Flows whose rate the resources that are not saturated have not heard of.
     fresh: Vec<FlowId>,
@@ -193,8 +193,8 @@ impl Fair {
         }
     }
 
-    /// The next resource to be looked at. When there is none, those that are not
-    /// saturated hear of flows that have come.
+    /// The next resource to be checked. When there is none, those that are not saturated hear of
+    /// flows that have come.
     fn next_to_see(&mut self) -> Option<u32> {
         while self.queue.is_empty() {
             let flow = self.fresh.pop()?;
@@ -281,8 +281,8 @@ impl Fair {
         undecided.extend(it.flows.iter().map(allowed));
         let mut left = capacity;
         let mut level = f64::INFINITY;
-        // Those that get less elsewhere leave the others more, until all that
-        // remain are held back here.
+        // Those that get less elsewhere leave the others more, until all that remain are throttled
+        // here.
         while !undecided.is_empty() {
             level = left.max(0.0) / undecided.len() as f64;
             let before = undecided.len();
@@ -306,7 +306,7 @@ impl Fair {
         level
     }
 
-    /// A level has changed: those are looked at again whose own may follow.
+    /// A level has changed: those are checked again whose own may follow.
     fn tell_others(&mut self, resource: u32, old: f64, new: f64) {
         for seat in 0..self.resources[resource as usize].flows.len() {
             let id = self.resources[resource as usize].flows[seat];

@@ -29,12 +29,10 @@ section! {
 }
 
 section! {
-    /// For some time, as NFS clients do: from the shortest on it doubles, up to the
-    /// longest, each time the server is asked after it has passed and nothing has
-    /// changed; after a change it is the shortest again. Until then names and attributes
-    /// need no message, and data that is cached is read without one; then the server is
-    /// asked first, and what is cached of a file that has changed is read anew. All
-    /// times 0: `noac`.
+    /// For a limited time, as NFS clients do. The timeout starts at the shortest and doubles, up to
+    /// the longest, with each check at the server that finds no change. A change resets it to the
+    /// shortest. Until then names, attributes and cached data need no message. Afterwards the
+    /// client asks the server first, and re-reads a file that has changed. All times 0: `noac`.
     pub struct TimedAttributes {
         /// The shortest time for a file.
         file_min: Seconds = default("3 s", "nfs(5), acregmin; NFS_DEF_ACREGMIN in Linux, include/linux/nfs_fs.h") aka ["acregmin"],

@@ -16,10 +16,9 @@ choice! {
 }
 
 section! {
-    /// A workload that was measured in a round of a calibration, though no value follows from it,
-    /// and what a simulation of it gives: how far these are from each other is the error of the
-    /// model itself and of one measurement, which the interval of a prediction has besides the
-    /// spread of the values.
+    /// A workload that was measured in a calibration round without determining a value, and its
+    /// simulated result. The difference is the error of the model and of one measurement. A
+    /// prediction interval includes it besides the spread of the values.
     pub struct Check {
         /// Name of the measurement.
         name: String = required("cached reads of 48 KiB"),

@@ -34,10 +34,10 @@ section! {
         /// Topology of hosts and switches. A kind without fields may be given by name alone, as in
         /// `topology = "pairs"`.
         topology: Topology = section(),
-        /// `message`: every card sends and receives one message after the other;
-        /// `flow`: all messages with file data share the links of their paths, max-min
-        /// fair; `packet`: every packet is stored and forwarded by every switch, and
-        /// lost where a queue is full, and TCP sends it again.
+        /// `message`: each card sends and receives one message after the other. `flow`: all
+        /// messages with file data share the links of their paths, max-min fair. `packet`: each
+        /// switch stores and forwards packets and drops them when a queue is full; TCP retransmits
+        /// them.
         grain: Grain = default("message", "first come, first served, as a card's queue does"),
         /// Least time between two findings of the rates of flows; only with
         /// `network.grain = "flow"`.

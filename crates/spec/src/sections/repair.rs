@@ -1,4 +1,4 @@
-//! `[replication.repair]`: how copies that a failure has cost are made anew.
+//! `[replication.repair]`: how copies that a failure has cost are recreated.
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
@@ -36,7 +36,7 @@ section! {
         after: Seconds = default("0 s", "clients and the self-heal daemon begin when a brick is back: GlusterFS Administration Guide, triggering self-heal") aka ["delay"],
         /// Files that a server sends copies of at a time.
         streams: u32 as AtLeastOne = default(16, "cluster.background-self-heal-count: GlusterFS 3.x, cluster/replicate") aka ["parallel"],
-        /// Messages of each that are under way at a time.
+        /// Messages of each that are in progress at a time.
         window: u32 as AtLeastOne = default(1, "cluster.self-heal-window-size: GlusterFS 3.x, cluster/replicate"),
         /// Bytes in each of them.
         message: Bytes = default("128 KiB", "a block of the window: GlusterFS 3.x, cluster/replicate") aka ["block"],
@@ -52,7 +52,7 @@ section! {
         after: Seconds = default("630 s", "2 · heartbeat.recheck.interval + 10 · dfs.heartbeat.interval, 5 min and 3 s: Hadoop 0.20, FSNamesystem.java") aka ["delay", "dead_interval"],
         /// Blocks that a server sends copies of at a time.
         streams: u32 as AtLeastOne = default(2, "dfs.max-repl-streams: Hadoop 0.20, FSNamesystem.java") aka ["parallel"],
-        /// Messages of each that are under way at a time.
+        /// Messages of each that are in progress at a time.
         window: u32 as AtLeastOne = default(2, "DEFAULT_DATA_SOCKET_SIZE, 128 KiB, of packets of 64 KiB: Hadoop 0.20, FSConstants.java"),
         /// Bytes in each of them.
         message: Bytes = default("64 KiB", "dfs.write.packet.size: Hadoop 0.20, hdfs-default.xml") aka ["packet"],

@@ -14,8 +14,8 @@ choice! {
     pub enum ReplicatedBy {
         /// The client sends it to the servers of all copies and waits for all of them.
         Client = "client",
-        /// The client sends it to the first server, and each server to the next as soon
-        /// as it has a message; the answer comes back when all of them have stored it.
+        /// The client sends it to the first server, and each server forwards each message to the
+        /// next. The client gets the reply when all servers have stored it.
         Chain = "chain",
     }
 }
@@ -42,10 +42,9 @@ choice! {
         Neighbours = "neighbours",
         /// Each file has sets of its own, drawn from all servers.
         Random = "random",
-        /// Each block of `layout.unit` bytes has a set of its own, as with HDFS: the first
-        /// server is drawn from all, the second from other racks, the third from the rack
-        /// of the second, further ones from what is left, no more of a rack than
-        /// (`copies` - 1) / racks + 2.
+        /// Each block of `layout.unit` bytes has its own set, as with HDFS. The first server is
+        /// drawn from all, the second from other racks, and the third from the rack of the second.
+        /// Further ones are drawn from the rest, at most (`copies` - 1) / racks + 2 per rack.
         Blocks = "blocks",
     }
 }

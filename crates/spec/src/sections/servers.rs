@@ -13,14 +13,14 @@ section! {
     pub struct Servers {
         /// Number of data servers.
         count: u32 as AtLeastOne = required(4) aka ["number", "servers"],
-        /// Devices of each server, behind one card: layouts count them one by one.
-        /// They are numbered by turns, the first of every server, then the second, so
-        /// that neighbouring stripes lie on different servers (Lustre deals out its
-        /// targets so: lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
+        /// Devices of each server, behind one card: layouts count them one by one. They are
+        /// numbered by turns, the first of every server, then the second, so that neighbouring
+        /// stripes lie on different servers (Lustre distributes its targets so:
+        /// lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
         targets: u32 as AtLeastOne = default(1, "one device in each server") aka ["osts", "devices"],
-        /// If true, data passes the network and the device at once, at the rate that the slowest of
-        /// them leaves it, and is not stored before it goes on; only with `network.grain = "flow"`
-        /// and a simple device without a cache.
+        /// If true, data streams through network and device at the rate of the slower one, without
+        /// intermediate storage; only with `network.grain = "flow"` and a simple device without a
+        /// cache.
         streaming: bool = default(false, "a job is read or written as a whole, as with small ones"),
         /// The servers' network cards.
         card: Card = section(),

@@ -1,6 +1,5 @@
-//! Requests of a client under way to each target of a server: at most so many, the
-//! others wait in a line of their own for each target, first come, first served (Lustre,
-//! max_rpcs_in_flight).
+//! Requests of a client in progress to each target of a server: at most so many, the others wait in
+//! a line of their own for each target, first come, first served (Lustre, max_rpcs_in_flight).
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -18,10 +18,10 @@
 //!          of the opener       of the holder                      of the opener
 //! ```
 //!
-//! Not modelled: what the break and its acknowledgement take on the wire but a latency
-//! each; the break of level II, which nobody waits for; a write that is under way when the
-//! lock is broken; that a client has its lock back if the others have closed the file. A
-//! file that is read or written and not opened before stays open.
+//! Not modelled: what the break and its acknowledgement take on the wire but a latency each; the
+//! break of level II, which nobody waits for; a write that is in progress when the lock is broken;
+//! that a client has its lock back if the others have closed the file. A file that is read or
+//! written and not opened before stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -309,7 +309,7 @@ mod tests {
         assert!(!locks.is_broken(8));
     }
 
-    /// Closing is told but by whom has the file alone; when all have, it may be cached again.
+    /// A file may be cached again when all clients have closed it.
     #[test]
     fn a_file_that_all_have_closed_is_as_new() {
         let locks = Oplocks::new(true);

@@ -1,16 +1,15 @@
 //! A virtual disk: limits on bytes and operations a second, in front of a
 //! device with a rate.
 //!
-//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks.
-//! What a limit allows is counted from the begin of a window, over the time
-//! since then rounded up to whole slices. Each direction is first come, first
-//! served: the first in line pays its bytes as soon as these allow it, then its
-//! operations, or is looked at again after the time that the limit needs to make
-//! up for what it lacks. Whole slices that have passed are trimmed from the
-//! window, with what they allowed, but for the last. Once a direction has been
-//! empty past the window's end, the next transfer begins a new one: credit and
-//! debt are forgotten. Operations are whole, so what a slice allows of one is lost: a
-//! limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no bytes and one operation.
+//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. What a limit allows
+//! is counted from the begin of a window, over the time since then rounded up to whole slices. Each
+//! direction is first come, first served: the first in line pays its bytes as soon as these allow
+//! it, then its operations, or is checked again after the time that the limit needs to make up for
+//! what it lacks. Whole slices that have passed are trimmed from the window, with what they
+//! allowed, but for the last. Once a direction has been empty past the window's end, the next
+//! transfer begins a new one: credit and debt are forgotten. Operations are whole, so what a slice
+//! allows of one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write
+//! of no bytes and one operation.
 //!
 //! Metadata (REQ_META) never waits, not even for those in line: it is charged
 //! over the limit, and the next that is not metadata pays for it, unless the
@@ -21,12 +20,12 @@
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
-//! The device behind takes transfers in the order they come, has `queue_depth` of them
-//! under way at most, and does their work, time and bytes, one after the other; their
-//! latency overlaps. Blocks that the file system has just allocated may take more: a hypervisor
-//! has nothing of them in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms,
-//! and of the same written again 16.1 and 17.0. So may reads into memory that nobody has used yet:
-//! one that takes free memory back has to find some.
+//! The device behind takes transfers in the order they come, has `queue_depth` of them in progress
+//! at most, and does their work, time and bytes, one after the other; their latency overlaps.
+//! Blocks that the file system has just allocated may take more: a hypervisor has nothing of them
+//! in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same
+//! written again 16.1 and 17.0. So may reads into memory that nobody has used yet: one that takes
+//! free memory back has to find some.
 //!
 //! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk
 //! service), as the thread of a hypervisor does that works on a virtual disk's queue and
@@ -172,8 +171,8 @@ impl Way {
         self.bytes.iter_mut().chain(self.operations.iter_mut())
     }
 
-    /// The first in line pays what it can; gives the ticks it has to wait before
-    /// it is looked at again, 0 if it goes.
+    /// The first in line pays what it can; gives the ticks it has to wait before it is checked
+    /// again, 0 if it goes.
     fn pay(&mut self, size: u64, parts: u64, now: u64) -> u64 {
         while self.paid.1 < parts {
             let (mut wait, elapsed) = (0, now - self.begins);

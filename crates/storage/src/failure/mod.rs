@@ -13,10 +13,10 @@
 //! out that came in before. What clients know lies in a store with what there is to
 //! know of servers, since both ends need some of it.
 //!
-//! Not modelled: what a server has under way when it fails goes on to its devices, and
-//! only its answers are lost; the time of the recovery that clients and a server that
-//! is back have in common, but as a part of `failure.until`; the replay of what clients
-//! still have of the memory that a server lost.
+//! Not modelled: what a server has in progress when it fails goes on to its devices, and only its
+//! answers are lost; the time of the recovery that clients and a server that is back have in
+//! common, but as a part of `failure.until`; the replay of what clients still have of the memory
+//! that a server lost.
 
 mod attempts;
 mod availability_gate;
@@ -74,7 +74,7 @@ pub struct ServerState {
     pub hosts: HostStates,
     /// Routing of jobs to servers.
     pub ways: FailoverRoutes,
-    /// Copies that are to be made anew, if they are.
+    /// Copies that are to be recreated, if they are.
     pub repair: Option<Repair>,
 }
 
@@ -139,7 +139,7 @@ pub struct Repairing {
 pub struct Failing {
     /// The store.
     pub store: Store<Failures>,
-    /// The places, if copies are made anew.
+    /// The places, if copies are recreated.
     pub repairing: Option<Repairing>,
     /// Jobs that clients have abandoned, if schedulers in the network must be notified.
     pub given_up: Option<Node<Job>>,

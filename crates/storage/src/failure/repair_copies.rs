@@ -121,7 +121,7 @@ pub fn join(
     (served.into(), both)
 }
 
-/// Writes who says what is copied; `order` is where servers are told.
+/// Adds the planner of copies; `order` receives the servers' orders.
 pub fn plan(page: &mut Page<'_>, failing: Failing, repairing: Repairing, order: To<Job>) {
     page.transition("plan")
         .take(repairing.due)

@@ -173,7 +173,7 @@ impl OwnQueue {
         &mut self.sorted
     }
 
-    /// A request has come; it is told the number of its queue.
+    /// Handles an arrived request and assigns the number of its queue.
     pub fn add(&mut self, id: RequestId, number: usize, habits: &Habits, requests: &mut Requests) {
         let now = requests.now;
         let expire = match self.synchronous {

@@ -1,15 +1,13 @@
 //! Throttling of writers at the dirty limits: balance_dirty_pages of mm/page-writeback.c (as of
 //! Linux 6.6), in its own units: pages of 4 KiB and ticks of 4 ms (HZ = 250).
 //!
-//! Up to halfway between the background limit and the limit nobody waits. Above,
-//! a writer is held back so that its rate is the estimate of what one writer may
-//! dirty, times two factors. One falls from 2 at the halfway mark over 1 at the
-//! setpoint to 0 at the limit: 1 − ((dirty − setpoint) / (limit − setpoint))³, the
-//! setpoint being the middle (pos_ratio_polynom); the other falls with what the
-//! device itself has to write (wb_position_ratio). A writer is looked at each time
-//! that it has dirtied some hundred pages, and pauses that are too short are saved
-//! up. The estimate begins at 100 MiB/s and follows the device slowly
-//! (wb_update_dirty_ratelimit).
+//! Up to halfway between the background limit and the limit nobody waits. Above, a writer is
+//! throttled so that its rate is the estimate of what one writer may dirty, times two factors. One
+//! falls from 2 at the halfway mark over 1 at the setpoint to 0 at the limit: 1 − ((dirty −
+//! setpoint) / (limit − setpoint))³, the setpoint being the middle (pos_ratio_polynom); the other
+//! falls with what the device itself has to write (wb_position_ratio). A writer is checked each
+//! time that it has dirtied some hundred pages, and pauses that are too short are saved up. The
+//! estimate begins at 100 MiB/s and follows the device slowly (wb_update_dirty_ratelimit).
 //!
 //! The kernel counts whole folios, as dirtied and as written: small writes into
 //! large folios make it think that the device is fast.
@@ -26,7 +24,7 @@ const PAGE: u64 = 4096;
 const HZ: u64 = 250;
 const TICK: Span = Span(4_000_000_000);
 
-/// Longest time that a writer is held back at once, in ticks (MAX_PAUSE).
+/// Longest time that a writer is throttled at once, in ticks (MAX_PAUSE).
 const LONGEST_PAUSE: u64 = HZ / 5;
 
 /// Number of times rates are estimated, in ticks (BANDWIDTH_INTERVAL).
@@ -45,8 +43,7 @@ const FIRST_ESTIMATE: u64 = (100 << 20) / PAGE;
 /// Pages that a writer dirties at least between two looks (DIRTY_POLL_THRESH).
 const POLL: u64 = (128 << 10) / PAGE;
 
-/// Pages after which a new process is looked at (nr_dirtied_pause in
-/// kernel/fork.c).
+/// Pages after which a new process is checked (nr_dirtied_pause in kernel/fork.c).
 const FIRST_POLL: u64 = (128 << 10) / PAGE;
 
 /// Bytes that are dirty or under writeback.
@@ -143,8 +140,7 @@ impl Balance {
         self.written * PAGE
     }
 
-    /// A process has dirtied so many bytes: whether it is held back, by what is
-    /// dirty now.
+    /// A process has dirtied so many bytes: whether it is throttled, by what is dirty now.
     pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Throttling {
         let pages = bytes / PAGE;
         self.dirtied += pages;

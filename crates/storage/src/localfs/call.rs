@@ -65,7 +65,7 @@ pub struct Call {
     pub end: u64,
     /// Bytes of the whole call: they decide how well a copy is cached.
     pub size: u64,
-    /// Processor time of the step under way, or how long it is held back.
+    /// Processor time of the step in progress, or how long it is throttled.
     pub time: Span,
     /// Bytes of the piece that is being copied; of an fsync, whether it has sent some.
     pub piece: u32,

@@ -11,7 +11,7 @@
 //!
 //! Copies into the page cache take `write_share` of that, and may have their own first threshold
 //! (`write_l2_share`): out of it, a page took 0.33 us up to 256 KiB of a request and 0.21 beyond;
-//! into it 0.36 up to 1 MiB at least (ext4 in a laboratory, Linux 6.18, a Zen 4 processor).
+//! into it 0.36 up to 1 MiB at least (ext4 in a testbed, Linux 6.18, a Zen 4 processor).
 //!
 //! The module `last_level_cache` tracks the data in the last cache level.
 //!

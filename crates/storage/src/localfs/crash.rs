@@ -3,9 +3,8 @@
 //! The journal's transactions that were committed are there again (journal replay); of the
 //! file system's own structures nothing is lost that takes time to make anew.
 //!
-//! Not modelled: calls that are under way go on, with what they bring into the cache; the
-//! time to replay the journal, or to check a file system without one (`failure.until`
-//! includes it).
+//! Not modelled: calls that are in progress go on, with what they bring into the cache; the time to
+//! replay the journal, or to check a file system without one (`failure.until` includes it).
 
 use super::volume::Volume;
 

@@ -191,8 +191,8 @@ impl Volume {
         if is_ext4 { most.min(MOST_CHOSEN) } else { most }
     }
 
-    /// Sends all dirty pages of a file with the priority of the call under way, which
-    /// waits for them. Gives the number of transfers.
+    /// Sends all dirty pages of a file with the priority of the call in progress, which waits for
+    /// them. Gives the number of transfers.
     pub(super) fn write_file(&mut self, file: u32, priority: IoPriority, now: Time) -> u32 {
         let mut made = 0;
         let most = self.most_at_once(file);
@@ -204,7 +204,7 @@ impl Volume {
         made
     }
 
-    /// Sends a part of a file's dirty pages with the priority of the call under way, which does
+    /// Sends a part of a file's dirty pages with the priority of the call in progress, which does
     /// not wait for them yet. Gives the part, if anything was dirty.
     pub(super) fn write_part(
         &mut self,

@@ -12,9 +12,9 @@ use super::active_inactive_lru::ActiveInactiveLru;
 /// Amount of memory that was used before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshMemory {
-    /// Bytes under way from the device.
+    /// Bytes in progress from the device.
     arriving: u64,
-    /// The most bytes that were cached or under way at once, as far as reads have seen it.
+    /// The most bytes that were cached or in progress at once, as far as reads have seen it.
     most: u64,
 }
 

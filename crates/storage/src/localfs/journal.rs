@@ -146,7 +146,7 @@ pub struct Journal {
     tail: u64,
     /// Bytes written when the running commit began.
     began: u64,
-    /// Bytes that the commit under way will take.
+    /// Bytes that the commit in progress will take.
     promised: u64,
     /// Address of the next block.
     head: u64,

@@ -8,11 +8,10 @@
 //!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
 //! ```
 //!
-//! A call is on the processor, held back because it dirtied too much, or waits
-//! for the device, for pages that are under way, or for a commit. What becomes of
-//! it is decided by the state of the file system ([`Volume`]). Waiting calls lie in
-//! bags by what they wait for, so that the time spent there tells what holds the
-//! processes back; calls of the kernel's own lie apart.
+//! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
+//! pages that are in progress, or for a commit. What becomes of it is decided by the state of the
+//! file system ([`Volume`]). Waiting calls lie in bags by what they wait for, so that the time
+//! spent there tells what holds the processes back; calls of the kernel's own lie apart.
 //!
 //! With further volumes all this stands in a page for each, around one processor:
 //!

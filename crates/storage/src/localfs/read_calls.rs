@@ -91,7 +91,7 @@ impl Volume {
             *self.stream(call) = stream;
             self.open_window(call, window);
         }
-        // The mark of a page is looked at before the page is waited for.
+        // The mark of a page is checked before the page is waited for.
         self.pass_marks(call, at, at + self.page);
         match self.asking() {
             Span::ZERO => Next::Wait(Wait::Page(call.file, at)),
@@ -139,7 +139,7 @@ impl Volume {
         self.marks.extend(mark.map(|mark| (call.file, mark)));
     }
 
-    /// Returns true if a page is cached or under way.
+    /// Returns true if a page is cached or in progress.
     fn is_there(&self, file: u32, page: u64) -> bool {
         self.cache.held_until(file, page, page + self.page) > page
             || self.arriving_until(file, page).is_some()
@@ -163,8 +163,8 @@ impl Volume {
         at - from.max(least)
     }
 
-    /// The first page after one that is neither cached nor under way, if it is at
-    /// most so many bytes away.
+    /// The first page after one that is neither cached nor in progress, if it is at most so many
+    /// bytes away.
     fn hole_after(&self, file: u32, page: u64, most: u64) -> Option<u64> {
         let end = page.saturating_add(most);
         let mut at = page + self.page;
@@ -179,15 +179,14 @@ impl Volume {
         None
     }
 
-    /// The byte up to which a file's bytes from `at` on are under way together; none
-    /// if `at` is not.
+    /// The byte up to which a file's bytes from `at` on are in progress together; none if `at` is
+    /// not.
     pub(super) fn arriving_until(&self, file: u32, at: u64) -> Option<u64> {
         let (key, arriving) = self.arriving.range(..=(file, at)).next_back()?;
         (key.0 == file && at < arriving.end).then_some(arriving.end)
     }
 
-    /// Asks the device for what is neither cached nor under way, up to the end of
-    /// the file.
+    /// Asks the device for what is neither cached nor in progress, up to the end of the file.
     pub(super) fn fetch(&mut self, call: &Call, start: u64, end: u64) {
         let file = call.file;
         let known = self

@@ -36,7 +36,7 @@ use crate::tokens::{Content, Transfer};
 pub(super) enum Next {
     /// It needs the processor.
     Work(Span),
-    /// It is held back.
+    /// It is throttled.
     Pause(Span),
     /// It waits.
     Wait(Wait),
@@ -53,7 +53,7 @@ pub(super) enum Wait {
     Transfers,
     /// A page that somebody has asked for.
     Page(u32, u64),
-    /// Write-back of a file that is under way.
+    /// Write-back of a file that is in progress.
     Written(u32),
     /// The end of a transaction's commit.
     Commit(u64),
@@ -90,7 +90,7 @@ pub(super) struct Costs {
     pub lookup: Span,
 }
 
-/// Pages under way from the device.
+/// Pages in progress from the device.
 #[derive(Default, Debug)]
 pub(super) struct Arriving {
     pub end: u64,

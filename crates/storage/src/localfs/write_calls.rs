@@ -490,8 +490,8 @@ impl Volume {
         }
     }
 
-    /// Sends a range that counts as clean to the device; the call under way waits for
-    /// it if it gives its priority. Gives the number of transfers.
+    /// Sends a range that counts as clean to the device; the call in progress waits for it if it
+    /// gives its priority. Gives the number of transfers.
     pub(super) fn write_back(
         &mut self,
         range: Range,

@@ -5,10 +5,10 @@
 //! are. So a request that waits first for a metadata server and then for four jobs side by
 //! side has one second of each, and a job that is late has the time of those that are not.
 //!
-//! Requests inside a machine lie in a bag; what they wait for there is told by
-//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what
-//! is left when none of the jobs is under way that the request asked for itself: it is on
-//! the processor, or waits for jobs that others asked for.
+//! Requests inside a machine lie in a bag; what they wait for there is known from
+//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what is left
+//! when none of the jobs is in progress that the request asked for itself: it is on the processor,
+//! or waits for jobs that others asked for.
 
 use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
 use indexmap::IndexMap;
@@ -107,10 +107,10 @@ pub(super) fn breakdown(
     entries
 }
 
-/// Mean numbers of requests under way as parts of all of them.
+/// Mean numbers of requests in progress as parts of all of them.
 struct RequestShares {
     total: f64,
-    /// No request has several jobs under way at once: what each is served is what it needs.
+    /// No request has several jobs in progress at once: what each is served is what it needs.
     alone: bool,
     mean_latency: f64,
     requests: f64,

@@ -1,10 +1,10 @@
 //! Bottlenecks of machines with local file systems.
 //!
-//! The device of a local file system is busy with much that no process waits for,
-//! so it is the processes' time that tells: each call is on the processor or waits
-//! for it, is held back because too much is dirty, or waits for the device, for a
-//! commit of the journal, or for dirty pages to be written. Those who wait lie in
-//! bags by what they wait for; the rest of a request's time is the processor's.
+//! The device of a local file system is busy with much that no process waits for, so it is the
+//! processes' time that tells: each call is on the processor or waits for it, is throttled because
+//! too much is dirty, or waits for the device, for a commit of the journal, or for dirty pages to
+//! be written. Those who wait lie in bags by what they wait for; the rest of a request's time is
+//! the processor's.
 
 use headrace_net::NodeReport;
 
@@ -42,7 +42,7 @@ pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<Breakd
 }
 
 impl Part {
-    /// The same as a part of all requests under way.
+    /// The same as a part of all requests in progress.
     pub(super) fn entry(self, total: f64, mean_latency: f64) -> BreakdownEntry {
         let share = self.inside / total;
         let seconds = share * mean_latency;

@@ -155,7 +155,7 @@ impl Recorder {
         self.since_start += 1;
     }
 
-    /// Forgets what was seen; requests under way are counted when they end.
+    /// Forgets what was seen; requests in progress are counted when they end.
     pub fn reset(&mut self, now: Time) {
         for cell in &mut self.cells {
             let mut activity = cell.take().map_or_else(Activity::default, |it| it.activity);

@@ -135,8 +135,8 @@ pub struct GroupReport {
     pub share: Option<Share>,
 }
 
-/// A group's share of throughput, over the windows in which every group had
-/// requests under way all the time.
+/// A group's share of throughput, over the windows in which every group had requests in progress
+/// all the time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Share {
     /// The mean over the windows.
@@ -192,7 +192,7 @@ pub struct StationReport {
 pub struct BreakdownEntry {
     /// Page path and name.
     pub place: String,
-    /// Its share of the time that requests, or their jobs, were under way.
+    /// Its share of the time that requests, or their jobs, were in progress.
     pub share: f64,
     /// Contribution to the mean latency, in seconds. The time of parallel jobs of a request is
     /// divided among their places.

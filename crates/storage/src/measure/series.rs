@@ -15,7 +15,7 @@ pub struct Series {
     windows: Vec<Window>,
     columns: usize,
     groups: usize,
-    /// By group: since when it has had no request under way.
+    /// By group: since when it has had no request in progress.
     idle_since: Vec<Option<Time>>,
     outstanding: Vec<u64>,
     end: Time,
@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// Starts again from now; what is under way stays under way.
+    /// Starts again from now; what is in progress stays in progress.
     pub(super) fn reset(&mut self, now: Time) {
         self.start = now;
         self.windows.clear();
@@ -176,8 +176,8 @@ impl Series {
         })
     }
 
-    /// The whole windows in which every group had requests under way all the time:
-    /// their start in seconds, and the bytes of each column.
+    /// The whole windows in which every group had requests in progress all the time: their start in
+    /// seconds, and the bytes of each column.
     pub(super) fn backlogged(&self) -> impl Iterator<Item = (f64, &[u64])> {
         let windows = self.rows().zip(&self.windows);
         let whole = self.end.since(self.start).0 / self.window.0;

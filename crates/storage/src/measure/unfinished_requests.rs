@@ -15,7 +15,7 @@ use crate::tokens::Request;
 /// Requests in flight, and finally the unfinished ones.
 #[derive(Default)]
 pub struct Unfinished {
-    /// By workload, of those with times of their own: what each of its processes has under way.
+    /// By workload, of those with times of their own: what each of its processes has in progress.
     under_way: Vec<Option<Processes>>,
     left: BTreeMap<&'static str, UnfinishedOperation>,
 }

@@ -1,4 +1,4 @@
-//! Operations that a system's model carries out only in part, counted.
+//! Operations that a system's model executes only in part, counted.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Entries of metadata on a device: some are in memory, changes go to a log.
 //!
-//! An operation on an entry that is not in memory waits for the device to read it.
-//! Changes wait for a write to the end of the log which the device confirms from its
-//! medium; those that come while one is under way go together in the next (group
-//! commit, as of jbd2 in Linux and of the coalescing of PVFS2's database syncs).
-//! Without `synchronous` they are written too, but nobody waits.
+//! An operation on an entry that is not in memory waits for the device to read it. Changes wait for
+//! a write to the end of the log which the device confirms from its medium; those that come while
+//! one is in progress go together in the next (group commit, as of jbd2 in Linux and of the
+//! coalescing of PVFS2's database syncs). Without `synchronous` they are written too, but nobody
+//! waits.
 //!
 //! Not modelled: entries go from the log to their place in idle time only, that is,
 //! for nothing; the log never ends.

@@ -39,8 +39,8 @@ struct Group {
 }
 
 impl Dsfq {
-    /// At most `depth` jobs out at once; `weights` by group, all positive; others
-    /// are told of a group no more often than each `interval`.
+    /// At most `depth` jobs out at once; `weights` by group, all positive; other schedulers are notified of a
+    /// group no more often than each `interval`.
     pub fn new(depth: u32, weights: Vec<f64>, interval: Span) -> Dsfq {
         Dsfq {
             interval,

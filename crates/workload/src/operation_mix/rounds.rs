@@ -1,5 +1,5 @@
-//! Operations on the common file that several processes carry out at the same moment (Wang
-//! 2002, section 3.3.6).
+//! Operations on the common file that several processes execute at the same moment (Wang 2002,
+//! section 3.3.6).
 //!
 //! ```text
 //!   a process draws one ─▶ (waits) ─┐
@@ -10,9 +10,9 @@
 //! oldest round that lacks them before they do anything else, and so no two rounds wait for
 //! each other. With the last one comes the go-ahead.
 //!
-//! If some processes are carried out elsewhere, a round has begun when all have been told, in
-//! one order for all. A primary whose round is not told of yet joins those that are, and comes
-//! back to its own: otherwise two that begin at the same moment would wait for each other.
+//! If some processes are executed elsewhere, a round has begun when all have been notified, in one
+//! order for all. A primary whose round is not reported yet joins those that are, and comes back to
+//! its own: otherwise two that begin at the same moment would wait for each other.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -24,11 +24,11 @@ use crate::{Ask, RoundCounts, RoundMessage};
 /// Rounds that were begun.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    /// True if some processes are carried out elsewhere.
+    /// True if some processes are executed elsewhere.
     among_several: bool,
     /// Local rounds not yet announced to all places.
     untold: VecDeque<Primary>,
-    /// Number of all that have been told of.
+    /// Number of rounds announced to all places.
     told: u64,
     /// Rounds that have not started, oldest first.
     waiting: VecDeque<Round>,
@@ -66,17 +66,17 @@ struct Round {
     lacks: Vec<u32>,
     /// True if it lacks nobody here, and those elsewhere know.
     all_here: bool,
-    /// The operation that all carry out.
+    /// The operation that all execute.
     call: MixedOperation,
 }
 
 impl Rounds {
-    /// Some processes are carried out elsewhere.
+    /// Some processes are executed elsewhere.
     pub fn among_several(&mut self) {
         self.among_several = true;
     }
 
-    /// Returns true if some processes are carried out elsewhere.
+    /// Returns true if some processes are executed elsewhere.
     pub fn are_among_several(&self) -> bool {
         self.among_several
     }
@@ -133,7 +133,7 @@ impl Rounds {
         (!round.is_of(rank)).then_some(round.call)
     }
 
-    /// A process begins a round, which begins when all have been told.
+    /// A process begins a round, which begins when all have been notified.
     pub fn begin(&mut self, rank: u32, seat: u32, ask: Ask, call: MixedOperation) {
         self.untold.push_back(Primary {
             rank,
@@ -164,7 +164,7 @@ impl Rounds {
         true
     }
 
-    /// All have been told of a round; of the primary if it was begun here, for whom the process
+    /// All places have been notified of a round, and of its primary if it was begun here, for whom the process
     /// that asks is none other. It lacks those that `lacks` gives, knowing the primary.
     pub fn begins(
         &mut self,
@@ -207,7 +207,7 @@ impl Rounds {
         }
     }
 
-    /// Returns true if a round lacks nobody: then all go, or those elsewhere are told.
+    /// Returns true if a round lacks nobody: then all go, or those elsewhere are notified.
     fn look(&mut self, place: usize, last: Option<u32>) {
         let round = &mut self.waiting[place];
         if !round.lacks.is_empty() || round.away.is_some() || round.all_here {

@@ -1,6 +1,6 @@
 //! Selection of the next operation: drawn, part of a burst, or a follow-up.
 //!
-//! Number of times each is begun with is worked out beforehand, so that with bursts and what
+//! The weights of first operations are computed beforehand, so that with bursts and what
 //! follows the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead,
 //! and draws again what has had its share; in a run without an end there is no such count.)
 

@@ -82,7 +82,7 @@ section! {
         destage_above: f64 as Portion = default(0.5, "declared default: room for a burst, and for gathering stripes") aka ["low_mark"],
         /// After so long without a transfer, all of it goes.
         idle_time: Seconds = default("100 ms", "declared default: longer than pauses between calls"),
-        /// Writes to the array that are under way at once.
+        /// Writes to the array that are in progress at once.
         destages: u32 as AtLeastOne = default(32, "declared default: some for each of several devices"),
     }
 }

@@ -56,9 +56,9 @@ section! {
     check geometry_is_possible;
 }
 
-/// Spare erase blocks of a die without which it cannot be cleaned: four streams have a
-/// block each and one to go on in, two are kept free to clean into, one is written at
-/// random, one is cleaned, and one is left over.
+/// Minimum spare erase blocks of a die for cleaning. Four streams need a current and a next block
+/// each. Two blocks stay free as cleaning targets, one is written at random, one is cleaned, and
+/// one is left over.
 pub const LEAST_SPARE_BLOCKS: u64 = 13;
 
 /// Erase blocks of a drive: some 60 bytes each are remembered.

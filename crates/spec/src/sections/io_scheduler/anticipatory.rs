@@ -4,8 +4,8 @@ use crate::declare::section;
 use crate::values::Seconds;
 
 section! {
-    /// Batches of synchronous and other requests by address; after a synchronous
-    /// one, the device may be left idle for the next of its process (Linux
+    /// Batches of synchronous and asynchronous requests by address. After a synchronous request,
+    /// the device may idle for its process's next one (Linux
     /// 2.6.0-2.6.32; Iyer and Druschel: SOSP 2001).
     pub struct Anticipatory {
         /// A synchronous request that has waited this long goes next.

@@ -10,9 +10,9 @@ choice! {
     pub enum FirstServer {
         /// The one after the previous file's first server.
         RoundRobin = "round-robin",
-        /// The one after the last server of the file that was used for the first time
-        /// before, in the same pool: as many stripes for each server, whatever the files'
-        /// numbers (Lustre: lustre/lod/lod_qos.c, `lod_ost_alloc_rr`).
+        /// The server after the last one of the previously created file in the same pool. Each
+        /// server gets equally many stripes, independent of the files' numbers (Lustre:
+        /// lustre/lod/lod_qos.c, `lod_ost_alloc_rr`).
         Balance = "balance",
         /// Any, with equal probability.
         Random = "random",

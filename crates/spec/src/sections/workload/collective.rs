@@ -19,9 +19,9 @@ section! {
 }
 
 section! {
-    /// Two-phase I/O (Thakur, Gropp and Lusk, Frontiers 1999): the data of one call of all
-    /// processes is exchanged between the clients, so that a few of them, the aggregators,
-    /// read or write it in large contiguous parts. All wait for each other in each call.
+    /// Two-phase I/O (Thakur, Gropp and Lusk, Frontiers 1999): the clients exchange the data of one
+    /// call of all processes. A few of them, the aggregators, read or write it in large contiguous
+    /// parts. All wait for each other in each call.
     pub struct TwoPhase {
         /// Number of aggregator processes that access the file system for all.
         aggregators: Option<u32> as Option<AtLeastOne> = optional("one on each client, as ROMIO's cb_config_list \"*:1\" has it") aka ["cb_nodes"],

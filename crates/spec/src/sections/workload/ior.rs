@@ -90,9 +90,9 @@ section! {
         access: Access = default("file-per-process", "no two clients write the same file"),
         /// Order of a process's transfers.
         order: Order = default("sequential", "IOR without its option -z"),
-        /// At how many places of its part of a file a process reads or writes in turn,
-        /// through one open file: the part has so many sections, each gone through
-        /// in order; only with `order = "sequential"`.
+        /// Number of interleaved sequential streams of a process through one open file. Its part of
+        /// the file is divided into as many sections, each accessed in order; only with `order =
+        /// "sequential"`.
         streams: u32 as AtLeastOne = default(1, "IOR reads and writes at one place") aka ["interleaved_streams"],
         /// Distance between successive transfers of a file, in transfers; only with `order =
         /// "strided"`.
@@ -121,8 +121,8 @@ impl Ior {
     /// Default distance between successive transfers, in transfers.
     pub(crate) const STRIDE: u32 = 17;
 
-    /// A pattern that goes through its files once, in order: what other kinds of workload are
-    /// told as where only files and sizes matter.
+    /// Creates a pattern that accesses its files once, in order. It stands for other kinds of
+    /// workload where only files and sizes matter.
     pub(super) fn in_order(files: u32, block: Bytes, transfer: Bytes, phases: Vec<Phase>) -> Self {
         Ior {
             files,

@@ -11,10 +11,10 @@ choice! {
     pub enum FileSets {
         /// All operations are on the same files.
         Shared = "shared",
-        /// Each group has a set of files of its own, with as large a part of all files as it has
-        /// of the operations on files: each has the files that `bytes_per_rate` wants of its own
-        /// load. Operations on a common file have one to themselves, as large as any. What
-        /// follows another operation is on that one's file.
+        /// Each group has its own set of files. Its fraction of the files equals its fraction of
+        /// the operations on files, so that `bytes_per_rate` applies to each group's own load.
+        /// Operations on a common file have one to themselves, as large as any. What follows
+        /// another operation is on that one's file.
         PerGroup = "per-group",
     }
 }

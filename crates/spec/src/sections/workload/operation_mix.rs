@@ -199,9 +199,8 @@ section! {
         /// files to be read or written are in these three subsets; how many are in each it does not
         /// say).
         file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
-        /// Number of bytes the files hold for each operation a second of `rate`, as SPEC SFS and
-        /// Wang 2002, section 3.3.3.4, have 10 MB: there are as many files as that takes, and no
-        /// fewer than `files`.
+        /// Bytes of files per operation per second of `rate`; 10 MB in SPEC SFS and Wang 2002,
+        /// section 3.3.3.4. It determines the number of files, which is at least `files`.
         bytes_per_rate: Option<Bytes> = optional("the files do not grow with the load"),
         /// Files shared by all operation groups, or separate sets for each group.
         file_sets: FileSets = default("shared", "SPEC SFS 2.0 has the same files for every operation (Wang 2002, chapter 2); the MPFS benchmark has `per-group`"),
@@ -232,9 +231,9 @@ section! {
         /// Writes that come one after the other.
         bursts: Bursts = section(),
         /// Follow-up operations, on the same file where both have one: `{ readdir = "stat", open =
-        /// "read" }`. Operations are begun with that much less often as they follow others, so that
-        /// the shares of the mix are kept; what has too small a share to follow every time follows
-        /// as often as it can.
+        /// "read" }`. An operation that follows others is drawn correspondingly less often, so that
+        /// the shares of the mix are preserved. One whose share is too small to follow every time
+        /// follows as often as possible.
         followed_by: Followers as ByOperation = default(nothing_follows(), "each operation is drawn for itself"),
         /// Processes that execute operations on the common file together, at the same moment. Each
         /// of them counts in the shares of the mix.

@@ -21,11 +21,10 @@ choice! {
 }
 
 section! {
-    /// Each process reads a file of its own from beginning to end, computes, and
-    /// writes another file of its own: a filter, a converter, a copy; the
-    /// seqprocessor of Hindman 2011, section 5.4 and appendix E. On a machine with
-    /// a local file system its processor time contends for the cores; elsewhere it
-    /// passes.
+    /// Each process reads its own file from beginning to end, computes, and writes another file,
+    /// like a filter, a converter or a copy; the seqprocessor of Hindman 2011, section 5.4 and
+    /// appendix E. On a machine with a local file system its processor time contends for the cores;
+    /// elsewhere it passes.
     pub struct Pipeline {
         /// Bytes of the file that is read.
         input: Bytes = required("1 GiB") aka ["input_size", "file_size", "size"],

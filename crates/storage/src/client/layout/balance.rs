@@ -1,4 +1,4 @@
-//! Files dealt out to targets in the order in which they are first used.
+//! Files distributed to targets in the order in which they are first used.
 
 use crate::common::Common;
 

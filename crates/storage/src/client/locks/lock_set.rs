@@ -23,7 +23,7 @@ pub(super) struct Lock {
     pub number: u32,
     pub extent: Extent,
     pub write: bool,
-    /// Requests under way that need it.
+    /// Requests in progress that need it.
     pub users: u32,
     /// The server wants it back: nobody else uses it any more.
     pub called: bool,

@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(counts(&layout(6, 6, &[2, 3]), false, CHUNK, 10), (4, 0));
     }
 
-    /// Rows 0 and 1 are rebuilt, row 2 is under way.
+    /// Rows 0 and 1 are rebuilt, row 2 is in progress.
     #[test]
     fn a_spare_is_read_where_it_is_rebuilt_and_written_where_that_has_begun() {
         let mut it = rebuilding(5, 5, &[0], Some(0));

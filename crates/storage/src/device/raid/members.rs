@@ -8,8 +8,8 @@
 //!                ╰─▶ (waiting)      ╰─▶ [collect] ─▶ done, or what is written then
 //! ```
 //!
-//! The queue is an I/O scheduler's, if the operating system makes the array. A
-//! command is under way there until the bus has passed its data.
+//! The queue is an I/O scheduler's, if the operating system makes the array. A command is in
+//! progress there until the bus has passed its data.
 
 use headrace_net::{Firing, Node, Page, Slot, Time, To};
 use headrace_spec::{IoScheduler, Raid};
@@ -125,7 +125,7 @@ pub(super) fn members(
     let (rx, tx, passing) = page.fold("disk", spec.disks, |page| {
         let (rx, tx) = (page.input::<Transfer>("rx"), page.output::<Transfer>("tx"));
         let mut device = device::build(page, &member);
-        // A command is under way until its data has passed.
+        // A command is in progress until its data has passed.
         let passing = bus.map(|_| {
             let (to, from) = (page.output::<Transfer>("to bus"), page.input("from bus"));
             page.connect(device.done, to);

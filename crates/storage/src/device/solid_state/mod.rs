@@ -236,7 +236,7 @@ impl Drive {
         }
     }
 
-    /// The translation layer takes note of what is written.
+    /// The translation layer records what is written.
     fn map(&mut self, range: (u64, u64), station: &mut Station<'_, Transfer>) {
         let each = self.units_per_page;
         let copy = self.read + self.program;

@@ -16,7 +16,7 @@ use headrace_net::{Span, Time};
 pub(super) struct Settings {
     /// The congestion window at the start and after a pause, in segments.
     pub initial_window: f64,
-    /// The most segments under way: what the receiver has room for.
+    /// The most segments in progress: what the receiver has room for.
     pub most: f64,
     pub minimum_timeout: Span,
     /// The round trip that opening the connection has measured, on an idle path.
@@ -172,7 +172,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// Half of what is under way, at least two segments (RFC 5681, equation 4).
+    /// Half of what is in progress, at least two segments (RFC 5681, equation 4).
     fn half(&self) -> f64 {
         let under_way = (self.next - self.acknowledged) as f64;
         (under_way / 2.0).max(2.0)
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(acknowledge(0, 10).0, [8]);
         assert_eq!(acknowledge(0, 10).0, [9]);
         assert_eq!(acknowledge(0, 10).0, [10]);
-        // The hole is filled: the window is the half, three of which are under way.
+        // The hole is filled: the window is the half, three of which are in progress.
         assert_eq!(acknowledge(8, 20), (vec![11], 4.0));
     }
 
@@ -315,7 +315,7 @@ mod tests {
         );
         assert!((sender.window - 7.0).abs() < 1e-9);
         assert!((sender.threshold - 4.0).abs() < 1e-9);
-        // All that was under way at the loss has come.
+        // All that was in progress at the loss has come.
         sent(|out| sender.acknowledge(10, at(20), at(30), out));
         assert!((sender.window - 4.0).abs() < 1e-9 && sender.recovers.is_none());
     }

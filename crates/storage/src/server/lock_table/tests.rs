@@ -187,7 +187,7 @@ proptest! {
             let mut expected: Vec<u32> = has.iter().map(|it| it.number).collect();
             expected.sort_unstable();
             prop_assert_eq!(granted, expected);
-            // Who waits does so because of somebody who has been told.
+            // Who waits does so because of somebody who has been notified.
             for waits in &asked {
                 let in_the_way = has.iter().chain(&asked);
                 let told = in_the_way

@@ -1,4 +1,4 @@
-//! Duration for which files are, as far as a trace tells.
+//! Lengths of files, as far as a trace shows them.
 
 /// The length of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -326,7 +326,7 @@ impl State {
         }
     }
 
-    /// The old name of a link, or what a symbolic link leads to, where that is told.
+    /// The old name of a link, or what a symbolic link leads to, if the trace shows it.
     fn other_name(
         &mut self,
         operation: Operation,

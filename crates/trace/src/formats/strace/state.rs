@@ -12,7 +12,7 @@ use super::processes::{Pending, Process, Shared, Sharing, Table};
 use super::threads::Group;
 use crate::{Flags, Kind, Names, Operation, Record, Skipped};
 
-/// The process whose number strace leaves out, until it is told.
+/// Placeholder of the process whose number strace omits, until the trace reveals it.
 pub(super) const UNNUMBERED: u32 = 0;
 
 /// The call at hand.
@@ -142,7 +142,7 @@ impl State {
         Some(name)
     }
 
-    /// The fork under way whose child this new process may be.
+    /// The fork in progress whose child this new process may be.
     ///
     /// A child can show before its parent's call has returned its number. As
     /// numbers are given out in ascending order, of several forks the first to
