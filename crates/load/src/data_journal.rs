@@ -1,11 +1,11 @@
 //! Files that are made where data goes through the journal (`data=journal`).
 //!
-//! A commit sends each block of 4 KiB into the journal by itself, as metadata, which a limit of
-//! a control group never keeps waiting, but charges (Linux 6.18, fs/jbd2/commit.c;
-//! block/blk-throttle.c: bio_issue_as_root_blkg). What then goes to its place waits until so
-//! many operations are made up for, unless the limit has forgotten them, as it does when it had
-//! nothing waiting for some slices of 100 ms. So files are made in pieces: each is committed,
-//! left alone, then written to its place. At 600 operations a second 64 MiB take 4 s and not 28.
+//! A commit sends each 4 KiB block to the journal separately, as metadata. A cgroup limit charges
+//! metadata but never delays it (Linux 6.18, fs/jbd2/commit.c; block/blk-throttle.c:
+//! bio_issue_as_root_blkg). The later write to the final place waits until these operations are
+//! paid for, unless the limit has expired them. It does so after some slices of 100 ms without
+//! waiting requests. So files are made in pieces: each is committed, left alone, then written to
+//! its place. At 600 operations a second 64 MiB take 4 s and not 28.
 //!
 //! Earlier work in the journal decides when the journal is full, and a call then waits for seconds.
 //! The engine empties the journal before a measurement if the kernel permits it: a simulation

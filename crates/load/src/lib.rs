@@ -7,10 +7,10 @@
 //! ```
 //!
 //! The engine issues the workload's sequence of requests, the same one that a simulation of the
-//! scenario serves ([`headrace_workload`]). Each process is a thread. A request is prepared first
-//! (names are made that must be there, files opened), then waits for its time, and only the call
-//! itself is timed: from its actual start, which gives the service time, and from the intended
-//! start, which gives the response time.
+//! scenario serves ([`headrace_workload`]). Each process is a thread. The engine prepares a request
+//! first: it creates required names and opens files. The request then waits for its time, and only
+//! the call itself is timed. Its actual start gives the service time, its intended start the
+//! response time.
 //!
 //! To add an operation, write a file in `operation/` and name it in its list and in the
 //! scenario's list of a mix; to add a way of making the calls, one in `calls/`.
@@ -58,7 +58,7 @@ pub use load::Load;
 pub use operation_groups::OperationGroupReport;
 pub use out_of_memory::ExitingAllocator;
 pub use outcome::{Outcome, Phase};
-pub use outcome_merge::together;
+pub use outcome_merge::merge_outcomes;
 pub use page_cache::Reads;
 pub use record::{Cell, Done, Exact, Record, Times, Window, Windows};
 pub use report::{Report, has_times};

@@ -57,7 +57,7 @@ impl Outcome {
 ///
 /// # Errors
 /// If the bytes are not those of an engine of this version.
-pub fn together(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outcome, Error> {
+pub fn merge_outcomes(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Result<Outcome, Error> {
     let mut sum = Outcome {
         record: Record::new(
             operation::ALL.len(),

@@ -61,7 +61,7 @@ impl<'a> Part<'a> {
         share: &'a Share,
         short_call: Option<usize>,
     ) -> Result<Self, Error> {
-        suitable(workload)?;
+        check_supported(workload)?;
         let processes =
             (clients(scenario, workload).len() as u32).saturating_mul(scenario.clients.processes);
         let here = share.processes(scenario, workload, processes).len();
@@ -349,7 +349,7 @@ impl<'a> Part<'a> {
 }
 
 /// Rejects workloads that cannot run on a real file system, or not yet.
-fn suitable(workload: &Workload) -> Result<(), Error> {
+fn check_supported(workload: &Workload) -> Result<(), Error> {
     if workload.collective.two_phase().is_some() {
         return Err(unsuitable("collective", "two-phase"));
     }

@@ -348,7 +348,7 @@ impl Report {
             (service, &mut self.latency),
             (response, &mut self.latency_from_intended),
         ] {
-            if let Some(sum) = together(&all) {
+            if let Some(sum) = merge_times(&all) {
                 into.insert("all", Latency::of(&sum));
             }
         }
@@ -379,7 +379,7 @@ pub fn has_times(scenario: &Scenario) -> bool {
 }
 
 /// All histograms as one; none of none.
-fn together(all: &[Times]) -> Option<Times> {
+fn merge_times(all: &[Times]) -> Option<Times> {
     let (first, rest) = all.split_first()?;
     let mut sum = first.clone();
     for other in rest {

@@ -88,7 +88,7 @@ pub fn run(
 }
 
 /// As [`run`], one of several engines' share of it. What they have done is put together by
-/// [`crate::together`], which also knows the load.
+/// [`crate::merge_outcomes`], which also knows the load.
 ///
 /// # Errors
 /// If it cannot begin.
@@ -100,7 +100,7 @@ pub fn run_share(
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
     share.suits(scenario)?;
-    suitable(scenario)?;
+    check_supported(scenario)?;
     let (scenario, short_calls) = &short_calls::batched(scenario);
     let parts = scenario.workload.iter().zip(short_calls).enumerate();
     let parts: Vec<Part<'_>> = parts
@@ -151,7 +151,7 @@ pub fn run_share(
 }
 
 /// Refuses what only a simulation does.
-fn suitable(scenario: &Scenario) -> Result<(), Error> {
+fn check_supported(scenario: &Scenario) -> Result<(), Error> {
     match scenario.run.stop.precision {
         Some(precision) => Err(Error::Unsuitable(format!(
             "run.stop.precision = {precision}: supported in a simulation only; use run.stop.time or \

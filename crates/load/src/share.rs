@@ -119,9 +119,9 @@ impl Share {
         number % self.of == self.number
     }
 
-    /// Returns true if this engine makes a file that must be there before the run: one of a process
-    /// of the engine before it, so that what a host reads is not in its own page cache (Wang 2002,
-    /// section 3.3.8, has clients of their own make the files). Files that all share are made by
+    /// Returns true if this engine creates a file that must exist before the run. An engine creates
+    /// the files of the preceding engine's processes, so that no host reads from its own page cache
+    /// (Wang 2002, section 3.3.8, uses separate clients for this). Files that all share are made by
     /// the engines in turn.
     pub(crate) fn makes(
         &self,

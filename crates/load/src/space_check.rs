@@ -1,8 +1,7 @@
 //! Checks that the file system has enough free space for a run.
 //!
-//! Not seen: quotas, which only the write that exceeds one tells of; what is written until a
-//! stop after a time, unless it comes at a rate; what a trace writes; how a file system rounds
-//! sizes up, and what it takes for itself.
+//! Not checked: quotas, which only a failing write reveals; writes until a time limit, unless they
+//! come at a rate; writes of a trace; the file system's rounding and metadata.
 
 use std::path::Path;
 

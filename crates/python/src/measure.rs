@@ -286,7 +286,7 @@ fn together<'py>(
     parts: Vec<(String, Vec<u8>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = &loaded.loaded.scenario;
-    let outcome = guard::detached(py, || headrace_load::together(scenario, &parts))?;
+    let outcome = guard::detached(py, || headrace_load::merge_outcomes(scenario, &parts))?;
     result(py, loaded, &outcome.map_err(errors::of_measurement)?)
 }
 

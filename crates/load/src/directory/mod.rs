@@ -1,11 +1,11 @@
 //! The directory that a benchmark makes for itself, and the only one it writes in.
 //!
-//! It carries a mark, a file that is locked as long as the run lives. What is removed is
-//! only what lies in a marked directory and has a name such as the engine gives: what
-//! somebody else put there stays, and so does everything on another file system.
+//! It carries a mark, a file that is locked as long as the run lives. The engine removes only
+//! entries of a marked directory whose names it generates. It keeps foreign entries and everything
+//! on another file system.
 //!
-//! Whoever is killed leaves what can be told from other people's directories at any moment:
-//! without a mark it has a name that says so, under which it is made and removed, and is empty.
+//! A killed engine always leaves a directory that can be recognised. A directory without a mark is
+//! empty and has a special name, under which it is created and removed.
 
 mod clean;
 mod mark;

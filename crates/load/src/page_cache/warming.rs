@@ -1,10 +1,10 @@
 //! Files that are to be in the page cache when a run begins.
 //!
-//! They are there since they were made, but not all of them for long: kernels that are to give
-//! memory back throw pages out that seem to be of no use, however much memory there is (DAMON's
-//! `pageout`: Linux 6.18, Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the
-//! making, 3 MiB had gone, so that eight processes took 116 ms to read all of it from a disk of
-//! 60 MB/s, and 27 to 39 ms again.
+//! They are cached since their creation, but not permanently. Kernels that return memory evict
+//! apparently unused pages regardless of free memory (DAMON's `pageout`: Linux 6.18,
+//! Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the making, 3 MiB had gone, so
+//! that eight processes took 116 ms to read all of it from a disk of 60 MB/s, and 27 to 39 ms
+//! again.
 
 use std::os::fd::AsFd;
 

@@ -1,10 +1,10 @@
 //! From a trace's records to steps: what each process does, what has to be there before, and
 //! which steps of others it has to wait for.
 //!
-//! Processes of a trace depend on each other through files: one writes what another reads. A
-//! replay keeps that order, name by name, as Weiss et al. do (ROOT: Replaying Multithreaded
-//! Traces with Resource-Oriented Ordering, SOSP 2013): a step that uses a name waits for the
-//! step that changed it, and a step that changes it for those that used it.
+//! Processes of a trace depend on each other through files: one writes what another reads. A replay
+//! keeps that order for each name, as Weiss et al. do (ROOT: Replaying Multithreaded Traces with
+//! Resource-Oriented Ordering, SOSP 2013). A step that uses a name waits for the step that changed
+//! it. A step that changes a name waits for those that used it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -10,7 +10,7 @@ use headrace_workload::RoundKeeper;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Directory, LiveProgress, Options, Outcome, run, run_share, together};
+use crate::{Directory, LiveProgress, Options, Outcome, merge_outcomes, run, run_share};
 
 /// Engines in one program that meet each other.
 #[derive(Default)]
@@ -123,7 +123,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     drop(joined);
     directory.remove().expect("it goes");
     let opened = room.opened.load(Ordering::Relaxed);
-    (together(&scenario, &parts).expect("they fit"), opened)
+    (merge_outcomes(&scenario, &parts).expect("they fit"), opened)
 }
 
 fn alone(text: &str) -> Outcome {

@@ -1,17 +1,16 @@
 //! Collective calls in two phases (Thakur, Gropp and Lusk, Frontiers 1999; ROMIO,
 //! adio/common/ad_write_coll.c and ad_aggregate.c).
 //!
-//! Once all processes have entered a call, its bytes are divided among the aggregators in even
-//! contiguous parts that end at stripes; each gets what the others have of its part, and writes it
-//! in requests of a buffer. Then all meet at the next call. For reads the exchange is the other
-//! way; it is counted before the aggregator's request too, which makes no difference to when the
-//! next call begins.
+//! Once all processes have entered a call, its bytes are divided among the aggregators in equal
+//! contiguous parts that end at stripes. Each aggregator collects its part from the others and
+//! writes it in requests of one buffer. Then all meet at the next call. For reads the exchange is
+//! the other way; it is counted before the aggregator's request too, which makes no difference to
+//! when the next call begins.
 //!
-//! The exchange takes a latency and the time that the busiest client's card needs for what
-//! it sends or receives, as nothing else is on the cards: all wait for it. Not modelled:
-//! messages of the exchange in the network itself, and so what else is on its way there;
-//! the processor time of copying; holes in what a call writes, which ROMIO fills by
-//! reading first (here an aggregator writes around them).
+//! The exchange takes a latency and the transfer time of the busiest client's card, without other
+//! traffic. All processes wait for it. Not modelled: messages of the exchange in the network
+//! itself, and so what else is on its way there; the processor time of copying; holes in what a
+//! call writes, which ROMIO fills by reading first (here an aggregator writes around them).
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Metadata requests of a client: one to the server that knows a name, or one to each server.
 //!
 //! If names are on all servers (GlusterFS), the client asks the one that a hash selects, and all of
-//! them before it creates a name, since it may be elsewhere (cluster/distribute with
-//! lookup-unhashed); or every one is asked each time, where each has a part or a copy
+//! them before it creates a name, since another may have it (cluster/distribute with
+//! lookup-unhashed). If each server has a part or a copy, the client always asks all
 //! (cluster/stripe, cluster/replicate).
 //!
 //! Not modelled: that the one which the hash names is asked before all of them; a server

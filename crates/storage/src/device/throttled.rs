@@ -3,43 +3,40 @@
 //!
 //! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. What a limit allows
 //! is counted from the begin of a window, over the time since then rounded up to whole slices. Each
-//! direction is first come, first served: the first in line pays its bytes as soon as these allow
-//! it, then its operations, or is checked again after the time that the limit needs to make up for
-//! what it lacks. Whole slices that have passed are trimmed from the window, with what they
-//! allowed, but for the last. Once a direction has been empty past the window's end, the next
-//! transfer begins a new one: credit and debt are forgotten. Operations are whole, so what a slice
-//! allows of one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write
-//! of no bytes and one operation.
+//! direction is first come, first served. The first in line pays for its bytes, then for its
+//! operations. If the limit does not allow it, it is checked again after the time that the missing
+//! amount needs. Whole slices that have passed are trimmed from the window, with what they allowed,
+//! but for the last. Once a direction has been empty past the window's end, the next transfer
+//! begins a new one: credit and debt are forgotten. Operations are whole, so what a slice allows of
+//! one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no
+//! bytes and one operation.
 //!
-//! Metadata (REQ_META) never waits, not even for those in line: it is charged
-//! over the limit, and the next that is not metadata pays for it, unless the
-//! window ends before. It comes in blocks of 4 KiB, an operation each, as a
-//! journal writes them (fs/jbd2/commit.c). A flush that belongs to a block of
-//! metadata is part of that block's request, and free.
+//! Metadata (REQ_META) never waits, not even behind queued requests. It is charged beyond the
+//! limit, and the next other request pays for it, unless the window ends first. It comes in blocks
+//! of 4 KiB, an operation each, as a journal writes them (fs/jbd2/commit.c). A flush that belongs
+//! to a block of metadata is part of that block's request, and free.
 //!
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
-//! The device behind takes transfers in the order they come, has `queue_depth` of them in progress
-//! at most, and does their work, time and bytes, one after the other; their latency overlaps.
-//! Blocks that the file system has just allocated may take more: a hypervisor has nothing of them
-//! in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same
-//! written again 16.1 and 17.0. So may reads into memory that nobody has used yet: one that takes
-//! free memory back has to find some.
+//! The device behind the limits serves transfers in order of arrival, at most `queue_depth`
+//! concurrently. Their service times add up, and their latencies overlap. Blocks that the file
+//! system has just allocated may take more: a hypervisor has nothing of them in its page cache. Of
+//! 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same written again 16.1 and 17.0.
+//! So may reads into memory that nobody has used yet: one that takes free memory back has to find
+//! some.
 //!
-//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk
-//! service), as the thread of a hypervisor does that works on a virtual disk's queue and
-//! interrupts its guest once that is empty (Firecracker,
-//! src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue; seen in a guest: with 2, 4
-//! and 8 processes' direct reads each interrupt completed 2, 4 and 8 of them). The latency of
-//! the first that comes passes before the device begins, since somebody has to wake it up;
-//! whoever comes before the queue is empty is served as well, one after the other, flushes too;
-//! and then all are done. What it takes to wake up the guest is not told from that: it is in the
-//! latency.
+//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk service), as
+//! the thread of a hypervisor does that works on a virtual disk's queue and interrupts its guest
+//! once that is empty (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs:
+//! process_queue; seen in a guest: with 2, 4 and 8 processes' direct reads each interrupt completed
+//! 2, 4 and 8 of them). The device begins after the latency of the first transfer, which covers the
+//! wake-up. It serves all transfers that arrive before the queue is empty, flushes included, and
+//! then completes all together. What it takes to wake up the guest is not told from that: it is in
+//! the latency.
 //!
-//! It counts as busy while the device works, while a transfer waits for a limit,
-//! and while a limit is used up: each transfer for as long as the limit needs to
-//! allow it.
+//! It counts as busy while the device works, while a transfer waits for a limit, and while a limit
+//! is exhausted.
 //!
 //! Not modelled: hierarchies of groups; bytes of the second in line being paid
 //! while the first waits for its operations.

@@ -17,7 +17,7 @@ use crate::tokens::{Direction, Job, Message, Role};
 
 /// Puts a door between a server and its network, if servers fail; the number of the
 /// first server of its kind among all is given.
-pub fn door(
+pub fn availability_gate(
     page: &mut Page<'_>,
     failing: Option<Failing>,
     first: u32,

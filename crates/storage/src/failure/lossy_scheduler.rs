@@ -35,7 +35,7 @@ fn key(job: &Job) -> (u32, u32) {
 }
 
 /// Lets a scheduler in the network bear that jobs are lost, if servers fail.
-pub fn bear_losses(
+pub fn lossy_scheduler(
     page: &mut Page<'_>,
     failing: Option<Failing>,
     scheduler: SchedulerPorts,

@@ -30,12 +30,12 @@ mod repair;
 mod repair_copies;
 
 pub use attempts::Attempts;
-pub use availability_gate::door;
+pub use availability_gate::availability_gate;
 pub use client::client;
 pub use failover_routing::FailoverRoutes;
 use failover_routing::Route;
 pub use hosts::{HostStates, Outage};
-pub use lossy_scheduler::bear_losses;
+pub use lossy_scheduler::lossy_scheduler;
 pub use outage_clock::{Crash, clock};
 pub use ranges::{Part, Parts};
 pub use repair::{Repair, RepairEvent};

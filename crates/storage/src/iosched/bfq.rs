@@ -1,18 +1,16 @@
 //! Budgets of bytes for processes by weight: `bfq`, budget fair queueing.
 //!
-//! After P. Valente, F. Checconi: High throughput disk scheduling with fair
-//! bandwidth distribution, IEEE Transactions on Computers 59(9), 2010, and
-//! block/bfq-iosched.c with block/bfq-wf2q.c (Linux 6.6). Every process has a
-//! queue for its synchronous requests; all others are in one. The queue in
-//! service has the device until it has used its budget, or has nothing to ask
-//! for, or `timeout_sync` is over. B-WF2Q+ chooses the next: of the queues whose
-//! virtual start has come, the one with the earliest virtual finish, which is its
-//! start plus its budget over its weight. A queue pays for the bytes that it
-//! sends, three times if nobody waits for them; one that timed out with a third
-//! of its budget left pays for its time. The next budget grows with what a queue
-//! could use and shrinks if it left the device idle. While a queue is empty, the
-//! device is left idle `slice_idle` long for its process, if that usually asks
-//! again in time and either does not seek much or has another weight than others.
+//! After P. Valente, F. Checconi: High throughput disk scheduling with fair bandwidth distribution,
+//! IEEE Transactions on Computers 59(9), 2010, and block/bfq-iosched.c with block/bfq-wf2q.c (Linux
+//! 6.6). Every process has a queue for its synchronous requests; all others are in one. The queue
+//! in service has the device until it has used its budget, or has nothing to ask for, or
+//! `timeout_sync` is over. B-WF2Q+ chooses the next: of the queues whose virtual start has come,
+//! the one with the earliest virtual finish, which is its start plus its budget over its weight. A
+//! queue is charged for its bytes, three times for asynchronous ones. A queue that timed out with a
+//! third of its budget left is charged for its time. The next budget grows with what a queue could
+//! use and shrinks if it left the device idle. While a queue is empty, the device idles for its
+//! process for `slice_idle`. It does so if the process usually issues a request in time, and either
+//! seeks little or has a different weight.
 //!
 //! Each priority class has a virtual time of its own. Queues of a higher class come
 //! first and interrupt those of lower ones; the idle class has a turn in 200 ms, and

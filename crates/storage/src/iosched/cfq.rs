@@ -1,20 +1,18 @@
 //! Time slices for processes in turn: `cfq`, complete fair queueing.
 //!
-//! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue
-//! for its synchronous requests; all others are in one queue for each priority.
-//! The queue in service has the device for its time slice, from its first
-//! completion on: `slice_sync` or `slice_async` at priority 4, a fifth of that
-//! more or less for each priority. The nearest of its requests goes next, only
-//! the first of a slice may be an expired one. If the queue is empty, the device
-//! is left idle `slice_idle` long for the process to ask again, if it usually
-//! does in that time and does not seek much. Then comes the queue with the lowest
-//! key: the time it was put in line, later for lower priorities, less what its
-//! last slice had left or plus what it took too much. A synchronous request
-//! interrupts a slice of asynchronous ones.
+//! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue for its synchronous
+//! requests; all others are in one queue for each priority. The queue in service owns the device
+//! for its time slice, which starts at its first completion: `slice_sync` or `slice_async` at
+//! priority 4, a fifth of that more or less for each priority. The nearest of its requests goes
+//! next, only the first of a slice may be an expired one. If the queue is empty, the device is left
+//! idle `slice_idle` long for the process to ask again, if it usually does in that time and does
+//! not seek much. Then comes the queue with the lowest key: the time it was put in line, later for
+//! lower priorities, less what its last slice had left or plus what it took too much. A synchronous
+//! request interrupts a slice of asynchronous ones.
 //!
-//! Queues of the real-time class come before all others and interrupt them; those of
-//! the idle class come when no other is in line, for one request each in turn, and
-//! are interrupted by all others; they are never idled for.
+//! Real-time queues precede all others and preempt them. Idle-class queues are served when no other
+//! queue waits, one request each in turn, and all others preempt them. The device never idles for
+//! them.
 //!
 //! Not modelled: groups and their weights, the separate turns of processes that seek (they are in turn with all others, and
 //! nothing is idled for them), shorter slices where many are in line

@@ -3,7 +3,7 @@
 //!
 //! Up to halfway between the background limit and the limit nobody waits. Above, a writer is
 //! throttled so that its rate is the estimate of what one writer may dirty, times two factors. One
-//! falls from 2 at the halfway mark over 1 at the setpoint to 0 at the limit: 1 − ((dirty −
+//! falls from 2 at the halfway mark through 1 at the setpoint to 0 at the limit: 1 − ((dirty −
 //! setpoint) / (limit − setpoint))³, the setpoint being the middle (pos_ratio_polynom); the other
 //! falls with what the device itself has to write (wb_position_ratio). A writer is checked each
 //! time that it has dirtied some hundred pages, and pauses that are too short are saved up. The

@@ -1,12 +1,10 @@
 //! Block allocation of files on the device.
 //!
-//! The device is divided into groups. A file's first block goes to the group that
-//! its number says, so that files are spread (Linux, fs/ext4/ialloc.c and
-//! mballoc.c); what follows goes on where the file ends, and into the next group
-//! when one is full. A file that was there before the run is given its place when
-//! it is first used, in pieces of 8 MiB in order. With `fragments` above 1 each
-//! group's part of a file is cut into so many pieces with as much room between
-//! them.
+//! The device is divided into groups. A file's number selects the group of its first block, which
+//! spreads files (Linux, fs/ext4/ialloc.c and mballoc.c). Further blocks continue at the end of the
+//! file, or in the next group when one is full. A file that was there before the run is given its
+//! place when it is first used, in pieces of 8 MiB in order. With `fragments` above 1 each group's
+//! part of a file is cut into so many pieces with as much room between them.
 //!
 //! Not modelled: the use of freed space again, reservations between writers.
 

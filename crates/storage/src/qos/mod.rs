@@ -1,5 +1,5 @@
 //! Schedulers of jobs: who is served next, and when. To add one, write a file
-//! with a type that implements [`Scheduler`] and name it in `kinds.rs`.
+//! with a type that implements [`Scheduler`] and name it in `factory.rs`.
 
 mod batches;
 mod crrn;

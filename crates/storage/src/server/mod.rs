@@ -17,7 +17,7 @@ mod writes_in_flight;
 pub use locks::locks;
 pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
-pub use replication_chain::chain;
+pub use replication_chain::replication_chain;
 
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Parallel, ServerKind};

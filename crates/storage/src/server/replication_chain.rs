@@ -24,7 +24,7 @@ use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
 /// Puts the chain between a server's messages and its jobs, if copies go that way.
-pub fn chain(
+pub fn replication_chain(
     page: &mut Page<'_>,
     scenario: &Parallel,
     failing: Option<Failing>,

@@ -305,8 +305,8 @@ fn server_host(
 ) -> ServerHost {
     let attachment =
         network::attach_server(page, parallel, &parallel.network, &parallel.servers.card);
-    let door = (attachment.send, attachment.received);
-    let (send, received) = failure::door(page, failing, 0, door);
+    let ports = (attachment.send, attachment.received);
+    let (send, received) = failure::availability_gate(page, failing, 0, ports);
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let way = (host.send, host.received);
     let (copying, received) = failure::sort(page, parallel, failing, way);
@@ -320,7 +320,7 @@ fn server_host(
     let for_daemon = names.as_ref().map(|it| it.1);
     let received = server::locks(page, parallel, host.send, received);
     let way = messages::server(page, parallel, (host.send, received));
-    let way = server::chain(page, parallel, failing, way);
+    let way = server::replication_chain(page, parallel, failing, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     let way = behind(page, scheduler, (send, received));
@@ -411,9 +411,9 @@ fn metadata_host(
 ) -> (ServerAttachment, Option<Shared>, Option<Port<Crash>>) {
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let door = (attachment.send, attachment.received);
+    let ports = (attachment.send, attachment.received);
     let first = parallel.servers.count;
-    let (send, received) = failure::door(page, failing, first, door);
+    let (send, received) = failure::availability_gate(page, failing, first, ports);
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let scheduler = qos::build(page, schedulers, Position::Metadata);
     let (send, received) = behind(page, scheduler, (host.send, host.received));
@@ -431,7 +431,7 @@ fn between(
 ) -> Option<Between> {
     let build = |page: &mut Page<'_>| {
         let scheduler = qos::build(page, schedulers, position);
-        scheduler.map(|it| failure::bear_losses(page, failing, it))
+        scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
     let between = match position {
         Position::Gateway => page.page("gateway", build).map(Between::Gateway),

@@ -1,24 +1,21 @@
 //! A disk drive: arm, rotation, zones, buffer, command queue.
 //!
-//! A command is taken when fewer than `queue_depth` are. What the buffer has,
-//! or has room for, goes over the interface alone; anything else needs the arm
-//! and the platters, one command at a time: the one with the shortest
-//! positioning time, unless one has waited past the age limit (Jacobson and
-//! Wilkes, "Disk scheduling algorithms based on rotational position",
-//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read
-//! the disk reads on into that stream's segment. A command for what it is about to
-//! read waits until it has passed there: the arm does not move for it, and its
-//! positioning time is that until its first sector. Any other ends the stream. What
-//! the disk holds dirty it writes when no command waits, or when the buffer is full
-//! (Ruemmler and Wilkes 1994).
+//! A command is taken when fewer than `queue_depth` are. Data that the buffer holds, or has room
+//! for, only crosses the interface. Other commands need the arm and the platters, one at a time.
+//! The disk selects the command with the shortest positioning time, unless one has exceeded the age
+//! limit (Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position",
+//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read the disk reads on
+//! into that stream's segment. A command for data about to be read ahead waits for it without a
+//! seek. Its positioning time lasts until its first sector. Any other ends the stream. What the
+//! disk holds dirty it writes when no command waits, or when the buffer is full (Ruemmler and
+//! Wilkes 1994).
 //!
 //! It counts as busy while the arm seeks, the platters turn to the first sector or sectors
 //! pass for a command, and for as long as those took to pass that it had read ahead when
 //! a command came for them.
 //!
-//! To synchronise is a command that others do not overtake in either direction,
-//! as FLUSH CACHE is in ATA: it waits for those before it and for all dirty
-//! data, and those after it wait for it.
+//! A sync is a barrier, like FLUSH CACHE in ATA. It waits for earlier commands and all dirty data,
+//! and later commands wait for it.
 //!
 //! Not modelled: reading a track from its middle (zero-latency access), that
 //! dirty data and read-ahead share the buffer's room, the way of a command's

@@ -8,11 +8,10 @@
 //!                         (destagers) ─▶ [destage] ─────╯  ╰─▶ (destagers)
 //! ```
 //!
-//! A write is done when the cache has it; it waits while there is no room. What
-//! is dirty goes to the members above a low mark, when a write waits for room,
-//! or when nothing has been asked for some time: whole stripes first, then in
-//! the order of addresses. With such a cache, kept by a battery, to synchronise
-//! takes no time. Without a battery every write goes through.
+//! A write is done when the cache has it; it waits while there is no room. The controller destages
+//! dirty data above a low mark, when a write waits for room, or after some idle time: full stripes
+//! first, then in address order. With such a cache, kept by a battery, to synchronise takes no
+//! time. Without a battery every write goes through.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span};
 use headrace_spec::Raid;
