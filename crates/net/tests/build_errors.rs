@@ -2,7 +2,7 @@
 
 use headrace_net::{BuildErrors, Builder, Infinite, Page, Span};
 
-/// What compiling says about a page named "main".
+/// Returns the compile error of a page named "main".
 fn complaint(write: impl FnOnce(&mut Page<'_>)) -> String {
     let mut builder = Builder::new("main", 1);
     write(&mut builder.root());

@@ -361,9 +361,9 @@ fn result<'py>(
     Ok(result)
 }
 
-/// Histograms as HdrHistogram's logs have them, each with the exact sum, least and most of
-/// its nanoseconds if they are known, put together: how many values there are, then in
-/// seconds their mean, the longest and those at the quantiles, if there are any.
+/// Merge histograms of HdrHistogram logs, each with the exact sum, minimum and maximum in
+/// nanoseconds if known. Returns the number of values and, in seconds, their mean, maximum and
+/// quantiles, if there are any.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "as Python has them")]
 fn merged_histograms(

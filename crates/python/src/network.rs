@@ -70,9 +70,9 @@ fn answer_messages(
         .map_err(|error| of_network(&error))
 }
 
-/// Sends messages of each size there and back, each for so many seconds; gives of each its size,
-/// how many, and the seconds there and back: least, half, 99 % and most of them. `progress` is
-/// called with the size that is next or in progress.
+/// Measure round trips of each message size for a number of seconds. Returns for each size: size,
+/// count, and round-trip seconds (minimum, median, 99 %, maximum). `progress` is called with the
+/// size that is next or in progress.
 #[pyfunction]
 #[pyo3(signature = (address, token, sizes, seconds, progress=None))]
 #[expect(clippy::type_complexity, reason = "a row of figures for each size")]

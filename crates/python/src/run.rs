@@ -1,6 +1,5 @@
-//! Runs for Python: the simulation goes on in a thread of its own while the
-//! calling one looks after signals and tells how far it is; with schedulers in Python
-//! it goes on in the calling one.
+//! Runs for Python. The simulation has its own thread, while the calling thread handles signals and
+//! reports progress. With schedulers in Python it runs in the calling thread.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a mix of operations cannot be, and what to write instead.
+//! Invalid operation mixes, and the suggested changes.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! All levels at once, by progressive filling: the resource whose flows get least
-//! when it is filled is a bottleneck; its flows are settled, the others share what
-//! these leave them (Bertsekas and Gallager 1992, §6.5.2).
+//! Computes all levels by progressive filling. The resource whose flows get least when filled is a
+//! bottleneck. Its flows are final; the others share the remaining capacity (Bertsekas and Gallager
+//! 1992, §6.5.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

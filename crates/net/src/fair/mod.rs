@@ -1,6 +1,6 @@
-//! Max-min fair sharing of several resources: every flow takes a path of
-//! resources at one rate, and no rate can grow but at the cost of one that is no
-//! larger (Bertsekas and Gallager 1992, *Data Networks*, §6.5.2).
+//! Max-min fair sharing of several resources. Every flow uses a path of resources at one rate. No
+//! rate can grow without reducing one that is no larger (Bertsekas and Gallager 1992, *Data
+//! Networks*, §6.5.2).
 //!
 //! Each saturated resource has a *level*, the rate of the flows that it holds
 //! back; the rate of a flow is the least level on its path. When a flow comes or
