@@ -1,4 +1,4 @@
-//! How long odd systems take: no longer than their devices can need.
+//! Run times of unusual systems: at most the time their devices need.
 
 use crate::running::{MICROSECOND, latency, refusal, run};
 
@@ -32,9 +32,8 @@ fn streams_that_share_a_disk_take_seeks_and_not_the_way_between() {
     assert!(seconds < 480e6 / 40e6 + 3000.0 * 16e-3, "{seconds}");
 }
 
-/// Where little may be dirty, writers are held back for moments: the device works
-/// all the time. (A tick of the kernel's clock, 4 ms, is the least: with less than
-/// the device writes in that, it does idle.)
+/// With low dirty limits, writers are throttled briefly: the device works all the time. (A tick of
+/// the kernel's clock, 4 ms, is the least: with less than the device writes in that, it does idle.)
 #[test]
 fn small_dirty_limits_do_not_idle_the_device() {
     for limit in ["1 MiB", "4 MiB", "16 MiB"] {
@@ -146,8 +145,7 @@ fn reads_begin_and_contend() {
     }
 }
 
-/// What the last level of the processor's caches has, thing by thing: what comes in takes the place
-/// of anything.
+/// Reference model of the last-level cache with random replacement.
 #[derive(Default)]
 struct LastLevelCache {
     effective_size: f64,
@@ -163,7 +161,7 @@ impl LastLevelCache {
         }
     }
 
-    /// Which part of a thing of so many bytes is there; then all of it is.
+    /// Returns the cached fraction of an object; afterwards all of it is cached.
     fn uses(&mut self, thing: u64, bytes: f64) -> f64 {
         let before = self.used.get(&thing);
         let there = before.map_or(0.0, |at| {
@@ -254,8 +252,7 @@ fn what_was_appended_lately_is_read_in_less_time() {
     }
 }
 
-/// What a process does between two calls is on a processor, and in no call: who waits for that
-/// processor waits for it too.
+/// Work between two calls occupies a processor and belongs to no call. Others wait for it.
 #[test]
 fn a_process_computes_between_its_calls() {
     // 256 calls of 3 us, with 2 us before each: of four processes, two on each core.
@@ -485,7 +482,7 @@ fn an_append_changes_the_inode() {
     assert!((0.0308..0.0309).contains(&seconds), "{seconds}");
 }
 
-/// What is new costs by the page and by the folio, and a call makes folios of its own length.
+/// New data costs by the page and by the folio; a call creates folios of its own length.
 #[test]
 fn a_new_folio_costs_besides_its_pages() {
     // 4,096 pages at 1 us; as many folios at 10 us, 256 of 64 KiB, or 64 of 256 KiB, of which each
@@ -612,8 +609,7 @@ fn a_device_reads_longer_into_memory_that_was_not_used_yet() {
     }
 }
 
-/// Who reads from the device takes a processor's time for each page; meanwhile the device
-/// reads ahead.
+/// A read from the device costs processor time for each page, while the device reads ahead.
 #[test]
 fn a_page_that_is_read_takes_its_time_on_the_processor() {
     // 64 MiB at 1 GB/s are 67.1 ms; 16,384 pages at 20 us 327.7 ms.
