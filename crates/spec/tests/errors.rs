@@ -278,12 +278,12 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "seed",
         "seed = 1\nstop.precision = 0.1\n[[failure]]\nserver = 0\nat = \"30 s\"\nuntil = \"60 s\"",
-        r#"X"#,
+        r#"my.toml:36:6: failure.0.at = "30 s": run.stop.precision may end the run before it, and the mean before it says nothing of what comes after: leave the precision out"#,
     ),
     (
         "seed",
         "seed = 1\nstop.precision = 0.1\n[[workload]]\nblock = \"1 MiB\"\nphases = [\"write\", \"read\"]",
-        r#"X"#,
+        r#"my.toml:36:10: workload.2.phases = ["write", "read"]: run.stop.precision would end the run in the first phase whose mean is known: give one phase, or leave the precision out"#,
     ),
     (
         "seed",
