@@ -94,7 +94,7 @@ fn engine(below: &Path, calls: Backend) -> Result<Taken, Box<dyn Error>> {
     );
     let scenario = headrace_spec::load_measured(&text, Path::new("cost.toml"), &[])?.scenario;
     let directory = Directory::make(below)?;
-    let watch = &mut |_: &headrace_load::Live| ControlFlow::Continue(());
+    let watch = &mut |_: &headrace_load::LiveProgress| ControlFlow::Continue(());
     let options = Options {
         calls,
         ..Options::default()

@@ -107,7 +107,7 @@ fn carried(
     let scenario = headrace_spec::load_measured(&text, Path::new("loop.toml"), &[])?.scenario;
     let directory = Directory::make(below)?;
     let options = Options { calls, each: true };
-    let watch = &mut |_: &headrace_load::Live| ControlFlow::Continue(());
+    let watch = &mut |_: &headrace_load::LiveProgress| ControlFlow::Continue(());
     let outcome = headrace_load::run(&scenario, &directory, options, watch);
     directory.remove()?;
     Ok(outcome?.record.each.unwrap_or_default())

@@ -80,7 +80,9 @@ def test_disks_lie_in_no_directory_that_everybody_can_write_to(
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     refused = lab("up", file, "--set", f"lab.directory={tmp_path / 'open'}")
-    assert refused.returncode == 2 and "others than its owner can write to it" in refused.stderr
+    assert (
+        refused.returncode == 2 and "users other than its owner can write to it" in refused.stderr
+    )
     assert machine() == before
 
 

@@ -171,7 +171,7 @@ def test_what_many_ranks_cannot_do_is_one_error(tmp_path: Path, below: Path) -> 
         done = ended((2, bench(*what)))
         assert (done.returncode, done.stdout) == (2, "")
         assert takes in done.stderr, done.stderr
-        assert "a quota is not seen" in done.stderr and len(done.stderr.splitlines()) == 1
+        assert "quotas are not checked" in done.stderr and len(done.stderr.splitlines()) == 1
         assert list(below.iterdir()) == []
     done = ended((2, bench("clean", below)))
     assert done.returncode == 2 and "without mpirun" in done.stderr

@@ -160,7 +160,7 @@ def test_a_directory_that_others_can_write_to_is_refused_strictly(tmp_path: Path
         made.chmod(mode)
         os.close(_core.open_directory(made))
         if refused:
-            with pytest.raises(ValueError, match="others than its owner can write to it"):
+            with pytest.raises(ValueError, match="users other than its owner can write to it"):
                 _core.open_directory(made, strictly=True)
         else:
             os.close(_core.open_directory(made, strictly=True))
@@ -168,7 +168,7 @@ def test_a_directory_that_others_can_write_to_is_refused_strictly(tmp_path: Path
     group.mkdir()
     os.chown(group, 0, 1000)
     group.chmod(0o775)
-    with pytest.raises(ValueError, match="others than its owner can write to it"):
+    with pytest.raises(ValueError, match="users other than its owner can write to it"):
         _core.open_directory(group, strictly=True)
 
 

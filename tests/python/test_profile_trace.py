@@ -157,7 +157,7 @@ def test_compressed_traces_are_read(source: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(table.read_bytes()))
     assert frame(open_trace(tmp_path / "t.csv.gz")).equals(frame(open_trace(source)))
     for damaged, problem in (
-        (content[: len(content) // 2], "its gzip data ends early"),
+        (content[: len(content) // 2], "its gzip data is truncated"),
         (content[:500] + b"\xff" * 500 + content[1000:], "its gzip data"),
         (b"\x28\xb5\x2f\xfd and so on", "is compressed with zstd: expected gzip"),
     ):

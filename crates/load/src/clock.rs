@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a sleeping thread wakes too late by, about: the rest is spun. Linux rounds up to
-/// the timer's slack, 50 us unless set (prctl(2), PR_SET_TIMERSLACK), and takes some more
-/// until the thread runs.
+/// Typical wake-up delay of a sleeping thread; the remaining time is spun. Linux rounds up to the
+/// timer's slack, 50 us unless set (prctl(2), PR_SET_TIMERSLACK), and takes some more until the
+/// thread runs.
 const OVERSHOOT: Duration = Duration::from_micros(100);
 
 /// The longest that nobody looks whether the run goes on.
@@ -46,7 +46,7 @@ impl Clock {
     }
 }
 
-/// What waiting is made of.
+/// Time source and sleep function, replaceable in tests.
 trait Passing {
     fn now(&self) -> Nanoseconds;
     /// Gives the processor away for as long, or somewhat longer.
@@ -113,7 +113,7 @@ mod tests {
             }
         }
 
-        /// How late a wait ends.
+        /// Lateness with which a wait ends.
         fn lateness(&self, time: Nanoseconds) -> Nanoseconds {
             wait(self, time, &self.ends);
             self.now.get() - time

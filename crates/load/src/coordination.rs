@@ -1,4 +1,4 @@
-//! What it takes that processes on several hosts carry an operation out at the same moment.
+//! Coordination overhead of operations that processes on several hosts execute at the same moment.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Nanoseconds;
 
-/// How long messages were waited for.
+/// Duration for which messages were waited for.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Waits {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Of all together.
+    /// Sum of all.
     pub sum: Nanoseconds,
     /// The longest.
     pub longest: Nanoseconds,
@@ -36,7 +36,7 @@ impl Waits {
     }
 }
 
-/// What rounds took beside waiting for processes that were doing something else.
+/// Overhead of rounds, excluding waits for busy processes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coordination {
     /// From the draw of an operation until its round was known here and elsewhere.
@@ -46,7 +46,7 @@ pub struct Coordination {
 }
 
 impl Coordination {
-    /// Of several engines together.
+    /// Merges the values of another engine.
     pub fn merge(&mut self, other: &Coordination) {
         self.announced.merge(&other.announced);
         self.go_ahead.merge(&other.go_ahead);
@@ -91,7 +91,7 @@ impl Messages {
         }
     }
 
-    /// What was waited so far.
+    /// Returns the waiting times so far.
     pub fn waited(&self) -> Coordination {
         self.waited
     }

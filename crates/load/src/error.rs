@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 /// Why a benchmark cannot begin, or broke off.
 #[derive(thiserror::Error, Debug)]
 pub enum Error {
-    /// What was asked for cannot be carried out on a real file system.
+    /// The scenario cannot run on a real file system.
     #[error("{0}")]
     Unsuitable(String),
     /// The directory is not what a benchmark can run in.
@@ -15,7 +15,7 @@ pub enum Error {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What was tried.
+        /// Action that failed.
         what: &'static str,
         /// Why it failed.
         source: std::io::Error,
@@ -40,48 +40,50 @@ pub enum Error {
         operation: &'static str,
         /// The file.
         path: String,
-        /// What was found, and what was expected.
+        /// Actual and expected value.
         found: String,
     },
-    /// What went wrong on one of several hosts.
+    /// An error on one of several hosts.
     #[error("{host}: {message}")]
     Elsewhere {
         /// Which.
         host: String,
-        /// What.
+        /// Message.
         message: String,
     },
     /// The caller broke off what is done before the run.
     #[error("interrupted")]
     Interrupted,
     /// No thread could be made for a process.
-    #[error("no thread for a process: {0}; try fewer processes (see ulimit -u)")]
+    #[error(
+        "cannot start a thread for a process: {0}; use fewer processes or raise the limit \
+         (ulimit -u)"
+    )]
     Thread(std::io::Error),
     /// The engine's own fault.
-    #[error("{0}; this is a fault of headrace")]
+    #[error("internal error: {0}; please report it")]
     Own(String),
 }
 
-/// What a user should know of a failure, and what to do.
+/// Explains a failure and what to do about it.
 fn meaning(errno: Errno) -> &'static str {
     match errno {
-        Errno::NOSPC => "the file system is full: free space, or take a smaller file set",
-        Errno::DQUOT => "the quota is used up: take a smaller file set",
-        Errno::ROFS => "the file system can only be read: mount it for writing",
-        Errno::ACCESS | Errno::PERM => "permission is missing: take a directory of your own",
+        Errno::NOSPC => "the file system is full: free space, or use a smaller file set",
+        Errno::DQUOT => "the quota is exhausted: use a smaller file set",
+        Errno::ROFS => "the file system is read-only: mount it for writing",
+        Errno::ACCESS | Errno::PERM => "permission denied: use a directory that you own",
         Errno::NOENT | Errno::STALE | Errno::NOTCONN | Errno::NODEV | Errno::SHUTDOWN => {
-            "no earlier phase has made it, or the directory was unmounted or removed meanwhile"
+            "no earlier phase created it, or the directory was unmounted or removed during the \
+             run"
         }
         Errno::IO => "the device or the server failed: see the kernel's log",
         Errno::MFILE | Errno::NFILE => "too many files are open: raise ulimit -n",
         Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => {
-            "the file system does not do this operation: leave it out of the mix"
+            "the file system does not support this operation: remove it from the mix"
         }
-        Errno::NXIO => "the file is shorter than what is to be read of it",
-        Errno::NOLCK => "the file system's locks are used up, or its lock manager is not there",
-        Errno::FBIG => {
-            "the file is larger than the file system, or a limit of the process (ulimit -f), allows"
-        }
-        _ => "nothing was measured after it",
+        Errno::NXIO => "the file ends before the range to be read",
+        Errno::NOLCK => "the file system has no free locks, or its lock manager is not running",
+        Errno::FBIG => "the file exceeds a limit of the file system or of the process (ulimit -f)",
+        _ => "the run stopped here",
     }
 }

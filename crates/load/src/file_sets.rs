@@ -1,4 +1,4 @@
-//! Which files groups of operations had to themselves, as a document tells of it.
+//! Report of the file sets that belong to one operation group.
 
 use headrace_spec::{Scenario, WorkloadKind};
 use serde::Serialize;
@@ -12,9 +12,9 @@ pub struct FileSetReport {
     pub workload: usize,
     /// The group; of those that share, one stands for all.
     pub group: Group,
-    /// How many.
+    /// Count.
     pub files: u32,
-    /// How many bytes they held at the start, about.
+    /// Number of bytes they held at the start, about.
     pub bytes: u64,
 }
 

@@ -10,23 +10,23 @@ use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::calls::{Calls, Handle, Result};
+use crate::data_journal::DataJournal;
 use crate::operation::{Buffer, Content};
-use crate::page_cache::{self, Known};
-use crate::through_journal::ThroughJournal;
+use crate::page_cache::{self, KnownPages};
 
 /// Files that a process keeps open at the most; with more, one is closed before another
 /// is opened, outside of what is timed.
 pub const MOST_OPEN: usize = 64;
 
-/// What every process knows of a workload's files.
+/// File names and open flags shared by all processes of a workload.
 #[derive(Clone, Debug)]
 pub struct Names {
     workload: usize,
     files: u32,
     in_each: u32,
     sets: NameSets,
-    /// Whether the workload makes directories of numbered files itself, and closes files that
-    /// it makes.
+    /// True if the workload makes directories of numbered files itself, and closes files that it
+    /// makes.
     pub makes_directories: bool,
     pub closes: bool,
 }
@@ -179,13 +179,13 @@ impl OpenFiles {
 /// Files are made for their owner and readable by all, as with `umask 022`.
 pub const MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// How files are opened that are to be written, and perhaps read.
+/// Open flags of files to be written, and perhaps read.
 pub const WRITING: OFlags = OFlags::RDWR.union(OFlags::CREATE);
 
-/// How directories are opened to be listed.
+/// Open flags of directories to be listed.
 pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// How a workload opens files beyond reading or writing.
+/// Returns the open flags of a workload beyond reading or writing.
 pub fn flags(io: &InputOutput) -> OFlags {
     let mut flags = OFlags::empty();
     flags.set(OFlags::DIRECT, io.direct);
@@ -206,7 +206,7 @@ pub fn make(
     call: usize,
     buffer: &mut Buffer,
     content: Option<Content>,
-    pieces: &mut ThroughJournal<'_>,
+    pieces: &mut DataJournal<'_>,
 ) -> Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(root, names.path(file.file).as_c_str(), flags, MODE)?;
@@ -247,7 +247,7 @@ pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
 /// Has a file that was made, and is on stable storage, leave the page cache. Where the
 /// file system takes no advice it stays, and the file is only warmer than wanted; what is
 /// there still is noted, where that is looked after.
-pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&Known>) {
+pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&KnownPages>) {
     if let Some(opened) = made(root, names, file) {
         let _ = rustix::fs::fadvise(&opened, 0, None, Advice::DontNeed);
         if let Some(known) = known {

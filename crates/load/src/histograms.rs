@@ -16,13 +16,13 @@ use crate::record::{Exact, Times};
 /// A histogram of a run.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// Of which operation.
+    /// Operation.
     pub operation: &'static str,
-    /// Which time: `service`, from the actual start, or `response`, from the intended one.
+    /// Kind of time: `service`, from the actual start, or `response`, from the intended one.
     pub time: &'static str,
     /// The histogram, as HdrHistogram's logs have it.
     pub histogram: String,
-    /// What is known exactly.
+    /// Exact statistics.
     pub exact: Option<Exact>,
 }
 

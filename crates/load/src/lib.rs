@@ -1,5 +1,4 @@
-//! The load engine: a scenario's workloads carried out on a real file system, and
-//! measured.
+//! The load engine: a scenario's workloads executed on a real file system, and measured.
 //!
 //! ```text
 //!  workload ─▶ next ─▶ [prepare] ─▶ (until its time) ─▶ [execute] ─▶ [verify] ─▶ next …
@@ -7,11 +6,11 @@
 //!                         └────────── one thread a process ──────────┘
 //! ```
 //!
-//! What is asked is the workload's own sequence of requests, the one that a simulation
-//! of the same scenario answers ([`headrace_workload`]). Each process is a thread. A
-//! request is prepared first (names are made that must be there, files opened), then waits
-//! for its time, and only the call itself is timed: from its actual start, which gives the
-//! service time, and from the intended start, which gives the response time.
+//! The engine issues the workload's sequence of requests, the same one that a simulation of the
+//! scenario serves ([`headrace_workload`]). Each process is a thread. The engine prepares a request
+//! first: it creates required names and opens files. The request then waits for its time, and only
+//! the call itself is timed. Its actual start gives the service time, its intended start the
+//! response time.
 //!
 //! To add an operation, write a file in `operation/` and name it in its list and in the
 //! scenario's list of a mix; to add a way of making the calls, one in `calls/`.
@@ -19,6 +18,7 @@
 pub mod calls;
 mod clock;
 mod coordination;
+mod data_journal;
 mod directory;
 mod error;
 mod file_sets;
@@ -26,29 +26,28 @@ mod files;
 pub mod histograms;
 mod jobs;
 mod load;
-mod meeting;
 pub mod network;
 pub mod operation;
 mod operation_groups;
 mod out_of_memory;
 mod outcome;
+mod outcome_merge;
 mod page_cache;
 mod part;
 mod process;
 mod record;
+mod rendezvous;
 mod replay;
 mod report;
-mod room;
 mod run;
 mod share;
 mod short_calls;
 mod source;
-mod through_journal;
-mod together;
+mod space_check;
 
 pub use calls::Backend;
 pub use coordination::{Coordination, Waits};
-pub use directory::{Cleaned, Directory, Left, Owners, Removing, clean, open_directory};
+pub use directory::{Cleaned, Directory, LeftReason, Owners, Removing, clean, open_directory};
 pub use error::Error;
 pub use file_sets::FileSetReport;
 pub use jobs::{
@@ -59,10 +58,10 @@ pub use load::Load;
 pub use operation_groups::OperationGroupReport;
 pub use out_of_memory::ExitingAllocator;
 pub use outcome::{Outcome, Phase};
+pub use outcome_merge::merge_outcomes;
 pub use page_cache::Reads;
 pub use record::{Cell, Done, Exact, Record, Times, Window, Windows};
 pub use report::{Report, has_times};
-pub use room::{Need, check_room, needed};
-pub use run::{Live, Options, run, run_share};
-pub use share::{Listener, Meet, Others, Share, engines_of_each};
-pub use together::together;
+pub use run::{LiveProgress, Options, run, run_share};
+pub use share::{Listener, Peers, Share, SyncPoint, engines_of_each};
+pub use space_check::{Need, check_room, needed};

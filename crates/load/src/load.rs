@@ -14,10 +14,10 @@ use crate::outcome::Outcome;
 pub struct Load {
     /// The rates together.
     pub requested_per_second: f64,
-    /// Those that were to begin, as the draws of this run had it: in a short run, chance
-    /// makes this another figure than the rate.
+    /// Rate of intended starts as drawn in this run; in a short run it differs from the configured
+    /// rate by chance.
     pub offered_per_second: f64,
-    /// Those that were done.
+    /// Rate of completed operations.
     pub achieved_per_second: f64,
 }
 
@@ -30,7 +30,7 @@ impl Load {
     pub fn of(scenario: &Scenario, outcome: &Outcome) -> Result<Option<Load>, Error> {
         let from = in_nanoseconds(scenario.run.warm_up.0);
         let stop = scenario.run.stop.time.map(|it| in_nanoseconds(it.0));
-        // Nothing is begun after the stop, and what is under way then is finished.
+        // Nothing is begun after the stop, and what is in progress then is finished.
         let to = stop.filter(|_| outcome.reason == "time");
         let to = to.unwrap_or(outcome.lasted);
         if to <= from {

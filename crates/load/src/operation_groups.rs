@@ -1,5 +1,5 @@
-//! What groups of operations did, each as one: counts and rates as an operation has them, and
-//! times from the merged histograms of its operations.
+//! Reports of operation groups: counts and rates like those of an operation, and times from the
+//! merged histograms of the group.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::report::{Latency, seconds};
 /// A group of operations (Wang 2002, section 3.3.1). All in SI units.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationGroupReport {
-    /// Those of its operations that were carried out.
+    /// Executed operations of the group.
     pub operations: Vec<&'static str>,
-    /// How often, together.
+    /// Total number of times.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
     /// For how long, from the first to the last of them in each phase.
     pub active_seconds: f64,
-    /// How many a second; none if they took no time.
+    /// Operations per second; none if they took no time.
     pub per_second: Option<f64>,
     /// Bytes a second; none if they took no time, or none of them moves bytes.
     pub throughput: Option<f64>,
-    /// What it took to prepare them, which is in no latency.
+    /// Time spent on preparation, which no latency includes.
     pub prepare_seconds: f64,
     /// Service time: from the actual start.
     pub latency: Latency,
@@ -33,7 +33,7 @@ pub struct OperationGroupReport {
     pub latency_from_intended: Option<Latency>,
 }
 
-/// The groups of which something was carried out.
+/// The groups of which something was executed.
 pub fn operation_groups(record: &Record, has_times: bool) -> BTreeMap<Group, OperationGroupReport> {
     let mut members: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
     for (number, operation) in operation::ALL.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! What happens when the system has no more memory: one line and the exit status of a
-//! failure, in the place of an abort.
+//! Exits with one line and a failure status when memory runs out, instead of aborting.
 
 #![expect(
     unsafe_code,

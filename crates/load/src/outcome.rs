@@ -1,4 +1,4 @@
-//! What a benchmark gives.
+//! Result of a benchmark.
 
 use headrace_workload::{LeftOut, RoundCounts};
 
@@ -11,32 +11,32 @@ use crate::record::Record;
 pub enum Phase {
     /// Files that must be there are being made.
     Preparing,
-    /// The workloads are carried out.
+    /// The workloads are executed.
     Running,
 }
 
-/// What the processes of a run have done.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// All that they did.
     pub record: Record,
-    /// When the processes began, on the host's monotonic clock (CLOCK_MONOTONIC).
+    /// Start of the processes on the host's monotonic clock (CLOCK_MONOTONIC).
     pub started: Nanoseconds,
-    /// How long the run took, from the common start to the last process's end.
+    /// Duration for which the run took, from the common start to the last process's end.
     pub lasted: Nanoseconds,
-    /// How long it took to make what had to be there.
+    /// Duration for which it took to make what had to be there.
     pub prepared: Nanoseconds,
     /// Why it ended: `workload`, `time`, `requests`, `interrupted` or `failed`.
     pub reason: &'static str,
-    /// What went wrong, if something did: what was measured before is here all the same.
+    /// Error that ended the run, if any. Measurements made before it are included.
     pub error: Option<crate::Error>,
-    /// How many processes there were.
+    /// Number of processes.
     pub processes: u32,
-    /// How often processes have carried out an operation at the same moment, where they do.
+    /// Number of times processes have executed an operation at the same moment, where they do.
     pub rounds: Option<RoundCounts>,
-    /// What that took, where the processes are on several hosts.
+    /// Coordination overhead, if the processes are on several hosts.
     pub coordination: Option<Coordination>,
-    /// What of the workloads was not carried out.
+    /// Operations of the workloads that were not executed.
     pub left_out: Vec<LeftOut>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.

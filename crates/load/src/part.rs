@@ -11,18 +11,18 @@ use rustix::io::Errno;
 use crate::Error;
 use crate::calls::Backend;
 use crate::clock::in_nanoseconds;
+use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::{self, Names};
-use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, LEADS_TO, OwnNames};
-use crate::page_cache::Known;
+use crate::operation::{self, Buffer, Content, LEADS_TO, PrivateNames};
+use crate::page_cache::KnownPages;
 use crate::process::{Plan, Progress};
 use crate::record::Record;
+use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
-use crate::run::{Live, Options, Watch};
+use crate::run::{LiveProgress, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
-use crate::through_journal::ThroughJournal;
 
 /// With more processes they share one copy of the workload and take turns: each copy knows
 /// of all processes.
@@ -38,9 +38,9 @@ const LARGEST_CALL: usize = 16 << 20;
 pub struct Part<'a> {
     workload: &'a Workload,
     number: usize,
-    /// Of all engines.
+    /// Processes of all engines.
     processes: u32,
-    /// The numbers of those that are carried out here.
+    /// The numbers of those that are executed here.
     here: Vec<u32>,
     share: &'a Share,
     /// Bytes of a call, where those of a bufferful are asked for as one.
@@ -49,9 +49,8 @@ pub struct Part<'a> {
     application: Box<dyn Application>,
     /// The trace, of what replays one.
     replay: Option<Arc<Replay>>,
-    /// What is known of the page cache; of a mix alone, as it takes the more of an operation's
-    /// time the shorter that is.
-    known: Option<Arc<Known>>,
+    /// Page cache state, for operation mixes only: the check costs short operations the most.
+    known: Option<Arc<KnownPages>>,
 }
 
 impl<'a> Part<'a> {
@@ -62,14 +61,14 @@ impl<'a> Part<'a> {
         share: &'a Share,
         short_call: Option<usize>,
     ) -> Result<Self, Error> {
-        suitable(workload)?;
+        check_supported(workload)?;
         let processes =
             (clients(scenario, workload).len() as u32).saturating_mul(scenario.clients.processes);
         let here = share.processes(scenario, workload, processes).len();
         if here > MOST_PROCESSES {
             return Err(Error::Unsuitable(format!(
-                "clients.count times clients.processes = {here}: each is a thread of this \
-                 host; expected {MOST_PROCESSES} at the most"
+                "clients.count times clients.processes = {here}: expected at most \
+                 {MOST_PROCESSES}, because each process is a thread of this host"
             )));
         }
         let application = sequence(scenario, number, processes)?;
@@ -90,16 +89,16 @@ impl<'a> Part<'a> {
             names: Names::new(number, &*application),
             application,
             known: matches!(workload.kind, WorkloadKind::OperationMix(_))
-                .then(|| Arc::new(Known::new())),
+                .then(|| Arc::new(KnownPages::new())),
         })
     }
 
-    /// What its processes ask for.
+    /// Returns the application that generates the requests.
     pub fn application(&self) -> &dyn Application {
         &*self.application
     }
 
-    /// What of it is not carried out.
+    /// Returns the operations that are not executed.
     pub fn left_out(&self) -> Vec<LeftOut> {
         match &self.replay {
             Some(replay) => replay.left_out(),
@@ -107,7 +106,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// What its files have in them, if what is read is to be looked at.
+    /// Returns the expected content of the files, if reads are verified.
     pub fn content(&self, scenario: &Scenario) -> Option<Content> {
         let verify = self.workload.io.verify;
         verify.then(|| Content::new(self.number, scenario.run.seed))
@@ -120,7 +119,7 @@ impl<'a> Part<'a> {
         }
         for path in self.names.directories(&*self.application) {
             make_directory(directory, &path)?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -155,7 +154,7 @@ impl<'a> Part<'a> {
     ) -> Result<(), Error> {
         let call = usize::try_from(self.workload.io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
-        let mut pieces = ThroughJournal::new(directory.root());
+        let mut pieces = DataJournal::new(directory.root());
         let root = directory.root();
         let existing = replay.existing(self.number);
         for (path, it) in existing.filter(|(_, it)| it.is_directory() == directories) {
@@ -167,7 +166,7 @@ impl<'a> Part<'a> {
                 &mut pieces,
             )
             .map_err(|errno| not_prepared(&path, errno))?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -205,7 +204,7 @@ impl<'a> Part<'a> {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(not_prepared(&path, errno)),
             }
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -222,12 +221,12 @@ impl<'a> Part<'a> {
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
         let existing = self.existing_here(scenario);
-        let mut pieces = ThroughJournal::new(directory.root());
+        let mut pieces = DataJournal::new(directory.root());
         for file in &existing {
             let (root, names) = (directory.root(), &self.names);
             files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
                 .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -259,7 +258,7 @@ impl<'a> Part<'a> {
         }
         for file in self.existing_here(scenario) {
             files::warm(directory.root(), &self.names, file);
-            if watch(&Live::PREPARING).is_break() {
+            if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -273,7 +272,7 @@ impl<'a> Part<'a> {
         existing
     }
 
-    /// Whether names that are made and removed are the processes' own affair.
+    /// Returns true if names that are made and removed are the processes' own affair.
     fn draws_names(&self) -> bool {
         matches!(self.workload.kind, WorkloadKind::OperationMix(_))
     }
@@ -284,7 +283,7 @@ impl<'a> Part<'a> {
         directory: &Directory,
         options: Options,
     ) -> Result<Vec<Plan>, Error> {
-        let meeting = Arc::new(Meeting::new(
+        let meeting = Arc::new(Rendezvous::new(
             self.number,
             self.here.len() as u32,
             self.share.clone(),
@@ -302,7 +301,7 @@ impl<'a> Part<'a> {
         check_memory(largest, self.here.len())?;
         let base = directory.absolute()?;
         let content = match options.calls {
-            // Nothing is read that could be looked at.
+            // Nothing is read that could be checked.
             Backend::Null => None,
             _ => self.content(scenario),
         };
@@ -313,9 +312,9 @@ impl<'a> Part<'a> {
                     Some(common) => Source::Shared(Arc::clone(common)),
                     None => Source::Own(again()?),
                 };
-                let own = self
-                    .draws_names()
-                    .then(|| OwnNames::new(self.names.own(rank).to_string_lossy().into_owned()));
+                let own = self.draws_names().then(|| {
+                    PrivateNames::new(self.names.own(rank).to_string_lossy().into_owned())
+                });
                 Ok(Plan {
                     workload: self.number,
                     rank,
@@ -349,8 +348,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What cannot be carried out on a real file system, or not yet.
-fn suitable(workload: &Workload) -> Result<(), Error> {
+/// Rejects workloads that cannot run on a real file system, or not yet.
+fn check_supported(workload: &Workload) -> Result<(), Error> {
     if workload.collective.two_phase().is_some() {
         return Err(unsuitable("collective", "two-phase"));
     }
@@ -375,8 +374,7 @@ fn not_prepared(path: &CStr, errno: Errno) -> Error {
 
 fn unsuitable(field: &str, value: &str) -> Error {
     Error::Unsuitable(format!(
-        "workload.{field} = {value:?} can be simulated, and not be carried out on a real file \
-         system"
+        "workload.{field} = {value:?}: supported in a simulation only, not on a real file system"
     ))
 }
 
@@ -389,8 +387,8 @@ fn check_memory(largest: usize, processes: usize) -> Result<(), Error> {
     let buffers = (largest as u64).saturating_mul(processes as u64);
     if buffers > memory {
         return Err(Error::Unsuitable(format!(
-            "each of {processes} processes has its largest transfer in memory, {buffers} bytes \
-             together, and this machine has {memory}: expected smaller transfers or fewer processes"
+            "the transfer buffers of {processes} processes need {buffers} bytes, but this \
+             machine has {memory}: expected smaller transfers or fewer processes"
         )));
     }
     Ok(())

@@ -13,30 +13,32 @@ use crate::Error;
 use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
 use crate::files::{self, Names, OpenFiles};
-use crate::meeting::Meeting;
-use crate::operation::{self, Buffer, Content, FileOperation, Hands, Kept, OwnNames, Target, Way};
-use crate::page_cache::{Known, Reads};
+use crate::operation::{
+    self, Buffer, Content, FileOperation, OpContext, PendingState, PrivateNames, ReadMethod, Target,
+};
+use crate::page_cache::{KnownPages, Reads};
 use crate::record::{Done, Record};
+use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
 use crate::source::Source;
 
 /// Picoseconds, which applications count in, of a nanosecond.
 const PICOSECONDS: u64 = 1000;
 
-/// What all processes of a run share.
+/// State shared by all processes of a run.
 pub struct Shared {
     /// The clock of the run.
     pub clock: Clock,
     /// Set when the run ends, for whatever reason.
     pub ends: AtomicBool,
-    /// When it ended; [`NOT_ENDED`] before.
+    /// Time when it ended; [`NOT_ENDED`] before.
     pub ended_at: AtomicU64,
-    /// When it ends at the latest.
+    /// Time when it ends at the latest.
     pub stop_at: Option<Nanoseconds>,
     /// After how many operations it ends, and how many are done.
     pub stop_after: Option<u64>,
     pub done: AtomicU64,
-    /// Where random numbers start.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -44,7 +46,7 @@ pub struct Shared {
 pub const NOT_ENDED: Nanoseconds = Nanoseconds::MAX;
 
 impl Shared {
-    /// Whether the run is over.
+    /// Returns true if the run is over.
     pub fn is_over(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
     }
@@ -68,8 +70,7 @@ impl Shared {
     }
 }
 
-/// How far a process is, for those who watch: operations and bytes by the operation's
-/// number.
+/// Progress of a process: operations and bytes by the operation's number.
 #[derive(Debug, Default)]
 pub struct Progress {
     operations: Vec<[AtomicU64; 2]>,
@@ -106,28 +107,28 @@ pub struct Plan {
     pub source: Source,
     /// The benchmark's directory.
     pub root: Arc<OwnedFd>,
-    /// How calls are made.
+    /// Backend that makes the calls.
     pub backend: Backend,
     pub names: Names,
     /// The directory, from the file system's root on.
     pub base: String,
-    /// How files are opened and called.
+    /// Options of opening and accessing files.
     pub io: InputOutput,
-    /// What they have in them, where that is looked after.
+    /// Expected content of the files, if reads are verified.
     pub content: Option<Content>,
     /// Bytes of its largest transfer.
     pub largest: usize,
     /// Bytes of a call, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,
-    pub own: Option<OwnNames>,
-    /// Whether requests come at times of their own.
+    pub own: Option<PrivateNames>,
+    /// True if requests come at times of their own.
     pub is_open: bool,
     /// The trace that it replays, if it does.
     pub replay: Option<Arc<Replay>>,
-    /// What is known of the page cache, where that is looked after.
-    pub known: Option<Arc<Known>>,
+    /// Page cache state, if cache hits are counted.
+    pub known: Option<Arc<KnownPages>>,
     pub record: Record,
-    pub meeting: Arc<Meeting>,
+    pub meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
 }
 
@@ -148,7 +149,7 @@ impl Plan {
             workload: self.workload,
             rank: self.rank,
             source: self.source,
-            hands: Hands {
+            context: OpContext {
                 calls,
                 root: self.root,
                 names: self.names,
@@ -162,7 +163,7 @@ impl Plan {
                 short_call: self.short_call,
                 own_range,
                 own: self.own,
-                kept: Kept::default(),
+                kept: PendingState::default(),
             },
             known: self.known,
             record: self.record,
@@ -174,8 +175,8 @@ impl Plan {
         shared.clock.wait_until(1, &shared.ends);
         let is_replayed = replay.is_some();
         let ended = match replay {
-            Some(replay) => replay.carry_out(&mut process, shared),
-            None => process.carry_out(shared),
+            Some(replay) => replay.run(&mut process, shared),
+            None => process.run(shared),
         };
         if ended.is_err() {
             shared.end(shared.clock.now());
@@ -192,10 +193,10 @@ pub struct Process {
     pub workload: usize,
     pub rank: u32,
     source: Source,
-    pub hands: Hands,
-    known: Option<Arc<Known>>,
+    pub context: OpContext,
+    known: Option<Arc<KnownPages>>,
     pub record: Record,
-    meeting: Arc<Meeting>,
+    meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
     /// Operations that were asked for and not issued because the run ended, with the time at which
     /// each was due.
@@ -203,7 +204,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn carry_out(&mut self, shared: &Shared) -> Result<(), Error> {
+    fn run(&mut self, shared: &Shared) -> Result<(), Error> {
         let mut draws = 0;
         let key = shared.seed ^ ((self.workload as u64) << 48) ^ (u64::from(self.rank) << 16);
         let mut random = Random::named(key, "process", &mut draws);
@@ -268,9 +269,10 @@ impl Process {
         });
     }
 
-    /// What the C library still has is for the others, too. Not timed, and no operation.
+    /// Flushes the C library's buffers so that other processes see the data. Neither timed nor
+    /// counted.
     fn flush(&mut self) -> Result<(), Error> {
-        let flushed = self.hands.flush_streams();
+        let flushed = self.context.flush_streams();
         flushed.map_err(|errno| Error::Operation {
             operation: "fflush",
             path: format!("w{}", self.workload),
@@ -278,14 +280,15 @@ impl Process {
         })
     }
 
-    /// Where the bytes that an operation is about to read are, if that is looked after.
+    /// Checks the page cache for the bytes that an operation is about to read, if cache hits are
+    /// counted.
     fn look(&self, operation: &dyn FileOperation, ask: &Ask, target: &Target) -> Reads {
         let Some(known) = self.known.as_ref().filter(|_| operation.moves_bytes()) else {
             return Reads::default();
         };
-        let past = self.hands.flags.contains(OFlags::DIRECT);
-        match (operation.reads(target), self.hands.descriptor(target)) {
-            (Some(Way::ThroughCache), Some(opened)) if !past => {
+        let past = self.context.flags.contains(OFlags::DIRECT);
+        match (operation.reads(target), self.context.descriptor(target)) {
+            (Some(ReadMethod::ThroughCache), Some(opened)) if !past => {
                 known.look(ask.file, opened, ask.offset, ask.size)
             }
             (Some(_), _) => Reads::missed(ask.size),
@@ -299,7 +302,7 @@ impl Process {
     /// One operation, from its preparation to its record.
     fn one(&mut self, ask: &Ask, now: Nanoseconds, shared: &Shared) -> Result<(), Error> {
         let number = number(ask)?;
-        let operation = operation::carried_out(number, self.hands.interface);
+        let operation = operation::implementation(number, self.context.interface);
         let after = now + ask.after.0 / PICOSECONDS;
         let intended = ask.intended.map_or(after, |time| time.0 / PICOSECONDS);
         if shared.stop_at.is_some_and(|stop| intended.max(now) >= stop) {
@@ -312,7 +315,7 @@ impl Process {
             path: format!("w{}, file {}", self.workload, ask.file),
             errno,
         };
-        let mut target = operation.prepare(&mut self.hands, ask).map_err(failed)?;
+        let mut target = operation.prepare(&mut self.context, ask).map_err(failed)?;
         let reads = self.look(operation, ask, &target);
         let prepared = shared.clock.now() - now;
         if after > now {
@@ -323,7 +326,7 @@ impl Process {
             }
         }
         let started = shared.clock.now();
-        let moved = operation.execute(&mut self.hands, &mut target);
+        let moved = operation.execute(&mut self.context, &mut target);
         let ended = shared.clock.now();
         let moved = moved.map_err(failed)?;
         // In a closed loop nothing is late: preparing is nobody's wait.
@@ -341,14 +344,14 @@ impl Process {
             started,
             ended,
         };
-        let calls = match self.hands.short_call {
+        let calls = match self.context.short_call {
             Some(call) if operation.moves_bytes() => moved.div_ceil(call as u64).max(1),
             _ => 1,
         };
         self.record.add_batch(&done, calls);
         self.record.reads = self.record.reads.and(reads);
         self.progress.add(number, calls, moved);
-        let verified = operation.verify(&mut self.hands, ask, target, moved);
+        let verified = operation.verify(&mut self.context, ask, target, moved);
         verified.map_err(|found| Error::Wrong {
             operation: operation.name(),
             path: format!("w{}, file {}", self.workload, ask.file),
@@ -358,7 +361,7 @@ impl Process {
         Ok(())
     }
 
-    /// What was asked for is not issued.
+    /// Discards a request that is not issued.
     fn drop_ask(&mut self, number: usize, ask: &Ask) {
         if let Some(intended) = ask.intended {
             self.dropped.push((number, intended.0 / PICOSECONDS));
@@ -374,7 +377,7 @@ fn number(ask: &Ask) -> Result<usize, Error> {
     };
     operation::number(name).ok_or_else(|| {
         Error::Unsuitable(format!(
-            "{name} is no operation of the load engine: leave it out"
+            "operation {name}: not supported on a real file system; remove it from the workload"
         ))
     })
 }

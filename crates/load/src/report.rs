@@ -19,17 +19,17 @@ use crate::record::{Record, Times, Unfinished};
 /// A measurement. All in SI units.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// That it was measured: `measured`.
+    /// Origin of the report: `measured`.
     pub kind: &'static str,
-    /// What was carried out.
+    /// The executed scenario.
     pub scenario: ScenarioReport,
-    /// Where random numbers started.
+    /// Seed of the random numbersed.
     pub seed: u64,
-    /// Of the engine.
+    /// Version of the engine.
     pub version: &'static str,
     /// From the common start of the processes to the last one's end.
     pub measured_seconds: f64,
-    /// How long it took to make the files that had to be there.
+    /// Duration for which it took to make the files that had to be there.
     pub prepare_seconds: f64,
     /// Processes that worked side by side.
     pub processes: u32,
@@ -43,27 +43,27 @@ pub struct Report {
     /// at times of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<UnfinishedReport>,
-    /// Operations that several processes carried out at the same moment, where they do.
+    /// Operations that several processes executed at the same moment, where they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
     /// The files that groups of operations had to themselves, where they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub file_sets: Vec<FileSetReport>,
-    /// What went wrong, if something did: what is here was measured before.
+    /// Error that ended the run, if any. All values were measured before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What of the workloads was not carried out.
+    /// Operations of the workloads that were not executed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// Bytes a second while an operation was carried out, of those that move bytes.
+    /// Bytes a second while an operation was executed, of those that move bytes.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
     /// The same by group of operations, with times.
     pub operation_groups: BTreeMap<Group, OperationGroupReport>,
-    /// What was done one after the other: each operation of each phase of each workload.
+    /// Executed phases in order: each operation of each phase of each workload.
     pub phases: Vec<PhaseReport>,
-    /// Where the bytes came from that a mix read; none if it read nothing.
+    /// Sources of the bytes that an operation mix read; none if it read nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<ReadsReport>,
     /// Service time: from the actual start.
@@ -73,12 +73,12 @@ pub struct Report {
     pub latency_from_intended: BTreeMap<&'static str, Latency>,
 }
 
-/// What was carried out.
+/// The executed scenario.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScenarioReport {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
     /// The whole scenario, defaults filled in.
     pub toml: String,
@@ -91,19 +91,19 @@ pub struct StopReport {
     pub reason: &'static str,
 }
 
-/// How often several processes carried out an operation at the same moment.
+/// Number of times several processes executed an operation at the same moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct SharingReport {
     /// Rounds for which all came.
     pub rounds: u64,
     /// Rounds for which some were waited for when the run ended.
     pub broken_off: u64,
-    /// What it took to agree on them, where the processes are on several hosts.
+    /// Coordination overhead of the rounds, if the processes are on several hosts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coordination: Option<CoordinationReport>,
 }
 
-/// What rounds took beside waiting for processes that were doing something else.
+/// Overhead of rounds, excluding waits for busy processes.
 #[derive(Clone, Debug, Serialize)]
 pub struct CoordinationReport {
     /// From the draw of an operation until its round was known.
@@ -112,10 +112,10 @@ pub struct CoordinationReport {
     pub go_ahead: WaitsReport,
 }
 
-/// How long messages were waited for.
+/// Duration for which messages were waited for.
 #[derive(Clone, Debug, Serialize)]
 pub struct WaitsReport {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Seconds; none if never.
     pub mean: Option<f64>,
@@ -137,13 +137,13 @@ impl From<Waits> for WaitsReport {
 /// Requests whose intended start came before the end of the run, and that were never issued.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnfinishedReport {
-    /// How many.
+    /// Count.
     pub count: u64,
     /// Seconds from the intended start to the end of the run; none of none.
     pub mean: Option<f64>,
     /// The longest of them.
     pub max: Option<f64>,
-    /// How many by operation.
+    /// Counts by operation.
     pub operations: BTreeMap<&'static str, u64>,
 }
 
@@ -165,20 +165,20 @@ impl UnfinishedReport {
     }
 }
 
-/// How often an operation was carried out.
+/// Number of times an operation was executed.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationReport {
-    /// What kind of load it is.
+    /// Operation group.
     pub group: Group,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
     /// For how long.
     pub active_seconds: f64,
-    /// How often a second; none if it took no time.
+    /// Number of times a second; none if it took no time.
     pub per_second: Option<f64>,
-    /// What it took to prepare them, which is in no latency.
+    /// Time spent on preparation, which no latency includes.
     pub prepare_seconds: f64,
 }
 
@@ -189,14 +189,14 @@ pub struct PhaseReport {
     pub workload: usize,
     /// The phase's number, repetitions included.
     pub phase: u32,
-    /// What was done.
+    /// Operation.
     pub operation: &'static str,
-    /// When the first began.
+    /// Time when the first began.
     pub from_s: f64,
-    /// When the last was done: all processes begin together, so that this is the slowest
-    /// one's time.
+    /// Time when the last was done: all processes begin together, so that this is the slowest one's
+    /// time.
     pub to_s: f64,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -213,7 +213,7 @@ pub struct ReadsReport {
     pub read_ahead_bytes: u64,
     /// In no page cache.
     pub missed_bytes: u64,
-    /// Of which the kernel tells nothing.
+    /// Reads whose source the kernel does not report.
     pub unknown_bytes: u64,
 }
 
@@ -230,12 +230,12 @@ impl ReadsReport {
     }
 }
 
-/// How long operations took, in seconds.
+/// Durations of operations, in seconds.
 ///
-/// None but the count where none was carried out.
+/// None but the count where none was executed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
-    /// How many operations.
+    /// Number of operations.
     pub count: u64,
     /// Their mean.
     pub mean: Option<f64>,
@@ -250,7 +250,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// That of some times.
+    /// Computes the latency statistics of recorded times.
     pub(crate) fn of(times: &Times) -> Latency {
         let at = |quantile| times.quantile(quantile).map(seconds);
         Latency {
@@ -348,7 +348,7 @@ impl Report {
             (service, &mut self.latency),
             (response, &mut self.latency_from_intended),
         ] {
-            if let Some(sum) = together(&all) {
+            if let Some(sum) = merge_times(&all) {
                 into.insert("all", Latency::of(&sum));
             }
         }
@@ -371,7 +371,7 @@ fn phases(outcome: &Outcome) -> Vec<PhaseReport> {
     of.collect()
 }
 
-/// Whether operations are to begin at times of their own.
+/// Returns true if operations are to begin at times of their own.
 #[must_use]
 pub fn has_times(scenario: &Scenario) -> bool {
     let mut kinds = scenario.workload.iter().map(|workload| &workload.kind);
@@ -379,7 +379,7 @@ pub fn has_times(scenario: &Scenario) -> bool {
 }
 
 /// All histograms as one; none of none.
-fn together(all: &[Times]) -> Option<Times> {
+fn merge_times(all: &[Times]) -> Option<Times> {
     let (first, rest) = all.split_first()?;
     let mut sum = first.clone();
     for other in rest {

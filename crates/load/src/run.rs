@@ -21,34 +21,34 @@ use crate::outcome::{Outcome, Phase};
 use crate::part::Part;
 use crate::process::{NOT_ENDED, Plan, Progress, Shared};
 use crate::record::Record;
-use crate::room::check_room_in;
-use crate::share::{Meet, Share};
+use crate::share::{Share, SyncPoint};
 use crate::short_calls;
 use crate::source::Common;
+use crate::space_check::check_room_in;
 
-/// How often the caller is told how far the run is.
+/// Interval of progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a look at the processes takes at the most, so that a short run is not made
+/// Duration for which a look at the processes takes at the most, so that a short run is not made
 /// longer.
 const SHORT: Duration = Duration::from_millis(2);
 
-/// How long it takes until every process is there: the clock begins then.
+/// Time until every process is ready; the clock starts then.
 const TOGETHER: Duration = Duration::from_millis(10);
 
-/// How a run is made.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// How calls are made.
+    /// Backend that makes the calls.
     pub calls: Backend,
-    /// Whether each operation is kept, and not only summed up.
+    /// True if each operation is kept, and not only summed up.
     pub each: bool,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Debug)]
-pub struct Live {
-    /// What it is doing.
+pub struct LiveProgress {
+    /// Current phase.
     pub phase: Phase,
     /// Seconds since the processes began.
     pub seconds: f64,
@@ -56,18 +56,18 @@ pub struct Live {
     pub operations: Vec<(u64, u64)>,
 }
 
-impl Live {
+impl LiveProgress {
     /// Before the processes begin.
-    pub(crate) const PREPARING: Live = Live {
+    pub(crate) const PREPARING: LiveProgress = LiveProgress {
         phase: Phase::Preparing,
         seconds: 0.0,
         operations: Vec::new(),
     };
 }
 
-/// Who watches a run, and may break it off. It is told when the processes are about to begin,
-/// and they wait for it; then now and then.
-pub type Watch<'a> = &'a mut dyn FnMut(&Live) -> ControlFlow<()>;
+/// Progress callback that may stop a run. It is called once before the processes begin, and they
+/// wait for it; afterwards at intervals.
+pub type Watch<'a> = &'a mut dyn FnMut(&LiveProgress) -> ControlFlow<()>;
 
 /// Carries a scenario's workloads out in a directory.
 ///
@@ -88,7 +88,7 @@ pub fn run(
 }
 
 /// As [`run`], one of several engines' share of it. What they have done is put together by
-/// [`crate::together`], which also knows the load.
+/// [`crate::merge_outcomes`], which also knows the load.
 ///
 /// # Errors
 /// If it cannot begin.
@@ -100,7 +100,7 @@ pub fn run_share(
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
     share.suits(scenario)?;
-    suitable(scenario)?;
+    check_supported(scenario)?;
     let (scenario, short_calls) = &short_calls::batched(scenario);
     let parts = scenario.workload.iter().zip(short_calls).enumerate();
     let parts: Vec<Part<'_>> = parts
@@ -136,14 +136,14 @@ pub fn run_share(
         processes.extend(part.processes(scenario, directory, options)?);
     }
     // Whoever counts what the system does begins here.
-    let begins = Live {
+    let begins = LiveProgress {
         phase: Phase::Running,
         seconds: 0.0,
         operations: vec![(0, 0); operation::ALL.len()],
     };
     let broken_off = watch(&begins).is_break();
     all_here(share, watch)?;
-    let mut outcome = carried_out(scenario, processes, prepared, broken_off, watch)?;
+    let mut outcome = run_workload(scenario, processes, prepared, broken_off, watch)?;
     for one in parts.iter().flat_map(Part::left_out) {
         one.add(&mut outcome.left_out);
     }
@@ -151,12 +151,11 @@ pub fn run_share(
 }
 
 /// Refuses what only a simulation does.
-fn suitable(scenario: &Scenario) -> Result<(), Error> {
+fn check_supported(scenario: &Scenario) -> Result<(), Error> {
     match scenario.run.stop.precision {
         Some(precision) => Err(Error::Unsuitable(format!(
-            "run.stop.precision = {precision}: a measurement does not end by the precision of its \
-             mean; expected run.stop.time or run.stop.requests instead, and --repeats for \
-             confidence intervals"
+            "run.stop.precision = {precision}: supported in a simulation only; use run.stop.time or \
+             run.stop.requests, and --repeats for confidence intervals"
         ))),
         None => Ok(()),
     }
@@ -165,8 +164,8 @@ fn suitable(scenario: &Scenario) -> Result<(), Error> {
 /// Waits for the other engines.
 fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
     let mut over = false;
-    share.meet(Meet::All, &mut || {
-        over = watch(&Live::PREPARING).is_break();
+    share.meet(SyncPoint::All, &mut || {
+        over = watch(&LiveProgress::PREPARING).is_break();
         over
     });
     if over {
@@ -177,7 +176,7 @@ fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
 }
 
 /// The processes begin together, and what they did is put together.
-fn carried_out(
+fn run_workload(
     scenario: &Scenario,
     processes: Vec<Plan>,
     prepared: Nanoseconds,
@@ -268,7 +267,7 @@ fn carried_out(
     })
 }
 
-/// How often processes of any workload have carried out an operation at the same moment.
+/// Number of times processes of any workload have executed an operation at the same moment.
 fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     let all = common.iter().filter_map(|it| it.rounds());
     all.reduce(|sum, one| RoundCounts {
@@ -277,7 +276,7 @@ fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     })
 }
 
-/// What it took to tell those elsewhere of them.
+/// Sums the coordination overhead of all workloads.
 fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
     let all = common.iter().filter_map(|it| it.coordination());
     all.reduce(|mut sum, one| {
@@ -286,7 +285,7 @@ fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
     })
 }
 
-/// Tells how far the run is until every process has ended; whether it was broken off.
+/// Tells how far the run is until every process has ended; whether it was stopped.
 fn watched<T>(
     threads: &[ScopedJoinHandle<'_, T>],
     shared: &Shared,
@@ -305,7 +304,7 @@ fn watched<T>(
             let all = progress.iter().map(|process| process.of(number));
             all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
         };
-        let live = Live {
+        let live = LiveProgress {
             phase: Phase::Running,
             seconds: shared.clock.now() as f64 * 1e-9,
             operations: (0..operation::ALL.len()).map(of).collect(),

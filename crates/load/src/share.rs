@@ -1,9 +1,9 @@
-//! Several engines, on hosts of their own, that carry out one scenario together.
+//! Several engines, on hosts of their own, that execute one scenario together.
 //!
 //! Each has a share of the clients. What a process asks for depends on its number among all
-//! processes, so that files and sequences are those of one host that carries out all of them.
-//! Only appends and files that are used in order depend on what an engine's own clients have
-//! done before.
+//! processes, so that files and sequences are those of one host that executes all of them. Only
+//! appends and files that are used in order depend on what an engine's own clients have done
+//! before.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use headrace_workload::{ExistingFile, RoundMessage, RoundNews, clients};
 
 use crate::Error;
 
-/// Where engines wait for each other.
+/// Synchronisation points between engines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Meet {
+pub enum SyncPoint {
     /// All engines, before files are made and before the processes begin.
     All,
-    /// Those with processes of a workload, each time when all of its own have come.
+    /// Engines with processes of a workload, each time all local processes have arrived.
     Workload(usize),
 }
 
 /// The other engines.
-pub trait Others: Send + Sync {
+pub trait Peers: Send + Sync {
     /// Waits until the others have come as far; gives up when it is `over`.
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool);
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool);
 
     /// Says something about the rounds of a workload, without waiting. What engines say comes to
     /// all of them, this one too, in one order.
@@ -39,67 +39,66 @@ pub trait Others: Send + Sync {
 pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 
 /// There are none.
-struct Nobody;
+struct NoPeers;
 
-impl Others for Nobody {
-    fn meet(&self, _: Meet, _: &mut dyn FnMut() -> bool) {}
+impl Peers for NoPeers {
+    fn meet(&self, _: SyncPoint, _: &mut dyn FnMut() -> bool) {}
 
     fn say(&self, _: usize, _: RoundMessage) {}
 
     fn listen(&self, _: usize, _: Listener) {}
 }
 
-/// Which share an engine has.
+/// Share of the clients that an engine executes.
 #[derive(Clone)]
 pub struct Share {
     number: u32,
     of: u32,
-    others: Arc<dyn Others>,
+    peers: Arc<dyn Peers>,
 }
 
 impl Share {
     /// All of it: there is no other engine.
     #[must_use]
     pub fn alone() -> Share {
-        Share::new(0, 1, Arc::new(Nobody))
+        Share::new(0, 1, Arc::new(NoPeers))
     }
 
-    /// That of one of so many engines, numbered from 0.
+    /// Creates the share of engine `number` of `of`, numbered from 0.
     #[must_use]
-    pub fn new(number: u32, of: u32, others: Arc<dyn Others>) -> Share {
+    pub fn new(number: u32, of: u32, peers: Arc<dyn Peers>) -> Share {
         let of = of.max(1);
         Share {
             number: number.min(of - 1),
             of,
-            others,
+            peers,
         }
     }
 
-    /// Whether there are others.
-    pub(crate) fn has_others(&self) -> bool {
+    /// Returns true if there are others.
+    pub(crate) fn has_peers(&self) -> bool {
         self.of > 1
     }
 
     /// Waits for the others.
-    pub(crate) fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
-        self.others.meet(place, over);
+    pub(crate) fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
+        self.peers.meet(place, over);
     }
 
     /// The other engines.
-    pub(crate) fn others(&self) -> &Arc<dyn Others> {
-        &self.others
+    pub(crate) fn peers(&self) -> &Arc<dyn Peers> {
+        &self.peers
     }
 
-    /// The clients that are carried out here: blocks of clients that are as equal as they
-    /// can be.
+    /// The clients that are executed here: blocks of clients that are as equal as they can be.
     fn clients(&self, scenario: &Scenario) -> Range<u32> {
         let count = u64::from(scenario.clients.count);
         let first = |share: u32| (u64::from(share) * count / u64::from(self.of)) as u32;
         first(self.number)..first(self.number + 1)
     }
 
-    /// The numbers of the processes that are carried out here, of so many of a workload. They
-    /// are on its clients in turn.
+    /// The numbers of the processes that are executed here, of so many of a workload. They are on
+    /// its clients in turn.
     pub(crate) fn processes(
         &self,
         scenario: &Scenario,
@@ -115,15 +114,15 @@ impl Share {
         (0..processes).filter(of_here).collect()
     }
 
-    /// Whether this engine makes one of what all share, which engines make in turn.
+    /// Returns true if this engine makes one of what all share, which engines make in turn.
     pub(crate) fn takes(&self, number: u32) -> bool {
         number % self.of == self.number
     }
 
-    /// Whether this engine makes a file that must be there before the run: one of a process
-    /// of the engine before it, so that what a host reads is not in its own page cache (Wang
-    /// 2002, section 3.3.8, has clients of their own make the files). Files that all share are
-    /// made by the engines in turn.
+    /// Returns true if this engine creates a file that must exist before the run. An engine creates
+    /// the files of the preceding engine's processes, so that no host reads from its own page cache
+    /// (Wang 2002, section 3.3.8, uses separate clients for this). Files that all share are made by
+    /// the engines in turn.
     pub(crate) fn makes(
         &self,
         scenario: &Scenario,
@@ -143,20 +142,20 @@ impl Share {
 
     /// Says no to what several engines cannot do together.
     pub(crate) fn suits(&self, scenario: &Scenario) -> Result<(), Error> {
-        if !self.has_others() {
+        if !self.has_peers() {
             return Ok(());
         }
         let (count, of) = (scenario.clients.count, self.of);
         if count < of {
             return Err(Error::Unsuitable(format!(
-                "clients.count = {count}: expected {of} at least, as clients are dealt out to \
-                 {of} ranks; take more clients, or start fewer ranks"
+                "clients.count = {count}: expected at least {of}, one client for each of {of} \
+                 ranks; use more clients, or start fewer ranks"
             )));
         }
         if scenario.run.stop.requests.is_some() {
             return Err(Error::Unsuitable(
-                "run.stop.requests counts the requests of all processes, and no rank sees those \
-                 of another: give run.stop.time instead, or the workload an amount"
+                "run.stop.requests: not supported with several ranks, because no rank counts the \
+                 requests of another: use run.stop.time, or give the workload an amount"
                     .to_owned(),
             ));
         }
@@ -164,11 +163,11 @@ impl Share {
     }
 }
 
-/// How many of so many engines have processes of each workload.
+/// Returns the number of engines that have processes of each workload.
 #[must_use]
 pub fn engines_of_each(scenario: &Scenario, of: u32) -> Vec<u32> {
     let has = |number: u32, workload: &Workload| {
-        let here = Share::new(number, of, Arc::new(Nobody)).clients(scenario);
+        let here = Share::new(number, of, Arc::new(NoPeers)).clients(scenario);
         clients(scenario, workload)
             .iter()
             .any(|it| here.contains(it))

@@ -1,9 +1,9 @@
 //! Calls of the C library that move a few bytes within its buffer: fgetc and fputc, and fread and
 //! fwrite of up to 64 bytes.
 //!
-//! Such a call takes less time than reading the clock. So those that one bufferful makes are asked
-//! for, and timed, as one batch: the system calls stay the same, and each call of the batch gets
-//! the same part of its time.
+//! Such a call takes less time than reading the clock. So the calls of one bufferful are issued and
+//! timed as one batch. The system calls stay the same, and each call gets an equal part of the
+//! batch's time.
 
 use headrace_spec::{
     Bytes, Interface, Ior, Order, Phase, Pipeline, Scenario, Workload, WorkloadKind,
@@ -55,7 +55,7 @@ fn batch(workload: &mut Workload) -> Option<usize> {
     usize::try_from(request).ok()
 }
 
-/// Whether transfers follow each other in a file, with nothing in between.
+/// Returns true if transfers follow each other in a file, with nothing in between.
 fn is_in_order(ior: &Ior) -> bool {
     ior.order == Order::Sequential
         && ior.streams == 1

@@ -1,4 +1,4 @@
-//! Where a process learns what to do next.
+//! Source of a process's operations.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,11 @@ use headrace_workload::{Application, Ask, Next, RoundCounts, RoundNews};
 use crate::coordination::{Coordination, Messages};
 use crate::share::Share;
 
-/// How long a process that waits for another sleeps before it looks whether the run is over.
+/// Duration for which a process that waits for another sleeps before it looks whether the run is
+/// over.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Where a process learns what to do next.
+/// Source of a process's operations.
 pub enum Source {
     /// It has its own copy of the workload, in which only its own part matters.
     Own(Box<dyn Application>),
@@ -22,7 +23,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What a process does next.
+    /// Next action of a process.
     pub fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
         match self {
             Source::Own(application) => application.next(rank, now, random),
@@ -68,7 +69,8 @@ impl Source {
 pub struct Common {
     state: Mutex<State>,
     woken: Condvar,
-    /// Where other processes of it are carried out, and the workload's number.
+    /// Share of this engine and the workload's number, if other engines execute the remaining
+    /// processes.
     elsewhere: Option<(Share, usize)>,
 }
 
@@ -87,7 +89,7 @@ impl Common {
         workload: usize,
         here: &[u32],
     ) -> Arc<Common> {
-        let has_some = share.has_others() && !here.is_empty();
+        let has_some = share.has_peers() && !here.is_empty();
         let elsewhere = has_some && application.is_carried_out_by(here);
         let common = Arc::new(Common {
             state: Mutex::new(State {
@@ -106,18 +108,18 @@ impl Common {
                     common.hear(news, last);
                 }
             };
-            share.others().listen(workload, Box::new(hear));
+            share.peers().listen(workload, Box::new(hear));
         }
         common
     }
 
-    /// How often processes have carried out an operation at the same moment; none if they never
+    /// Number of times processes have executed an operation at the same moment; none if they never
     /// do.
     pub fn rounds(&self) -> Option<RoundCounts> {
         self.locked().application.rounds()
     }
 
-    /// What messages took, if other processes are carried out elsewhere.
+    /// Returns the message overhead, if other engines execute some processes.
     pub fn coordination(&self) -> Option<Coordination> {
         let elsewhere = self.elsewhere.is_some();
         elsewhere.then(|| self.locked().messages.waited())
@@ -153,7 +155,7 @@ impl Common {
         };
         while let Some(message) = state.application.message() {
             state.messages.sent(&message);
-            share.others().say(*workload, message);
+            share.peers().say(*workload, message);
         }
     }
 

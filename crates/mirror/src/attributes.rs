@@ -27,7 +27,7 @@ pub fn attributes(node: INodeNo, stat: &Stat) -> FileAttr {
     }
 }
 
-/// What something is; a plain file where the file system does not tell.
+/// Converts a file type; a plain file if the file system reports none.
 pub fn kind(kind: rustix::fs::FileType) -> FileType {
     match kind {
         rustix::fs::FileType::Directory => FileType::Directory,

@@ -23,7 +23,7 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Whether it is the directory itself or the one above.
+    /// Returns true if it is the directory itself or the one above.
     pub fn is_dots(&self) -> bool {
         self.name == "." || self.name == ".."
     }

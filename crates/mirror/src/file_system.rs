@@ -1,4 +1,4 @@
-//! What the kernel asks for: counted, and passed on to the directory below.
+//! Counts the kernel's requests and passes them on to the directory below.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -55,7 +55,7 @@ impl MirrorFileSystem {
         self.counts.add(kind);
     }
 
-    /// How long attributes hold.
+    /// Returns the validity of attributes.
     fn attribute_timeout(&self, attributes: &FileAttr) -> Duration {
         match attributes.kind {
             FileType::Directory => self.options.directory_timeout,
@@ -63,7 +63,7 @@ impl MirrorFileSystem {
         }
     }
 
-    /// How long a name holds.
+    /// Duration for which a name holds.
     fn entry_timeout(&self, attributes: &FileAttr) -> Duration {
         match attributes.kind {
             FileType::Directory => self.options.directory_timeout,
@@ -71,7 +71,7 @@ impl MirrorFileSystem {
         }
     }
 
-    /// How long both hold where one number has to do.
+    /// Duration for which both hold where one number has to do.
     fn shorter_timeout(&self, attributes: &FileAttr) -> Duration {
         let entry = self.entry_timeout(attributes);
         entry.min(self.attribute_timeout(attributes))
@@ -118,7 +118,7 @@ impl MirrorFileSystem {
     }
 }
 
-/// What an extended attribute or their list holds, or how long that is if no room is given.
+/// Replies with an extended attribute or the list of names, or with its length if `size` is 0.
 fn value(
     reply: ReplyXattr,
     size: u32,
@@ -373,7 +373,7 @@ impl Filesystem for MirrorFileSystem {
         written(reply, done);
     }
 
-    /// What was written is below already.
+    /// Does nothing: written data has already reached the directory below.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         self.asked(Kind::Flush);
         reply.ok();

@@ -1,4 +1,4 @@
-//! What is open, by the numbers that the kernel calls it.
+//! Open files by handle number.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

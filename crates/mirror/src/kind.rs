@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// letters and without `FUSE_`).
 macro_rules! kinds {
     ($($kind:ident $name:literal,)+) => {
-        /// What the kernel asks for.
+        /// Kind of kernel request.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kind {
             $(#[doc = concat!("`", $name, "`")] $kind,)+
@@ -64,7 +64,7 @@ kinds! {
     CopyFileRange "copy_file_range",
 }
 
-/// How many requests of each kind there were.
+/// Number of requests of each kind.
 #[derive(Debug)]
 pub struct Counts([AtomicU64; Kind::ALL.len()]);
 

@@ -17,19 +17,19 @@ use crate::tree::Tree;
 /// Requests that are answered side by side.
 const THREADS: usize = 4;
 
-/// What the mirror is called where mounted file systems are listed.
+/// Name of the mirror in the list of mounted file systems.
 const NAME: &str = "headrace-mirror";
 
-/// What the kernel may keep, and for how long.
+/// Caching options of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long the attributes of files hold: 0 lets every stat ask.
+    /// Duration for which the attributes of files hold: 0 lets every stat ask.
     pub attribute_timeout: Duration,
-    /// How long names of files hold: 0 lets every path be looked up.
+    /// Duration for which names of files hold: 0 lets every path be looked up.
     pub entry_timeout: Duration,
-    /// How long names and attributes of directories hold.
+    /// Duration for which names and attributes of directories hold.
     pub directory_timeout: Duration,
-    /// Whether directories are listed with the attributes of what is in them, where the kernel
+    /// True if directories are listed with the attributes of what is in them, where the kernel
     /// thinks it good: at a directory's beginning, and after a name in it was looked up.
     pub readdirplus: bool,
 }
@@ -83,7 +83,7 @@ impl Mirror {
         })
     }
 
-    /// How many requests there were.
+    /// Number of requests.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts

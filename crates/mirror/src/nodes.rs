@@ -1,4 +1,4 @@
-//! What the kernel knows of the directory: a node each, until the kernel forgets it.
+//! Nodes that the kernel knows, until it forgets them.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -40,7 +40,7 @@ pub struct Nodes {
 #[derive(Debug)]
 struct Known {
     node: Node,
-    /// How often the kernel was told of it, less how often it has forgotten it.
+    /// Number of references that the kernel holds (lookups minus forgets).
     lookups: u64,
 }
 
@@ -62,7 +62,7 @@ impl Nodes {
         }
     }
 
-    /// A node of which the kernel has been told.
+    /// A node that the kernel knows.
     pub fn get(&self, number: INodeNo) -> Result<Node> {
         if number == INodeNo::ROOT {
             return Ok(self.root.clone());
@@ -72,7 +72,7 @@ impl Nodes {
         node.ok_or(Errno::STALE)
     }
 
-    /// Takes note that the kernel is told of a node.
+    /// Records a lookup of a node by the kernel.
     pub fn told(&self, number: INodeNo, node: Node) {
         if number == INodeNo::ROOT {
             return;
@@ -82,7 +82,7 @@ impl Nodes {
         known.lookups += 1;
     }
 
-    /// Takes note that the kernel has forgotten what it was told so many times.
+    /// Records that the kernel has forgotten what it was told so many times.
     pub fn forgotten(&self, number: INodeNo, times: u64) {
         let mut all = self.all();
         let Some(known) = all.get_mut(&number.0) else {

@@ -15,24 +15,23 @@ use rustix::io::{Errno, Result};
 use crate::attributes::attributes;
 use crate::nodes::{Node, Nodes};
 
-/// How something is opened only to be named.
+/// Open flags of a descriptor that only names a file.
 const NAMED: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What is kept of the flags by which a file is opened: the kernel itself appends, truncates
-/// and passes the cache.
+/// Open flags that are passed on; the kernel itself handles append, truncate and direct I/O.
 const KEPT: OFlags = OFlags::RDWR
     .union(OFlags::WRONLY)
     .union(OFlags::SYNC)
     .union(OFlags::DSYNC)
     .union(OFlags::NOATIME);
 
-/// What is to be changed of a file's attributes.
+/// Attribute changes of a file.
 #[derive(Debug, Default)]
 pub struct Changes {
     pub mode: Option<u32>,
     pub user: Option<u32>,
     pub group: Option<u32>,
-    /// When it was last read and written.
+    /// Time when it was last read and written.
     pub times: Option<[Timespec; 2]>,
 }
 
@@ -54,7 +53,7 @@ impl Tree {
         })
     }
 
-    /// Finds a name and takes note that the kernel is told of it.
+    /// Finds a name and records the kernel's lookup of it.
     pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> Result<FileAttr> {
         let parent = self.nodes.get(parent)?;
         self.tell(named(&parent, name)?)

@@ -1,12 +1,11 @@
 //! Accounts: on what the time of a request goes.
 //!
-//! A transition opens an account for a request and closes it when the request is done.
-//! What a firing puts belongs to the account of what it took, so every token that works
-//! for the request is found without a field of its own. While an account is open, its
-//! time is divided equally among its tokens in nodes that are counted
-//! ([`Net::count`](crate::Net::count)): the shares of all nodes add up to the time that
-//! requests were under way. Time in which an account has no such token is reported apart
-//! ([`Net::unattributed`](crate::Net::unattributed)).
+//! A transition opens an account for a request and closes it when the request is done. What a
+//! firing puts belongs to the account of what it took, so every token that works for the request is
+//! found without a field of its own. While an account is open, its time is divided equally among
+//! its tokens in nodes that are counted ([`Net::count`](crate::Net::count)): the shares of all
+//! nodes add up to the time that requests were in progress. Time in which an account has no such
+//! token is reported apart ([`Net::unattributed`](crate::Net::unattributed)).
 //!
 //! Tokens that are in no node, or wait in one for something else than it is named after,
 //! are booked on a [`WaitId`].
@@ -24,7 +23,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// That of what works for nobody.
+    /// Account of background work.
     pub const NOBODY: Account = Account {
         slot: NONE,
         generation: 0,
@@ -50,7 +49,7 @@ pub struct WaitId(pub(crate) u32);
 #[derive(Clone, Copy, Debug)]
 pub struct Held(u32);
 
-/// What a wait has seen since the start or the last reset of statistics.
+/// Statistics of a wait since the start or the last reset.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitState {
     pub path: String,
@@ -72,7 +71,7 @@ impl WaitState {
     }
 }
 
-/// Of a token in a node, on its way to one, or in a store.
+/// Account and time mark of a token in a node, in transit, or in a store.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Mark {
     pub account: Account,
@@ -85,7 +84,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// Of a token in a node that does not count.
+    /// Creates the mark of a token in a node without statistics.
     pub fn uncounted(account: Account) -> Mark {
         Mark {
             account,
@@ -110,7 +109,7 @@ struct Open {
 pub(crate) struct Accounts {
     all: Vec<Open>,
     free: Vec<u32>,
-    /// Whose the tokens of this firing are.
+    /// Account of this firing's tokens.
     pub current: Account,
     pub waits: Vec<WaitState>,
     /// Tokens that wait in stores, and on which wait that is booked.

@@ -254,10 +254,9 @@ impl Builder {
         }
     }
 
-    /// What firings change, tokens by node: a row for what a transition does in
-    /// any case, and one for each thing that it may do besides or instead. A
-    /// sum that none of these changes is changed by no mixture of them either,
-    /// so there is no need for a row for each mixture.
+    /// Token changes of firings by node: one row for the certain effect of a transition, and one
+    /// for each optional effect. A sum that none of these changes is changed by no mixture of them
+    /// either, so there is no need for a row for each mixture.
     fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Vec<i64>> {
         let mut modes = Vec::new();
         let row = |changes: &[(u32, i64)]| {

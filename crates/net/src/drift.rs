@@ -1,4 +1,4 @@
-//! Whether what was seen of a run drifts, so that a longer run would show something else.
+//! Detection of drift: a longer run would give other results.
 //!
 //! A confidence interval tells how well the mean of a stationary process is known. Of one
 //! that drifts it tells nothing, however narrow it is. Two things are tested:
@@ -56,7 +56,7 @@ fn truncated_mean(points: &[f64]) -> f64 {
     best.1
 }
 
-/// Whether batch means drift by more than this part of their mean.
+/// Returns true if batch means drift by more than this part of their mean.
 pub(crate) fn drift(batches: &[f64], relative: f64) -> bool {
     if batches.len() < FEWEST {
         return false;
@@ -68,7 +68,7 @@ pub(crate) fn drift(batches: &[f64], relative: f64) -> bool {
     significant && change.abs() > most || transient > most
 }
 
-/// What a model uses up or fills, as a part of what there is, over a run.
+/// History of a level during a run, as a fraction of its capacity.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct History {
     points: Vec<f64>,
@@ -98,12 +98,12 @@ impl History {
         }
     }
 
-    /// Whether there are enough points to tell.
+    /// Returns true if there are enough points to tell.
     pub fn is_enough(&self) -> bool {
         self.points.len() >= 2 * FEWEST
     }
 
-    /// Whether it still goes up or down.
+    /// Returns true if it still goes up or down.
     pub fn drifts(&self) -> bool {
         let last = &self.points[self.points.len() / 2..];
         if last.len() < FEWEST {

@@ -1,5 +1,4 @@
-//! What can be wrong with a net, before and while it runs. Every message
-//! names the page path of what it speaks of.
+//! Errors of a net, before and during a run. Every message names the page path of its subject.
 
 use crate::time::Time;
 
@@ -13,13 +12,13 @@ pub struct BuildErrors(pub Vec<BuildError>);
 #[non_exhaustive]
 pub enum BuildError {
     /// Two things in one page share a name.
-    #[error("{path}: there are two of this name in the page")]
+    #[error("{path}: the page has two elements of this name; rename one")]
     NameTwice {
         /// Page path and name.
         path: String,
     },
     /// A page with no copies, or with more than 2^32 in all.
-    #[error("{path}: a page needs 1 to 2^32 copies in all, not {copies} here")]
+    #[error("{path}: {copies} copies: expected 1 to 2^32 copies in total")]
     Copies {
         /// Page path.
         path: String,
@@ -27,7 +26,7 @@ pub enum BuildError {
         copies: u32,
     },
     /// A port that leads nowhere.
-    #[error("{path}: this {direction} port is not connected to anything")]
+    #[error("{path}: this {direction} port is not connected; connect it to a node")]
     PortUnbound {
         /// Page path and name.
         path: String,
@@ -41,7 +40,7 @@ pub enum BuildError {
         path: String,
     },
     /// Ports that lead to each other.
-    #[error("{path}: this port leads back to itself")]
+    #[error("{path}: this port is connected to itself; connect it to a node")]
     PortCycle {
         /// Page path and name.
         path: String,
@@ -66,7 +65,8 @@ pub enum BuildError {
     },
     /// A node said to conserve its tokens that no invariant covers.
     #[error(
-        "{path}: tokens can be lost or made here: no sum over places that includes this one stays the same in every firing; see {suspects}"
+        "{path}: tokens can be lost or created here: no weighted sum over places that includes \
+         this one is invariant under all firings; check {suspects}"
     )]
     NotConserved {
         /// Page path and name.
@@ -75,17 +75,20 @@ pub enum BuildError {
         suspects: String,
     },
     /// A transition without inputs would fire for ever.
-    #[error("{path}: this transition takes from nowhere and would never stop firing")]
+    #[error("{path}: this transition has no input and would fire forever; add an input")]
     NoInput {
         /// Page path and name.
         path: String,
     },
     /// A transition that reaches into a page it is not in.
-    #[error("{path}: takes from or borrows {node}, which is not in its page or one around it")]
+    #[error(
+        "{path}: takes from or borrows {node}, which is neither in its page nor in an \
+         enclosing one"
+    )]
     OutOfReach {
         /// The transition.
         path: String,
-        /// What it reaches for.
+        /// Node that it accesses.
         node: String,
     },
     /// An arc into a folded page that does not say which copy.
@@ -113,21 +116,24 @@ pub enum BuildError {
 #[non_exhaustive]
 pub enum RunError {
     /// The net fired too often without time passing.
-    #[error("time stands still at {time}: {firings} firings in one instant, in the cycle {cycle}")]
+    #[error(
+        "endless loop at {time}: {firings} firings while time stands still, in the cycle \
+         {cycle}"
+    )]
     ZeroTimeLoop {
         /// When.
         time: Time,
-        /// How many firings.
+        /// Number of firings.
         firings: u64,
         /// The transitions that fire in turn.
         cycle: String,
     },
     /// Nothing ready, nothing due, tokens inside.
-    #[error("deadlock at {time}: nothing can happen any more, but tokens wait in {}", standing.iter().map(|(path, tokens)| format!("{path} ({tokens})")).collect::<Vec<_>>().join(", "))]
+    #[error("deadlock at {time}: no event is pending, but tokens wait in {}", standing.iter().map(|(path, tokens)| format!("{path} ({tokens})")).collect::<Vec<_>>().join(", "))]
     Deadlock {
         /// When.
         time: Time,
-        /// Where tokens stand, and how many.
+        /// Nodes that hold tokens, and their numbers.
         standing: Vec<(String, u64)>,
     },
     /// A token chose a copy that is not there.
@@ -135,9 +141,9 @@ pub enum RunError {
     NoSuchCopy {
         /// The node.
         path: String,
-        /// What was chosen.
+        /// Chosen copy.
         asked: u32,
-        /// How many there are.
+        /// Number of there that are.
         copies: u32,
     },
     /// The model says that something is wrong, or a transition put or took what
@@ -146,11 +152,11 @@ pub enum RunError {
     Failed {
         /// The transition or station.
         path: String,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
     /// A conserved sum changed.
-    #[error("tokens lost or made: {invariant} was {before} and is {after}")]
+    #[error("tokens lost or created: {invariant} was {before} and is {after}")]
     Invariant {
         /// The sum, in words.
         invariant: String,

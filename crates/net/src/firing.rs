@@ -1,4 +1,4 @@
-//! What a transition can do while it fires.
+//! Operations of a transition while it fires.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ use crate::tally::Tally;
 use crate::time::{Span, Time};
 use crate::transition::{How, Reach, candidates, line};
 
-/// Where an output arc leads.
+/// Target of an output arc.
 pub(crate) struct OutArc {
     pub end: EndId,
     pub node: u32,
@@ -51,7 +51,7 @@ impl Firing<'_> {
         self.kernel.now()
     }
 
-    /// Which copy of its page the transition fires in.
+    /// Returns the copy of the page in which the transition fires.
     pub fn copy(&self) -> u32 {
         self.copy
     }
@@ -121,14 +121,14 @@ impl Firing<'_> {
         self.kernel.accounts.close(now);
     }
 
-    /// Whose what this firing puts is: that of the first of its inputs that had one, or of
-    /// the last token that it took by slot.
+    /// Returns the account of this firing's output: that of the first input with one, or of the
+    /// last token taken by slot.
     #[inline]
     pub fn account(&self) -> Account {
         self.kernel.accounts.current
     }
 
-    /// What this firing puts from now on is for this account.
+    /// Charges tokens that this firing puts from now on to an account.
     #[inline]
     pub fn charge(&mut self, account: Account) {
         self.kernel.accounts.current = account;
@@ -206,13 +206,13 @@ impl Firing<'_> {
         candidates(self.nodes, self.inputs[input], self.copy)
     }
 
-    /// Whether two inputs take from one node.
+    /// Returns true if two inputs take from one node.
     pub(crate) fn same(&self, input: usize, other: usize) -> bool {
         self.inputs[input].index == self.inputs[other].index
     }
 
-    /// What an input after the first will take, if the first takes the token in
-    /// `slot` and others `before` it take from the same node.
+    /// Returns the token of a later input, if the first takes the token in `slot` and `before`
+    /// others take from the same node.
     pub(crate) fn next_in_line<T: Token>(
         &self,
         input: usize,
@@ -279,7 +279,7 @@ impl Firing<'_> {
         Some((arc.node, copy))
     }
 
-    /// What this firing put, against what it declared.
+    /// Checks the put tokens of this firing against its declaration.
     #[cfg(debug_assertions)]
     pub(crate) fn check_declared(&mut self) {
         if self.kernel.halt.is_some() {

@@ -6,7 +6,7 @@
 
 use crate::time::Time;
 
-/// What happens when an event is due.
+/// Kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A token put with a delay enters its node; the tag is its slot.
@@ -62,7 +62,7 @@ impl EventHeap {
         self.events.first().map(Event::time)
     }
 
-    /// When the next event is due, and where.
+    /// Returns the time and node of the next event.
     pub fn next(&self) -> Option<(Time, u32)> {
         self.events.first().map(|event| (event.time(), event.node))
     }

@@ -10,7 +10,7 @@
 pub struct Invariants {
     /// Weights by node, one row an invariant.
     pub(crate) weights: Vec<Vec<i64>>,
-    /// Whether the search had to be given up (see [`MOST_ROWS`]).
+    /// True if the search had to be given up (see [`MOST_ROWS`]).
     pub(crate) incomplete: bool,
 }
 
@@ -18,15 +18,15 @@ pub struct Invariants {
 const MOST_ROWS: usize = 4096;
 
 impl Invariants {
-    /// Whether some invariant includes this node; if the search was given up,
-    /// every node has the benefit of the doubt.
+    /// Returns true if some invariant includes this node; if the search was given up, every node
+    /// has the benefit of the doubt.
     pub(crate) fn covers(&self, node: usize) -> bool {
         self.incomplete || self.weights.iter().any(|weights| weights[node] > 0)
     }
 }
 
 struct Row {
-    /// What each mode does to the weighted sum; all zero in the end.
+    /// Change of the weighted sum by each mode; all zero for an invariant.
     change: Vec<i64>,
     weights: Vec<i64>,
     /// The nodes that have a weight, 64 to a word.
@@ -48,7 +48,7 @@ impl Row {
         }
     }
 
-    /// Whether all its nodes are among another row's.
+    /// Returns true if all its nodes are among another row's.
     fn within(&self, other: &Row) -> bool {
         let mut words = self.support.iter().zip(&other.support);
         words.all(|(own, other)| own & !other == 0)

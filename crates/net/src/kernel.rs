@@ -1,5 +1,5 @@
-//! What every node and transition shares while a net runs: the clock, the
-//! future events, and which transitions have all their inputs.
+//! State shared by all nodes and transitions during a run: the clock, the future events, and the
+//! enabled transitions.
 
 use crate::accounts::Accounts;
 use crate::bits::BitSet;
@@ -17,7 +17,7 @@ pub(crate) struct Consumer {
     pub ratio: u32,
     /// Tokens it takes in one firing.
     pub weight: u32,
-    /// Whether a guard must be asked again when the first in line changes.
+    /// True if a guard must be asked again when the first in line changes.
     pub guarded: bool,
     /// It takes one token of its own copy, and no guard looks at which.
     pub plain: bool,
@@ -34,7 +34,7 @@ pub(crate) enum Halt {
     Failed { by: By, message: String },
 }
 
-/// Whose error it is.
+/// Origin of an error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     Node(u32),

@@ -36,17 +36,16 @@ pub(crate) struct Transition {
     pub firings: u64,
 }
 
-/// When a run ends. Whatever comes first.
+/// Time when a run ends. Whatever comes first.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// At this time; everything due by then has happened.
     pub until: Time,
-    /// When this tally has so many figures.
+    /// Time when this tally has so many figures.
     pub count: Option<(TallyId, u64)>,
-    /// When a mean is known well enough.
+    /// Time when a mean is known well enough.
     pub precision: Option<Precision>,
-    /// How often the net may fire in one instant before it counts as a
-    /// zero-time loop.
+    /// Number of times the net may fire in one instant before it counts as a zero-time loop.
     pub firings_in_an_instant: u64,
 }
 
@@ -98,7 +97,7 @@ pub enum Stop {
     Asked,
 }
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Simulated time.
@@ -139,18 +138,18 @@ pub struct Net {
     levels: Levels,
 }
 
-/// What is used up or filled, and how it went.
+/// Levels and their histories.
 #[derive(Default)]
 struct Levels {
     of_stores: Vec<StoreLevel>,
     /// Stations that have a level.
     of_nodes: Vec<u32>,
     histories: Vec<History>,
-    /// How many steps pass between two samples.
+    /// Number of steps between two samples.
     every: u64,
 }
 
-/// How many steps pass between looks at the precision and the caller.
+/// Number of steps between two checks of the precision and calls of the observer.
 const STEPS_PER_LOOK: u64 = 1 << 16;
 
 impl Net {
@@ -222,8 +221,7 @@ impl Net {
         self.run_watched(limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Runs until a limit is reached or `watch`, asked every 65,536 steps,
-    /// breaks off.
+    /// Runs until a limit is reached or `watch`, asked every 65,536 steps, stops.
     ///
     /// # Errors
     /// As [`Net::run`]; [`RunError::Interrupted`] if `watch` broke off. The net
@@ -377,9 +375,9 @@ impl Net {
         }
     }
 
-    /// What drifts, by its path: what is used up or filled, or the figures of a tally by more
-    /// than this part of their mean. While it does, a confidence interval tells nothing.
-    /// Levels are only seen by runs with [`Limits::precision`].
+    /// Returns the path of a drifting level, or of a tally whose values drift by more than this
+    /// fraction of their mean. While it drifts, a confidence interval is meaningless. Only runs
+    /// with [`Limits::precision`] sample levels.
     pub fn drift(&self, tally: TallyId, relative: f64) -> Option<&str> {
         let levels = &self.levels;
         let stores = levels.of_stores.iter().map(|it| it.path.as_str());

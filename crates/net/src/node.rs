@@ -10,7 +10,7 @@ use crate::page::Token;
 use crate::slab::{Line, Slab, Slot};
 use crate::time::{Span, Time};
 
-/// What one copy of a node holds and has seen.
+/// Tokens and statistics of one copy of a node.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct CopyState {
     pub ready: Line,
@@ -54,9 +54,8 @@ impl CopyState {
     }
 }
 
-/// What the servers of one copy of a station do and have done. Apart from
-/// [`CopyState`], because places have none and small states stay in the
-/// processor's cache.
+/// Current and past work of the servers of one copy of a station. Separate from [`CopyState`]
+/// because places have none and small states stay in the processor's cache.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ServingState {
     /// Servers at work now.
@@ -149,7 +148,7 @@ pub(crate) struct Core<T> {
     pub coming: u64,
     /// By slot, as far as tokens have had accounts.
     pub marks: Vec<Mark>,
-    /// Whether accounts' time is divided among tokens here.
+    /// True if accounts' time is divided among tokens here.
     pub counted: bool,
     /// Accounts' time that went on tokens that have left, in picoseconds.
     pub charged: f64,
@@ -199,7 +198,7 @@ impl<T: Token> Core<T> {
         }
     }
 
-    /// What has passed of a token's time is charged here, or to a wait.
+    /// Charges the elapsed time of a token to its node or to a wait.
     pub fn settle(&mut self, slot: Slot, wait: Option<WaitId>, kernel: &mut Kernel) {
         let now = kernel.now();
         let marks = self.marks.get_mut(slot.0 as usize);

@@ -22,7 +22,7 @@ impl<T: Copy + Send + 'static> Token for T {}
 /// The most bytes a token may have: what is bigger belongs in a store.
 pub const TOKEN_BYTES: usize = 64;
 
-/// Where tokens go in or come out: a node or a port, by number.
+/// End of an arc: a node or a port, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct EndId(pub u32);
 
@@ -40,8 +40,8 @@ pub struct Port<T> {
     colour: PhantomData<fn(T)>,
 }
 
-/// Where a transition puts tokens: a node or port and, where that lies in
-/// folded pages, how a token chooses the copy.
+/// Target of a transition's tokens: a node or port, and in folded pages the function by which a
+/// token chooses the copy.
 pub struct To<T> {
     pub(crate) end: EndId,
     pub(crate) by: Option<fn(&T) -> u32>,
@@ -107,8 +107,8 @@ impl<T> From<Port<T>> for To<T> {
     }
 }
 
-/// What `Page::connect` joins to a target: a port (an alias, at no cost) or a
-/// node (a transition that passes tokens on as they get ready).
+/// Source that `Page::connect` joins to a target: a port (an alias, at no cost) or a node (a
+/// transition that passes tokens on as they get ready).
 pub trait Source<T: Token> {
     /// Makes the connection.
     fn connect(self, page: &mut Page<'_>, to: To<T>);
@@ -139,7 +139,7 @@ impl<T: Token> Source<T> for Node<T> {
     }
 }
 
-/// How a token of colour `T` chooses its copy.
+/// Function by which a token of colour `T` chooses its copy.
 pub(crate) struct Choose<T>(pub fn(&T) -> u32);
 
 /// A [`Choose`] of some colour.
@@ -161,7 +161,7 @@ impl<T: Token> To<T> {
     }
 }
 
-/// Which way a port leads.
+/// Direction of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Direction {
     Input,
@@ -185,14 +185,14 @@ pub(crate) struct PageSpec {
     pub path: String,
     pub parent: Option<u32>,
     pub copies: u32,
-    /// Whether tokens choose a copy on their way in, even among one.
+    /// True if tokens choose a copy on their way in, even among one.
     pub folded: bool,
     /// Copies in all, those of the pages around it included.
     pub total: u32,
     names: BTreeSet<String>,
 }
 
-/// What kind of node this is and what it may do.
+/// Kind and properties of a node.
 pub(crate) struct NodeSpec {
     pub page: u32,
     pub name: String,
@@ -217,7 +217,7 @@ pub(crate) struct StoreSpec {
 /// Tells from all copies of a store how full it is.
 type LevelOf = dyn Fn(&dyn Any) -> f64 + Send;
 
-/// How full a store is.
+/// Level of a store.
 pub(crate) struct StoreLevel {
     pub path: String,
     pub store: u32,
@@ -309,7 +309,7 @@ pub struct Page<'b> {
 }
 
 impl Page<'_> {
-    /// How many copies of this page there are in all.
+    /// Number of copies of this page in all.
     #[expect(
         clippy::misnamed_getters,
         reason = "those of the pages around it count too"
@@ -467,7 +467,7 @@ impl Page<'_> {
         }
     }
 
-    /// How full a store is, from 0 to 1, as a discipline has it
+    /// Registers the level of a store, from 0 to 1, like the level of a discipline
     /// ([`Discipline::level`](crate::Discipline::level)): the mean of its copies.
     pub fn level<S: Send + 'static>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a net has seen: by node, by invariant.
+//! Statistics of a net, by node and by invariant.
 
 use serde::Serialize;
 
@@ -8,8 +8,7 @@ use crate::node::ServingState;
 use crate::page::{Node, Token};
 use crate::structure::NodeStructure;
 
-/// What one place or station has seen, all its copies together, since the
-/// start or the last reset of statistics.
+/// Statistics of one place or station, summed over its copies, since the start or the last reset.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct NodeReport {
     /// Its number, as in [`Structure`](crate::Structure).
@@ -18,7 +17,7 @@ pub struct NodeReport {
     pub path: String,
     /// A station's discipline; none for a place.
     pub discipline: Option<String>,
-    /// How many copies there are.
+    /// Number of copies.
     pub copies: u32,
     /// Servers in one copy; none for places and for unbounded servers.
     pub servers: Option<u32>,
@@ -48,7 +47,7 @@ pub struct NodeReport {
     pub delay: f64,
 }
 
-/// What a wait has seen since the start or the last reset of statistics.
+/// Statistics of a wait since the start or the last reset.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WaitReport {
     /// Page path and name.
@@ -73,12 +72,12 @@ pub struct InvariantReport {
 }
 
 impl Net {
-    /// What a place or station has seen.
+    /// Returns the statistics of a place or station.
     pub fn node_report<T: Token>(&self, node: Node<T>) -> NodeReport {
         self.report(node.node as usize)
     }
 
-    /// What all of them have seen, in the order they were written.
+    /// Returns the statistics of all nodes in order of definition.
     pub fn reports(&self) -> Vec<NodeReport> {
         (0..self.nodes.len())
             .map(|node| self.report(node))
@@ -139,7 +138,7 @@ impl Net {
         }
     }
 
-    /// What all waits have seen, in the order they were written.
+    /// Returns the statistics of all waits in order of definition.
     pub fn waits(&self) -> Vec<WaitReport> {
         let (now, elapsed) = (self.now(), self.measured().0 as f64);
         let accounts = &self.kernel.accounts;
@@ -204,7 +203,7 @@ impl Net {
         nodes.into_iter()
     }
 
-    /// How often each transition fired, by path.
+    /// Number of times each transition fired, by path.
     pub fn transition_firings(&self) -> impl Iterator<Item = (&str, u64)> {
         self.transitions
             .iter()

@@ -1,7 +1,6 @@
-//! Where the tokens of one node lie: a slab, with first-in-first-out lines
-//! threaded through it. A token is written once when it enters and never moves
-//! while it waits, is served, and is ready; slots are reused, so after the
-//! first high tide nothing is allocated.
+//! Storage of one node's tokens: a slab with first-in-first-out queues threaded through it. A token
+//! is written once when it enters and never moves while it waits, is served, and is ready; slots
+//! are reused, so after the first high tide nothing is allocated.
 
 use crate::page::Token;
 
@@ -30,12 +29,12 @@ impl Default for Line {
 }
 
 impl Line {
-    /// How many tokens stand in it.
+    /// Number of tokens that stand in it.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether nobody stands in it.
+    /// Returns true if nobody stands in it.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

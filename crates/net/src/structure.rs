@@ -45,7 +45,7 @@ pub struct NodeStructure {
     pub discipline: String,
     /// The name of its tokens' type.
     pub colour: &'static str,
-    /// Whether tokens end here.
+    /// True if tokens end here.
     pub sink: bool,
 }
 
@@ -67,11 +67,11 @@ pub struct TransitionStructure {
     pub name: String,
     /// Higher fires first.
     pub priority: i32,
-    /// Whether it has a guard.
+    /// True if it has a guard.
     pub guarded: bool,
-    /// Where it takes tokens.
+    /// Input arcs.
     pub inputs: Vec<InputStructure>,
-    /// Where it puts them.
+    /// Output arcs.
     pub outputs: Vec<OutputStructure>,
     /// The stores it borrows, by id.
     pub stores: Vec<u32>,
@@ -86,7 +86,7 @@ pub struct InputStructure {
     pub node: u32,
     /// Tokens taken in one firing.
     pub weight: u32,
-    /// How the token is found where not the first is taken, such as "slot".
+    /// Selection of the token unless the first is taken, such as "slot".
     pub by: Option<&'static str>,
 }
 
@@ -97,9 +97,9 @@ pub struct OutputStructure {
     pub node: u32,
     /// "one", "either", "maybe" or "many".
     pub how: &'static str,
-    /// Whether tokens arrive later than the firing.
+    /// True if tokens arrive later than the firing.
     pub delayed: bool,
-    /// Whether tokens choose a copy on the way.
+    /// True if tokens choose a copy on the way.
     pub selects_copy: bool,
 }
 

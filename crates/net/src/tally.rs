@@ -46,7 +46,7 @@ impl Tally {
         &self.path
     }
 
-    /// How many figures.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -81,7 +81,7 @@ impl Tally {
         self.batches.half_width(confidence)
     }
 
-    /// Whether the batch means drift by more than this part of the mean: then a confidence
+    /// Returns true if the batch means drift by more than this part of the mean: then a confidence
     /// interval tells nothing. The tests are in the module `drift`.
     pub fn drifts(&self, relative: f64) -> bool {
         crate::drift::drift(&self.batches.means, relative)

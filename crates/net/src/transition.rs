@@ -7,7 +7,7 @@ use crate::node::{AnyNode, typed};
 use crate::page::{Builder, EndId, ErasedSelector, Node, Store, To, Token};
 use crate::slab::Slot;
 
-/// How many tokens one firing puts into a target.
+/// Number of tokens one firing puts into a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     /// Exactly one.
@@ -43,7 +43,7 @@ pub(crate) struct TransitionSpec {
     pub action: Box<dyn Action>,
 }
 
-/// Where an input or store arc ends: its copy is the transition's divided by `ratio`.
+/// End of an input or store arc. Its copy is the transition's copy divided by `ratio`.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub struct Reach {
@@ -76,7 +76,7 @@ pub(crate) trait Action: Send {
 /// The nodes that a transition takes one token each from: `()` at first, then
 /// a node, then a tuple of them.
 pub trait Inputs: Send + 'static {
-    /// What the action gets: nothing, a token, or a tuple of tokens.
+    /// Tokens passed to the action: none, one, or a tuple.
     type Tokens: Copy;
     #[doc(hidden)]
     fn nodes(&self) -> Vec<u32>;
@@ -166,9 +166,9 @@ type StoreBox = Box<dyn Any + Send>;
 /// The stores that a transition borrows: `()` at first, then a store, then a
 /// tuple of them.
 pub trait Stores: Send + 'static {
-    /// What the action gets.
+    /// Arguments of the action.
     type Refs<'a>;
-    /// What the guard gets.
+    /// Arguments of the guard.
     type Views<'a>;
     #[doc(hidden)]
     fn stores(&self) -> Vec<u32>;
@@ -277,7 +277,7 @@ and!(Store);
 type Guard<I, S> =
     Box<dyn for<'a> Fn(&<I as Inputs>::Tokens, <S as Stores>::Views<'a>) -> bool + Send>;
 
-/// What a transition may have as its guard: `()` or a [`Guarded`].
+/// Guard of a transition: `()` or a [`Guarded`].
 pub trait Guarding<I: Inputs, S: Stores>: Sized {
     #[doc(hidden)]
     fn test(self) -> Option<Guarded<I, S>>;
@@ -326,7 +326,7 @@ pub struct TransitionBuilder<'b, I: Inputs, S: Stores, G = ()> {
     guard: G,
 }
 
-/// What is said of a transition whatever the types of its inputs and stores.
+/// Untyped parts of a transition's definition.
 struct Parts<'b> {
     builder: &'b mut Builder,
     page: u32,
@@ -499,8 +499,8 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
         self.output(station.into(), How::Signal)
     }
 
-    /// What happens in a firing: the action gets the tokens taken and the
-    /// stores borrowed, and puts what was declared.
+    /// Sets the action of a firing. It gets the taken tokens and the borrowed stores, and puts the
+    /// declared tokens.
     pub fn fires<F>(self, act: F)
     where
         F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>) + Send + 'static,

@@ -2,7 +2,7 @@
 
 use headrace_net::{BuildErrors, Builder, Infinite, Page, Span};
 
-/// What compiling says about a page named "main".
+/// Returns the compile error of a page named "main".
 fn complaint(write: impl FnOnce(&mut Page<'_>)) -> String {
     let mut builder = Builder::new("main", 1);
     write(&mut builder.root());
@@ -36,7 +36,7 @@ fn two_of_one_name() {
     });
     assert_eq!(
         message,
-        "main/disk/cache: there are two of this name in the page"
+        "main/disk/cache: the page has two elements of this name; rename one"
     );
 }
 
@@ -58,7 +58,7 @@ fn nodes_transitions_pages_and_tallies_share_one_name_space() {
         });
         assert_eq!(
             message,
-            "main/place: there are two of this name in the page"
+            "main/place: the page has two elements of this name; rename one"
         );
     }
 }
@@ -71,7 +71,7 @@ fn no_copies() {
     });
     assert_eq!(
         message,
-        "main/server: a page needs 1 to 2^32 copies in all, not 0 here"
+        "main/server: 0 copies: expected 1 to 2^32 copies in total"
     );
 }
 
@@ -83,7 +83,7 @@ fn more_copies_than_can_be_counted() {
     });
     assert_eq!(
         message,
-        "main/rack/server: a page needs 1 to 2^32 copies in all, not 65536 here"
+        "main/rack/server: 65536 copies: expected 1 to 2^32 copies in total"
     );
 }
 
@@ -98,8 +98,8 @@ fn ports_that_lead_nowhere() {
     });
     assert_eq!(
         message,
-        "main/server/rx: this input port is not connected to anything\n\
-         main/server/tx: this output port is not connected to anything"
+        "main/server/rx: this input port is not connected; connect it to a node\n\
+         main/server/tx: this output port is not connected; connect it to a node"
     );
 }
 
@@ -114,7 +114,7 @@ fn an_unbound_port_is_reported_once() {
     });
     assert_eq!(
         message,
-        "main/server/tx: this output port is not connected to anything"
+        "main/server/tx: this output port is not connected; connect it to a node"
     );
 }
 
@@ -143,7 +143,8 @@ fn ports_in_a_circle() {
     });
     assert_eq!(
         message,
-        "main/one: this port leads back to itself\nmain/two: this port leads back to itself"
+        "main/one: this port is connected to itself; connect it to a node\n\
+         main/two: this port is connected to itself; connect it to a node"
     );
 }
 
@@ -228,8 +229,9 @@ fn not_conserved() {
     });
     assert_eq!(
         message,
-        "main/credits: tokens can be lost or made here: no sum over places that includes this \
-         one stays the same in every firing; see main/server/start, main/server/finish"
+        "main/credits: tokens can be lost or created here: no weighted sum over places that \
+         includes this one is invariant under all firings; check main/server/start, \
+         main/server/finish"
     );
 }
 
@@ -258,7 +260,7 @@ fn no_input() {
     });
     assert_eq!(
         message,
-        "main/client/make: this transition takes from nowhere and would never stop firing"
+        "main/client/make: this transition has no input and would fire forever; add an input"
     );
 }
 
@@ -281,7 +283,7 @@ fn out_of_reach() {
             .puts(bag)
             .fires(|_, _, _| ());
     });
-    let steals = "which is not in its page or one around it";
+    let steals = "which is neither in its page nor in an enclosing one";
     assert_eq!(
         message,
         format!(

@@ -1,4 +1,4 @@
-//! What a firing puts and takes, against what its transition declared.
+//! Checks of a firing's tokens against its transition's declaration.
 
 use headrace_net::{Builder, Limits, Net, Page, Slot, Span, Stop};
 
@@ -13,8 +13,7 @@ fn complaint(write: impl FnOnce(&mut Page<'_>)) -> String {
     error.map_or_else(String::new, |error| error.to_string())
 }
 
-/// What is wrong when a transition declares one thing and does another.
-/// Checked in debug builds.
+/// Returns the error of a transition that violates its declaration. Debug builds check this.
 #[cfg(debug_assertions)]
 mod declared {
     use super::*;
@@ -159,6 +158,6 @@ fn an_invariant_that_breaks() {
     assert_eq!(net.run(&Limits::default()), Ok(Stop::Asked));
     assert_eq!(
         net.check_invariants().map_err(|error| error.to_string()),
-        Err("tokens lost or made: main/bag + main/sink was 1 and is 0".to_owned())
+        Err("tokens lost or created: main/bag + main/sink was 1 and is 0".to_owned())
     );
 }

@@ -1,4 +1,4 @@
-//! How stations serve: signals, messages, barriers, interruptions.
+//! Service at stations: signals, messages, barriers, interruptions.
 
 mod log;
 

@@ -1,5 +1,4 @@
-//! What fires when, with what: order and priorities, guards, bags, delays,
-//! folded pages.
+//! Firing rules: order and priorities, guards, bags, delays, folded pages.
 
 mod log;
 

@@ -40,7 +40,7 @@ fn a_loop_without_time_names_its_cycle() {
     assert_eq!(
         net.run(&limits).map_err(|error| error.to_string()),
         Err(
-            "time stands still at 0.001 s: 1001 firings in one instant, in the cycle \
+            "endless loop at 0.001 s: 1001 firings while time stands still, in the cycle \
              main/there → main/and back → main/there"
                 .to_owned()
         )
@@ -91,7 +91,7 @@ fn a_discipline_that_wakes_itself_for_ever_is_named() {
     assert_eq!(
         net.run(&limits).map_err(|error| error.to_string()),
         Err(
-            "time stands still at 0 s: 11 firings in one instant, in the cycle main/station"
+            "endless loop at 0 s: 11 firings while time stands still, in the cycle main/station"
                 .to_owned()
         )
     );
@@ -130,7 +130,7 @@ fn deadlock(page: &mut Page<'_>) {
 fn a_deadlock_says_where_tokens_stand() {
     assert_eq!(
         complaint(deadlock),
-        "deadlock at 0.002 s: nothing can happen any more, but tokens wait in \
+        "deadlock at 0.002 s: no event is pending, but tokens wait in \
          main/philosopher/waiting (3)"
     );
 }

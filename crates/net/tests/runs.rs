@@ -1,5 +1,4 @@
-//! When a run ends, and what it then tells: stop conditions, warm-up,
-//! statistics, tallies.
+//! Ends of runs and their reports: stop conditions, warm-up, statistics, tallies.
 
 use headrace_net::{
     BuildErrors, Builder, Discipline, Exponential, Fcfs, Infinite, Limits, Net, Node, Page,

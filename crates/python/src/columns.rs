@@ -45,8 +45,8 @@ pub fn series<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     Ok(table.0)
 }
 
-/// A measurement's operations over time: one row for each window and operation that was
-/// carried out. Operations are names by their number.
+/// A measurement's operations over time: one row for each window and operation that was executed.
+/// Operations are names by their number.
 pub fn measured_series<'py>(
     py: Python<'py>,
     record: &headrace_load::Record,

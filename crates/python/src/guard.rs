@@ -20,8 +20,8 @@ pub fn install() {
     }));
 }
 
-/// What `work` gives, or the text of its panic. What it has touched must not
-/// be used after a panic.
+/// Returns the result of `work`, or the text of its panic. State that `work` changed must not be
+/// used after a panic.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| LAST.take())
 }

@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use crate::measure::PyDirectory;
 use crate::{errors, guard};
 
-/// How often signals are looked after while a file is made.
+/// Number of times signals are looked after while a file is made.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What jobs work on: files in a benchmark's own directory, or a block device, which is only ever
+/// Target of jobs: files in a benchmark's own directory, or a block device, which is only ever
 /// opened for reading.
 #[pyclass(frozen, module = "headrace._core", name = "JobTarget")]
 pub struct PyJobTarget {
@@ -48,7 +48,7 @@ impl PyJobTarget {
         }
     }
 
-    /// Whether direct transfers (`O_DIRECT`) are taken.
+    /// Returns true if direct transfers (`O_DIRECT`) are taken.
     fn takes_direct(&self, py: Python<'_>) -> PyResult<bool> {
         guard::detached(py, || self.target.takes_direct())
     }
@@ -78,12 +78,12 @@ impl PyJobTarget {
             written,
             direct,
         };
-        let (mut raised, mut looked) = (None, Instant::now());
+        let (mut raised, mut poll_peers) = (None, Instant::now());
         let watch = &mut |done: u64| {
-            if looked.elapsed() < LOOK {
+            if poll_peers.elapsed() < LOOK {
                 return ControlFlow::Continue(());
             }
-            looked = Instant::now();
+            poll_peers = Instant::now();
             told(
                 progress.as_ref(),
                 |py, progress| progress.call1(py, (done,)),
@@ -98,9 +98,9 @@ impl PyJobTarget {
     }
 
     /// Carries out jobs, a JSON list, side by side; gives what each did, as a JSON list, whether
-    /// they were broken off, and the error that ended them. `progress` is called some times a
-    /// second with seconds since they began and, of each job, counts, bytes and the sum of the
-    /// latencies of reads, writes and syncs; what it raises, or a signal, ends them.
+    /// they were stopped, and the error that ended them. `progress` is called some times a second
+    /// with seconds since they began and, of each job, counts, bytes and the sum of the latencies
+    /// of reads, writes and syncs; what it raises, or a signal, ends them.
     #[pyo3(signature = (jobs, *, progress=None))]
     fn run(
         &self,
@@ -133,7 +133,7 @@ impl PyJobTarget {
     }
 }
 
-/// Whether what was raised is a wish to end, rather than an error.
+/// Returns true if what was raised is a wish to end, rather than an error.
 fn ends(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py)
 }
@@ -144,14 +144,14 @@ fn told(
     tell: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
     raised: &mut Option<PyErr>,
 ) -> ControlFlow<()> {
-    let looked = Python::attach(|py| {
+    let poll_peers = Python::attach(|py| {
         py.check_signals()?;
         match progress {
             Some(progress) => tell(py, progress).map(drop),
             None => Ok(()),
         }
     });
-    match looked {
+    match poll_peers {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             raised.get_or_insert(error);
@@ -160,7 +160,7 @@ fn told(
     }
 }
 
-/// Whether the kernel has io_uring, and lets this program use it.
+/// Returns true if the kernel has io_uring, and lets this program use it.
 #[pyfunction]
 fn has_io_uring() -> bool {
     headrace_load::has_io_uring()

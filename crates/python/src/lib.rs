@@ -8,7 +8,7 @@ mod jobs;
 mod measure;
 mod mirror;
 mod network;
-mod others;
+mod peers;
 mod rounds;
 mod run;
 mod scenario;

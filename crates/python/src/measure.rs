@@ -11,26 +11,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_load::{
-    Backend, Directory, Error, Exact, Live, Load, Options, Outcome, Owners, Phase, Report, Share,
-    has_times, histograms, operation,
+    Backend, Directory, Error, Exact, LiveProgress, Load, Options, Outcome, Owners, Phase, Report,
+    Share, has_times, histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::others::{self, ToOthers, Waiting};
+use crate::peers::{self, ToPeers, Waiting};
 use crate::rounds::PyRoundKeeper;
 use crate::scenario::{PyLoaded, replaying};
 use crate::{columns, errors, guard};
 
-/// How often signals are looked after and progress is told.
+/// Interval of signal checks and progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How soon it is looked again while a process waits for other hosts: they go on that much
-/// apart.
+/// Poll interval while a process waits for other hosts; hosts proceed at most that far apart.
 const SOON: Duration = Duration::from_micros(500);
 
-/// How soon it is looked again while operations are carried out together with other hosts, whose
-/// processes wait for every message. A look takes about a tenth of that.
+/// Poll interval while operations run together with other hosts, whose processes wait for every
+/// message. A poll takes about a tenth of it.
 const AT_ONCE: Duration = Duration::from_micros(100);
 
 /// The directory that a benchmark makes for itself.
@@ -57,7 +56,7 @@ impl PyDirectory {
         Ok(PyDirectory { directory })
     }
 
-    /// What its mark says, by which others can join.
+    /// Returns the text of the mark, with which other processes join.
     #[getter]
     fn mark(&self) -> &str {
         self.directory.mark()
@@ -68,12 +67,12 @@ impl PyDirectory {
         self.directory.path().to_path_buf()
     }
 
-    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    /// Returns true if its path still leads to it: not if it was unmounted, moved or removed.
     fn is_there(&self) -> bool {
         self.directory.is_there()
     }
 
-    /// How many files lie in it, and how many bytes they hold.
+    /// Number of files that lie in it, and how many bytes they hold.
     fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let used = guard::detached(py, || self.directory.usage())?;
         used.map_err(errors::of_measurement)
@@ -83,12 +82,12 @@ impl PyDirectory {
     /// how many names are gone; what it raises, or a signal, breaks the removal off.
     #[pyo3(signature = (progress=None))]
     fn remove(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let (mut raised, mut looked) = (None, Instant::now());
+        let (mut raised, mut poll_peers) = (None, Instant::now());
         let watch = &mut |removed: u64| {
-            if looked.elapsed() < LOOK {
+            if poll_peers.elapsed() < LOOK {
                 return ControlFlow::Continue(());
             }
-            looked = Instant::now();
+            poll_peers = Instant::now();
             let told = Python::attach(|py| {
                 py.check_signals()?;
                 match &progress {
@@ -122,7 +121,8 @@ fn open_directory(path: PathBuf, strictly: bool) -> PyResult<i32> {
     Ok(opened.into_raw_fd())
 }
 
-/// Whether what a user owns may lead to where this process works: not another user's, for root.
+/// Returns true if what a user owns may lead to where this process works: not another user's, for
+/// root.
 #[pyfunction]
 fn trusts_owner(owner: u32) -> bool {
     Owners::of_process().trusts(owner)
@@ -135,12 +135,11 @@ fn trusts_owner(owner: u32) -> bool {
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 ///
-/// With `share`, the number of this one among so many, only its clients are carried out, and
-/// the result is for `together`. `others` then has three methods: `come` is called with a place
-/// where this one waits, a workload's number or none; `say` with a workload's number and a
-/// message about its rounds; and `look` gives the places that are open now, what the
-/// `RoundKeeper` of a workload told, and whether to look again soon. What they raise ends the
-/// run. `traces` are as for `run`.
+/// With `share`, the number of this one among so many, only its clients are executed, and the
+/// result is for `together`. `others` then has three methods: `come` is called with a place where
+/// this one waits, a workload's number or none; `say` with a workload's number and a message about
+/// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload
+/// told, and whether to look again soon. What they raise ends the run. `traces` are as for `run`.
 #[pyfunction]
 #[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None))]
 #[allow(clippy::too_many_arguments)]
@@ -159,7 +158,7 @@ fn measure<'py>(
     let there = Arc::clone(&directory.directory);
     let shared = Arc::new(Shared::default());
     let seen = Arc::clone(&shared);
-    let (sender, mut receiver) = mpsc::channel::<Told>();
+    let (sender, mut receiver) = mpsc::channel::<EngineEvent>();
     let number = share.map_or(0, |(number, _)| number);
     let waiting = Arc::new(Waiting::new(number, sender.clone()));
     let own = match share {
@@ -170,12 +169,12 @@ fn measure<'py>(
     let work = move || {
         let begins = sender.clone();
         let mut begun = false;
-        let watch = &mut |live: &Live| {
+        let watch = &mut |live: &LiveProgress| {
             *seen.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
             if !begun && live.phase == Phase::Running {
                 begun = true;
-                // No operation before the caller has been told; it may be gone already.
-                let _ = begins.send(Told::Begins);
+                // No operation before the caller has been notified; it may be gone already.
+                let _ = begins.send(EngineEvent::Begins);
                 let _ = told_of.recv();
             }
             match seen.break_off.load(Ordering::Relaxed) {
@@ -191,14 +190,14 @@ fn measure<'py>(
             headrace_load::run_share(&scenario, &there, options, &own, watch)
         });
         // Nobody listens any more if the caller was interrupted twice.
-        let _ = sender.send(Told::Ended(Box::new(ended)));
+        let _ = sender.send(EngineEvent::Ended(Box::new(ended)));
     };
     thread::Builder::new()
         .name("headrace-measure".to_owned())
         .spawn(work)?;
     let (mut interrupted, mut soon) = (false, false);
     let ended = loop {
-        let mut to_others = None;
+        let mut to_peers = None;
         let received;
         let mut begins = false;
         let pause = match soon {
@@ -211,26 +210,26 @@ fn measure<'py>(
             (receiver, received)
         });
         match received {
-            Ok(Told::Ended(ended)) => break *ended,
-            Ok(Told::Others(message)) => to_others = Some(message),
-            Ok(Told::Begins) => begins = true,
+            Ok(EngineEvent::Ended(ended)) => break *ended,
+            Ok(EngineEvent::Peers(message)) => to_peers = Some(message),
+            Ok(EngineEvent::Begins) => begins = true,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(errors::of_ours("the measurement ended without a result"));
             }
         }
-        let looked = py
+        let poll_peers = py
             .check_signals()
             .and_then(|()| told(progress.as_ref(), &shared))
             .and_then(|()| {
                 let Some(others) = others.as_ref().filter(|_| !interrupted) else {
                     return Ok(());
                 };
-                let looked = others::looked(others, to_others)?;
-                soon = looked.soon || waiting.listens();
-                waiting.take(&looked)
+                let poll_peers = peers::poll_peers(others, to_peers)?;
+                soon = poll_peers.soon || waiting.listens();
+                waiting.take(&poll_peers)
             });
-        if let Err(error) = looked {
+        if let Err(error) = poll_peers {
             shared.break_off.store(true, Ordering::Relaxed);
             if interrupted {
                 return Err(error);
@@ -238,7 +237,7 @@ fn measure<'py>(
             (interrupted, soon) = (true, false);
         }
         if begins {
-            // It waits for nothing else, and may have been broken off.
+            // It waits for nothing else, and may have been stopped.
             let _ = go_on.send(());
         }
     };
@@ -253,21 +252,21 @@ fn measure<'py>(
     result(py, loaded, &outcome)
 }
 
-/// What the thread that works tells the one that looks after it.
-enum Told {
+/// Message from the worker thread to the thread that watches it.
+enum EngineEvent {
     /// The processes wait to begin.
     Begins,
-    Others(ToOthers),
+    Peers(ToPeers),
     Ended(Box<Result<Result<Outcome, Error>, String>>),
 }
 
-impl From<ToOthers> for Told {
-    fn from(message: ToOthers) -> Told {
-        Told::Others(message)
+impl From<ToPeers> for EngineEvent {
+    fn from(message: ToPeers) -> EngineEvent {
+        EngineEvent::Peers(message)
     }
 }
 
-/// What one of several has done, for `together`.
+/// Return the serialised result of one engine, for `together`.
 fn part<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let bytes = outcome.to_bytes().map_err(errors::of_measurement)?;
     let part = PyDict::new(py);
@@ -287,7 +286,7 @@ fn together<'py>(
     parts: Vec<(String, Vec<u8>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = &loaded.loaded.scenario;
-    let outcome = guard::detached(py, || headrace_load::together(scenario, &parts))?;
+    let outcome = guard::detached(py, || headrace_load::merge_outcomes(scenario, &parts))?;
     result(py, loaded, &outcome.map_err(errors::of_measurement)?)
 }
 
@@ -308,17 +307,17 @@ fn check_room(py: Python<'_>, loaded: &PyLoaded, below: PathBuf) -> PyResult<()>
     checked.map_err(errors::of_measurement)
 }
 
-/// How many of so many hosts have processes of each workload.
+/// Return the number of hosts that have processes of each workload.
 #[pyfunction]
 fn hosts_of_each(loaded: &PyLoaded, hosts: u32) -> Vec<u32> {
     headrace_load::engines_of_each(&loaded.loaded.scenario, hosts)
 }
 
-/// What a measurement and its caller share.
+/// State shared by a measurement and its caller.
 #[derive(Default)]
 struct Shared {
     break_off: AtomicBool,
-    live: Mutex<Option<Live>>,
+    live: Mutex<Option<LiveProgress>>,
 }
 
 fn told(progress: Option<&Bound<'_, PyAny>>, shared: &Shared) -> PyResult<()> {
@@ -362,9 +361,9 @@ fn result<'py>(
     Ok(result)
 }
 
-/// Histograms as HdrHistogram's logs have them, each with the exact sum, least and most of
-/// its nanoseconds if they are known, put together: how many values there are, then in
-/// seconds their mean, the longest and those at the quantiles, if there are any.
+/// Merge histograms of HdrHistogram logs, each with the exact sum, minimum and maximum in
+/// nanoseconds if known. Returns the number of values and, in seconds, their mean, maximum and
+/// quantiles, if there are any.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "as Python has them")]
 fn merged_histograms(

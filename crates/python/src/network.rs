@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::{errors, guard};
 
-/// How often signals are looked after.
+/// Number of times signals are looked after.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn of_network(error: &NetworkError) -> PyErr {
@@ -24,24 +24,24 @@ fn of_network(error: &NetworkError) -> PyErr {
 
 /// Looks after signals now and then; what they raise is kept.
 struct Signals {
-    looked: Instant,
+    poll_peers: Instant,
     raised: Option<PyErr>,
 }
 
 impl Signals {
     fn new() -> Signals {
         Signals {
-            looked: Instant::now(),
+            poll_peers: Instant::now(),
             raised: None,
         }
     }
 
-    /// Whether to go on, after telling something.
+    /// Returns true if to go on, after telling something.
     fn goes_on(&mut self, tell: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
-        if self.looked.elapsed() >= LOOK {
-            self.looked = Instant::now();
-            let looked = Python::attach(|py| py.check_signals().and_then(|()| tell(py)));
-            self.raised = looked.err();
+        if self.poll_peers.elapsed() >= LOOK {
+            self.poll_peers = Instant::now();
+            let poll_peers = Python::attach(|py| py.check_signals().and_then(|()| tell(py)));
+            self.raised = poll_peers.err();
         }
         self.raised.is_none()
     }
@@ -70,9 +70,9 @@ fn answer_messages(
         .map_err(|error| of_network(&error))
 }
 
-/// Sends messages of each size there and back, each for so many seconds; gives of each its
-/// size, how many, and the seconds there and back: least, half, 99 % and most of them.
-/// `progress` is called with the size that is next or under way.
+/// Measure round trips of each message size for a number of seconds. Returns for each size: size,
+/// count, and round-trip seconds (minimum, median, 99 %, maximum). `progress` is called with the
+/// size that is next or in progress.
 #[pyfunction]
 #[pyo3(signature = (address, token, sizes, seconds, progress=None))]
 #[expect(clippy::type_complexity, reason = "a row of figures for each size")]

@@ -1,5 +1,5 @@
-//! Messages about rounds of operations that processes on several hosts carry out together, as
-//! Python sends them from host to host.
+//! Messages about rounds of operations that processes on several hosts execute together, as Python
+//! sends them from host to host.
 
 use headrace_net::{Span, Time};
 use headrace_spec::MixedOperation;
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 /// A message: its kind, the operation's number or the round's, and a time in picoseconds.
 pub type Message = (u8, u64, Option<u64>);
 
-/// Who it is by, and the message.
-pub type Kept = (u32, Message);
+/// Sender and message.
+pub type RoundReaction = (u32, Message);
 
 const BEGINS: u8 = 0;
 const ALL_HERE: u8 = 1;
@@ -47,12 +47,12 @@ pub fn received((kind, number, time): Message) -> PyResult<RoundMessage> {
         }),
         (FINISHED, _) => Ok(RoundMessage::Finished),
         _ => Err(PyValueError::new_err(format!(
-            "no message about a round ({kind}): expected the same version of headrace on all hosts"
+            "unknown round message {kind}: expected the same version of headrace on all hosts"
         ))),
     }
 }
 
-/// Who has come to which round of a workload.
+/// Attendance of the rounds of a workload.
 #[pyclass(module = "headrace._core", name = "RoundKeeper")]
 pub struct PyRoundKeeper {
     keeper: RoundKeeper,
@@ -67,8 +67,8 @@ impl PyRoundKeeper {
         PyRoundKeeper { keeper }
     }
 
-    /// What all are to be told, in this order, of what one says.
-    fn hear(&mut self, by: u32, message: Message) -> PyResult<Vec<Kept>> {
+    /// Handle a message of one host and return the messages for all hosts, in order.
+    fn hear(&mut self, by: u32, message: Message) -> PyResult<Vec<RoundReaction>> {
         let told = self.keeper.hear(by, received(message)?).into_iter();
         Ok(told.map(|it| (it.by, sent(it.message))).collect())
     }

@@ -1,6 +1,5 @@
-//! Runs for Python: the simulation goes on in a thread of its own while the
-//! calling one looks after signals and tells how far it is; with schedulers in Python
-//! it goes on in the calling one.
+//! Runs for Python. The simulation has its own thread, while the calling thread handles signals and
+//! reports progress. With schedulers in Python it runs in the calling thread.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
 
-/// How often signals are looked after and progress is told.
+/// Interval of signal checks and progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Simulated seconds, requests done, and the part of the run that is over.
@@ -28,7 +27,7 @@ type Progress = (f64, u64, Option<f64>);
 
 type Ended = Result<Result<Outcome, Error>, String>;
 
-/// What a run in a thread of its own tells the calling one.
+/// Message from the thread of a run to its caller.
 enum Message {
     Recorded(Recorded),
     Ended(Box<Ended>),
@@ -37,7 +36,7 @@ enum Message {
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
 
-/// What the run and its caller share.
+/// State shared by the run and its caller.
 #[derive(Default)]
 struct Shared {
     break_off: AtomicBool,
@@ -61,7 +60,9 @@ fn run<'py>(
     schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = schedulers.map(|it| Own::new(&it)).transpose()?;
+    let own = schedulers
+        .map(|it| PythonSchedulers::new(&it))
+        .transpose()?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let ended = match &own {
         Some(own) => here(py, &scenario, requests.as_ref(), own, progress.as_ref())?,
@@ -135,13 +136,13 @@ fn elsewhere(
     ended
 }
 
-/// A run with schedulers in Python, in the calling thread: there a signal breaks off
-/// whatever a method is doing, and Python's lock need not be taken for every call.
+/// A run with schedulers in Python, in the calling thread: there a signal stops whatever a method
+/// is doing, and Python's lock need not be taken for every call.
 fn here(
     py: Python<'_>,
     scenario: &Scenario,
     requests: Option<&Bound<'_, PyAny>>,
-    own: &Own,
+    own: &PythonSchedulers,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Ended> {
     let recorded: Arc<Mutex<Vec<Recorded>>> = Arc::default();
@@ -192,19 +193,19 @@ fn here(
 }
 
 /// A scenario's schedulers in Python, to be taken by number.
-struct Own {
+struct PythonSchedulers {
     shared: Arc<scheduler::Shared>,
     adapters: Mutex<Vec<Option<Adapter>>>,
 }
 
-impl Own {
-    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<Own> {
+impl PythonSchedulers {
+    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<PythonSchedulers> {
         let shared = Arc::new(scheduler::Shared::default());
         let adapters = objects
             .iter()
             .map(|object| Adapter::new(object, Arc::clone(&shared)).map(Some))
             .collect::<PyResult<_>>()?;
-        Ok(Own {
+        Ok(PythonSchedulers {
             shared,
             adapters: Mutex::new(adapters),
         })

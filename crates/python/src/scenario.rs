@@ -165,20 +165,20 @@ impl PyLoaded {
         headrace_spec::explain(&self.loaded).to_toml().to_owned()
     }
 
-    /// How much there is of what: path, quantity, amount in its unit, and text.
+    /// List quantities: path, quantity, amount in its unit, and text.
     fn quantities(&self) -> Vec<(String, &'static str, f64, String)> {
         let all = headrace_spec::quantities(&self.loaded).into_iter();
         all.map(|it| (it.path, it.quantity.name(), it.amount, it.text))
             .collect()
     }
 
-    /// What its users should know of: condition and message of each warning.
+    /// List warnings: condition and message of each.
     fn cautions(&self) -> Vec<(&'static str, String)> {
         let all = headrace_spec::cautions(&self.loaded.scenario).into_iter();
         all.map(|it| (it.condition, it.message)).collect()
     }
 
-    /// Whether a field was given a value, and not by a preset or a default.
+    /// Returns true if a field was given a value, and not by a preset or a default.
     fn gives(&self, path: &str) -> bool {
         self.loaded.gives(path)
     }

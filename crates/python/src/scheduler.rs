@@ -26,10 +26,10 @@ create_exception!(
 pub struct PyJob {
     job: Job,
     group: Py<PyString>,
-    /// Where it waits, and in which scheduler's hands it is.
+    /// Identity of the waiting job, including its scheduler.
     slot: JobId,
     scheduler: u64,
-    /// When it came to the scheduler, in seconds.
+    /// Arrival at the scheduler, in seconds.
     #[pyo3(get)]
     arrival: f64,
     waiting: std::sync::atomic::AtomicBool,
@@ -79,7 +79,7 @@ impl PyJob {
         self.job.size
     }
 
-    /// What is asked: "read", "write", "open" and so on.
+    /// Operation: "read", "write", "open" and so on.
     #[getter]
     fn operation(&self) -> &'static str {
         self.job.operation.name()
@@ -98,8 +98,8 @@ impl PyJob {
     }
 }
 
-/// What a method asked for.
-enum Asked {
+/// Call of a scheduler method.
+enum SchedulerCall {
     Dispatch(JobId),
     Send(u32, Py<PyAny>),
     Wake(Span, u32),
@@ -116,9 +116,9 @@ pub struct PyScheduler {
     seed: u64,
     groups: Option<Py<PyTuple>>,
     now: f64,
-    /// Whether its methods are called: not while it is made.
+    /// True if its methods are called: not while it is made.
     runs: bool,
-    asked: Vec<Asked>,
+    asked: Vec<SchedulerCall>,
 }
 
 /// The longest time that a scheduler can ask for, in seconds: 200 days. Simulated time
@@ -139,7 +139,7 @@ impl PyScheduler {
         }
     }
 
-    /// So that a subclass may call it with whatever it is made with.
+    /// Accept any arguments so that a subclass may pass on its own.
     #[pyo3(signature = (*_arguments, **_options))]
     fn __init__(&self, _arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) {}
 
@@ -173,21 +173,21 @@ impl PyScheduler {
         let Ok(job) = job.cast::<PyJob>() else {
             let given = job.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "dispatch() takes a job that came in job_arrival, not {given}"
+                "dispatch(): expected a job passed to job_arrival(), not {given}"
             )));
         };
         let job = job.get();
         if job.scheduler != self.identity {
             return Err(PyValueError::new_err(
-                "dispatch() of a job that came to another scheduler",
+                "dispatch(): the job belongs to another scheduler",
             ));
         }
         if !job.waiting.swap(false, Ordering::Relaxed) {
             return Err(PyValueError::new_err(
-                "dispatch() of a job that was dispatched before",
+                "dispatch(): the job has already been dispatched",
             ));
         }
-        self.ask("dispatch", Asked::Dispatch(job.slot))
+        self.ask("dispatch", SchedulerCall::Dispatch(job.slot))
     }
 
     /// Sends a message, any object, to another scheduler. It takes the scenario's
@@ -195,7 +195,7 @@ impl PyScheduler {
     fn send_message(&mut self, to: i64, message: Py<PyAny>) -> PyResult<()> {
         match u32::try_from(to) {
             Ok(number) if number < self.count => {
-                self.ask("send_message", Asked::Send(number, message))
+                self.ask("send_message", SchedulerCall::Send(number, message))
             }
             _ => Err(PyValueError::new_err(format!(
                 "send_message() to scheduler {to}: there are {}, numbered from 0",
@@ -210,11 +210,14 @@ impl PyScheduler {
         let wrong = |message: String| Err(PyValueError::new_err(message));
         if !(0.0..=LONGEST).contains(&seconds) {
             return wrong(format!(
-                "wake_in() takes seconds from 0 to {LONGEST:e}, not {seconds:?}"
+                "wake_in(): expected seconds from 0 to {LONGEST:e}, not {seconds:?}"
             ));
         }
         match u32::try_from(tag) {
-            Ok(tag) => self.ask("wake_in", Asked::Wake(Span::from_seconds(seconds), tag)),
+            Ok(tag) => self.ask(
+                "wake_in",
+                SchedulerCall::Wake(Span::from_seconds(seconds), tag),
+            ),
             Err(_) => wrong(format!(
                 "wake_in() takes a tag from 0 to {}, not {tag}",
                 u32::MAX
@@ -234,7 +237,7 @@ impl PyScheduler {
         self.number
     }
 
-    /// How many schedulers the scenario has.
+    /// Number of schedulers the scenario has.
     #[getter]
     fn count(&self) -> u32 {
         self.count
@@ -254,7 +257,7 @@ impl PyScheduler {
 }
 
 impl PyScheduler {
-    fn ask(&mut self, by: &str, asked: Asked) -> PyResult<()> {
+    fn ask(&mut self, by: &str, asked: SchedulerCall) -> PyResult<()> {
         if !self.runs {
             return Err(PyRuntimeError::new_err(format!(
                 "{by}() before the run has begun: call it when a job has come, not in __init__"
@@ -265,12 +268,12 @@ impl PyScheduler {
     }
 }
 
-/// What the schedulers of a run share.
+/// State shared by the schedulers of a run.
 #[derive(Default)]
 pub struct Shared {
     /// The first thing that went wrong.
     failure: Mutex<Option<PyErr>>,
-    /// Messages under way: they cross the model as numbers.
+    /// Messages in progress: they cross the model as numbers.
     messages: Mutex<Messages>,
 }
 
@@ -281,7 +284,7 @@ struct Messages {
 }
 
 impl Shared {
-    /// What went wrong, if anything did.
+    /// Takes the exception, if one was raised.
     pub fn take_failure(&self) -> Option<PyErr> {
         lock(&self.failure).take()
     }
@@ -314,7 +317,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What tells a job that is out from others.
+/// Key that identifies an outstanding job.
 type Key = ([u32; 4], u64, u8, bool);
 
 fn key(job: &Job) -> Key {
@@ -338,11 +341,10 @@ pub struct Adapter {
     wake: Option<Py<PyAny>>,
     /// Jobs that are here or out, if anybody wants to see them again.
     jobs: HashMap<Key, Py<PyJob>>,
-    /// Those of them of which there are several alike: it does not matter which of
-    /// them comes back.
+    /// Jobs with identical keys; any of them may be returned.
     alike: Vec<(Key, Py<PyJob>)>,
     /// Used again and again.
-    asked: Vec<Asked>,
+    asked: Vec<SchedulerCall>,
 }
 
 impl Adapter {
@@ -414,9 +416,11 @@ impl Adapter {
         std::mem::swap(&mut asked, &mut self.object.borrow_mut(py).asked);
         for each in asked.drain(..) {
             match each {
-                Asked::Dispatch(job) => dispatcher.dispatch(job),
-                Asked::Send(to, message) => dispatcher.send_message(to, self.shared.put(message)),
-                Asked::Wake(span, tag) => dispatcher.wake_in(span, tag),
+                SchedulerCall::Dispatch(job) => dispatcher.dispatch(job),
+                SchedulerCall::Send(to, message) => {
+                    dispatcher.send_message(to, self.shared.put(message))
+                }
+                SchedulerCall::Wake(span, tag) => dispatcher.wake_in(span, tag),
             }
         }
         self.asked = asked;

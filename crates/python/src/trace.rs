@@ -42,7 +42,7 @@ fn names_of(names: &Names, numbers: &[u32]) -> Vec<String> {
 #[derive(Default)]
 struct Stopper {
     is_cancelled: AtomicBool,
-    /// What a signal's handler raised.
+    /// Exception that a signal handler raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -212,7 +212,7 @@ impl TraceReader {
         names_of(self.get().processes(), &numbers)
     }
 
-    /// What was skipped or assumed so far, as JSON.
+    /// Return the skipped and assumed records so far, as JSON.
     fn skipped(&self) -> PyResult<String> {
         json(self.get().skipped())
     }
@@ -275,7 +275,9 @@ impl TraceWriter {
             if names.len() == list.len() {
                 Ok(names)
             } else {
-                Err(PyValueError::new_err("a name is there twice"))
+                Err(PyValueError::new_err(
+                    "expected distinct names, but one occurs twice",
+                ))
             }
         };
         let (files, processes) = (table(files)?, table(processes)?);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::tree::{Node, Origin};
 
-/// What is wrong with a scenario and where.
+/// Error in a scenario, with its location.
 ///
 /// Displayed on one line, for example
 /// `my.toml:12:13: network.bandwidth = "1 furlong": expected a rate such as "1 Gbit/s" or "125 MB/s"`.
@@ -17,9 +17,9 @@ pub struct Error {
     pub line: Option<usize>,
     /// Column in the line, in characters, counted from 1.
     pub column: Option<usize>,
-    /// What was written there (`path = value`); empty if nothing was.
+    /// Text at that position (`path = value`); empty if none.
     pub text: String,
-    /// What was expected, and what to write instead.
+    /// Expected value, and the suggested change.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where each value of a scenario came from.
+//! Origins of a scenario's values.
 
 use crate::declare::{Codec, Field, Nature, Presence, Section, Shape, heading};
 use crate::load::{DECLARED, Loaded};
@@ -22,13 +22,12 @@ pub struct Row {
     pub path: String,
     /// Its value as TOML; none for an optional field that is not given.
     pub value: Option<String>,
-    /// Who gave it: `FILE:LINE:COLUMN`, `preset NAME`, `--set …`, `default` or
-    /// `not given`.
+    /// Origin: `FILE:LINE:COLUMN`, `preset NAME`, `--set …`, `default` or `not given`.
     pub origin: String,
     /// Why it has that value: the source of a preset's value or of a default, or
     /// what holds without the field. Empty if the user gave it.
     pub source: String,
-    /// What the field means.
+    /// Documentation of the field.
     pub doc: String,
 }
 
@@ -117,8 +116,7 @@ fn row(path: String, node: Option<&Node>, field: &Field, tree: &Node) -> Row {
     }
 }
 
-/// Who gave the entries of a table of the user's own keys, if it was not one for
-/// all of them.
+/// Returns the origins of the entries of a table with user-defined keys, if they differ.
 fn origins_of_keys(path: &str, field: &Field, tree: &Node) -> Option<String> {
     let Shape::Leaf {
         nature: Nature::Keys,
@@ -142,7 +140,7 @@ fn origins_of_keys(path: &str, field: &Field, tree: &Node) -> Option<String> {
     Some(each.collect::<Vec<_>>().join(", "))
 }
 
-/// Who gave a field, and why it has that value.
+/// Returns the origin of a field, and the reason for its value.
 fn origin_of(path: &str, field: &Field, tree: &Node) -> (String, String) {
     let nothing = String::new();
     match tree.find(path).map(|node| &node.origin) {

@@ -27,7 +27,6 @@
 //! # Ok::<(), headrace_spec::Error>(())
 //! ```
 
-mod cautions;
 mod declare;
 mod error;
 mod explain;
@@ -48,10 +47,10 @@ mod syntax;
 mod system_file;
 mod tree;
 mod values;
+mod warnings;
 mod workloads;
 mod write;
 
-pub use cautions::{Caution, cautions};
 pub use error::Error;
 pub use explain::{Explanation, Row, explain};
 pub use limits::{LARGEST_PACKET, MOST_GROUPS, MOST_HOSTS, MOST_JOBS};
@@ -64,4 +63,5 @@ pub use reference::{Page, reference};
 pub use schema::schema;
 pub use sections::*;
 pub use values::{Bytes, Limit, PerGroup, Rate, Seconds, Weighted};
+pub use warnings::{Caution, cautions};
 pub use workloads::workloads;

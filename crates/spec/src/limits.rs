@@ -1,5 +1,5 @@
-//! What a simulation can hold: hosts, files, bytes and time. Whatever can be
-//! seen from the scenario alone to be too much is refused before anything runs.
+//! Limits of a simulation: hosts, files, bytes and time. A scenario that exceeds them is rejected
+//! before it runs.
 
 use crate::declare::Place;
 use crate::error::Error;
@@ -153,7 +153,7 @@ fn packets(all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many processes do a workload.
+/// Returns the number of processes of a workload.
 fn processes(all: &Scenario, workload: &Workload) -> u64 {
     let groups = all.clients.group_sizes().into_iter();
     let own = groups.filter(|(name, _)| workload.group.as_deref().is_none_or(|own| own == *name));
@@ -164,7 +164,7 @@ fn processes(all: &Scenario, workload: &Workload) -> u64 {
 /// A pattern of requests, and who makes them.
 struct Pattern<'a> {
     ior: &'a Ior,
-    /// How the files are laid out on a parallel file system.
+    /// Layout of the files on a parallel file system.
     layout: Option<&'a Layout>,
     processes: u64,
     at: Place<'a>,

@@ -14,11 +14,10 @@ struct Link {
     source: &'static str,
 }
 
-/// What all links of a kind have in common: fields, values and their sources.
+/// Family of links with common fields, values and sources.
 struct Family {
     what: &'static str,
-    /// Where from it is known that a sender waits for credits, so that no packet is dropped
-    /// for lack of room.
+    /// Source for the credit-based flow control of the link, which drops no packets.
     lossless: Option<&'static str>,
     fields: &'static [(&'static str, &'static str, &'static str)],
 }
@@ -141,8 +140,8 @@ pub fn links() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// What says that a link drops no packet for lack of room; none if it may, or if there is
-/// no such link.
+/// Returns the field that makes a link lossless; none if it may drop packets, or without such a
+/// link.
 pub(crate) fn lossless(name: &str) -> Option<&'static str> {
     let link = LINKS.iter().find(|link| link.name == name)?;
     link.family.lossless

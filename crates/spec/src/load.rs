@@ -33,8 +33,8 @@ impl Loaded {
         in_file(at.error(field, message), &self.tree)
     }
 
-    /// Whether the field at `path` was given a value: by the scenario, a file that it names or
-    /// `--set`, and not by a preset or a default.
+    /// Returns true if the field at `path` was given a value: by the scenario, a file that it names
+    /// or `--set`, and not by a preset or a default.
     #[must_use]
     pub fn gives(&self, path: &str) -> bool {
         self.tree.find(path).is_some_and(|node| match node.origin {
@@ -69,7 +69,7 @@ pub fn load_measured(text: &str, file: &Path, sets: &[String]) -> Result<Loaded,
     })
 }
 
-/// What a scenario says of the work, and not of the system.
+/// Sections that describe the workload, not the system.
 const WORK: [&str; 5] = ["name", "description", "clients", "workload", "run"];
 
 fn loaded(
@@ -225,7 +225,7 @@ pub(crate) fn resolve_files(
     Ok(())
 }
 
-/// What is missing altogether is missing in the scenario's file.
+/// Places an absent field in the scenario's file.
 fn in_file(mut error: Error, tree: &Node) -> Error {
     if error.file.is_empty() {
         error.file = Error::at(&tree.origin, "").file;
@@ -263,7 +263,7 @@ mod tests {
         if path == "workload" && chosen.iter().any(together) {
             entries.push("access = \"shared\"".to_owned());
         }
-        // Only copies are made anew.
+        // Only copies are recreated.
         let repairs = |(at, kind): &(String, &str)| at == "replication.repair" && *kind != "none";
         if path == "replication" && chosen.iter().any(repairs) {
             entries.push("copies = 2".to_owned());

@@ -114,12 +114,12 @@ fn give_way_to_link(table: &mut Table, section: &Section) {
     }
 }
 
-/// Whether a field names a link.
+/// Returns true if a field names a link.
 pub(crate) fn is_link(shape: &Shape) -> bool {
     nature(shape) == Some(Nature::Link)
 }
 
-/// Whether what stands in a field is the name of a model.
+/// Returns true if a field's value is the name of a model.
 pub(crate) fn is_model(shape: &Shape) -> bool {
     nature(shape) == Some(Nature::Model)
 }

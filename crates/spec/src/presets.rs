@@ -111,7 +111,7 @@ pub(crate) fn read(name: &str) -> Option<Result<Node, Error>> {
     Some(syntax::read(preset.text, &Layer::Preset(preset.name)))
 }
 
-/// Whether a scenario's value at a path is the one of its preset.
+/// Returns true if a scenario's value at a path is the one of its preset.
 pub(crate) fn says(scenario: &Node, path: &str) -> bool {
     let name = match scenario.find("system").map(|node| &node.raw) {
         Some(Raw::Text(name)) => name,
@@ -126,8 +126,7 @@ pub(crate) fn says(scenario: &Node, path: &str) -> bool {
     }
 }
 
-/// What a preset says about a machine; none if there is no such preset or it says
-/// nothing.
+/// Returns a preset's description of a machine; none without such a preset or description.
 pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {
     match read(name)? {
         Ok(mut node) => match &mut node.raw {

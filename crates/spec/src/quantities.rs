@@ -8,7 +8,7 @@ use crate::syntax;
 use crate::tree::{Node, Origin, Raw, Table, join};
 use crate::values::{Bytes, Rate, Seconds};
 
-/// What a field counts or measures.
+/// Quantity that a field counts or measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Bytes per second.
@@ -24,7 +24,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// What it is called.
+    /// Name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Quantity {
         }
     }
 
-    /// What its values look like.
+    /// Returns an example of its values.
     pub(crate) fn example(self) -> String {
         match self {
             Quantity::Rate => Rate::expected(),
@@ -47,7 +47,8 @@ impl Quantity {
         }
     }
 
-    /// Whether a text is a value of it, as `--set` has it. Which values a field has is its own.
+    /// Returns true if a text is a value of it, as `--set` has it. Which values a field has is its
+    /// own.
     pub(crate) fn reads(self, text: &str) -> bool {
         let node = syntax::read_set(text, &Origin::Default);
         self.amount(&node).is_some_and(f64::is_finite)
@@ -76,9 +77,9 @@ impl Quantity {
 pub struct Quantified {
     /// The field, as `--set` names it.
     pub path: String,
-    /// What it counts or measures.
+    /// Quantity.
     pub quantity: Quantity,
-    /// How much, in bytes, seconds, bytes per second, or as it is.
+    /// Amount in bytes, seconds, bytes per second, or without a unit.
     pub amount: f64,
     /// The same as the scenario writes it, without quotes.
     pub text: String,

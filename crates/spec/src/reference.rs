@@ -105,7 +105,7 @@ fn index(types: &Types) -> Page {
 /// A type of section, where it is documented and where it is used.
 struct Type<'a> {
     section: &'a Section,
-    /// What its field says of it, if only one field has the type.
+    /// Documentation of its field, if only one field has the type.
     doc: &'a str,
     /// The page's name, without its ending.
     page: String,
@@ -250,7 +250,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Where the sections among some fields are documented.
+    /// Returns links to the documentation of the sections among some fields.
     fn links<'b>(&self, fields: impl Iterator<Item = &'b Field>, page: &str, text: &mut String) {
         let mut first = true;
         for field in fields {

@@ -154,7 +154,7 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
     schema
 }
 
-/// What a table does not say another does, its kind too.
+/// A table may leave any field to another table, its kind included.
 fn nothing_is_required(schema: &mut Value) {
     // Without what is required, a table may be of several kinds.
     if let Some(each) = schema.as_object_mut().and_then(|it| it.remove("oneOf")) {
@@ -180,7 +180,7 @@ fn by_name<'a>(section: &'a Section, path: &str, presets: &[Node]) -> Vec<&'a st
         .collect()
 }
 
-/// Whether a file without the field is refused under every preset.
+/// Returns true if a file without the field is refused under every preset.
 fn is_required(field: &Field, path: &str, presets: &[Node]) -> bool {
     match presets {
         [] => is_required_under(field, path, None),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::tree::{Entry, Node, Origin, Raw, Table};
 
-/// Which text is read: decides what the values' origins say.
+/// Source text, which determines the origins of its values.
 pub(crate) enum Layer {
     File(Arc<str>),
     Preset(&'static str),
@@ -95,8 +95,8 @@ struct Reader<'a> {
     letters: Letters,
 }
 
-/// How many letters a text has up to any byte: lists of one line may have millions of
-/// values, each with a column.
+/// Number of characters of a text before any byte: a list on one line may have millions of values,
+/// each with a column.
 struct Letters {
     /// Letters before each block of bytes.
     before: Vec<usize>,
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is wrong on the line if its value is absent or lacks its quotes.
+    /// Returns the error of a line whose value is absent or unquoted.
     fn bare_value(&self, offset: usize) -> Option<String> {
         let line = self.lines.partition_point(|start| *start <= offset).max(1);
         let end = self.lines.get(line).copied().unwrap_or(self.text.len());

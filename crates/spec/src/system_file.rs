@@ -11,7 +11,7 @@ use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
 use crate::{merge, names};
 
-/// How a file's name ends; no preset's does.
+/// File name extension; no preset has it.
 const ENDING: &str = ".toml";
 
 /// Files below each other at the most.
@@ -20,7 +20,7 @@ const MOST: usize = 8;
 /// Bytes of a file at the most: the longest that a calibration writes has some thousand.
 const LARGEST: u64 = 16 << 20;
 
-/// What a system's file does not say.
+/// Sections that a system file does not contain.
 const WORK: [&str; 2] = ["workload", "run"];
 
 /// The values of the preset or the file that a `system` names. What `system` says in the
@@ -57,16 +57,16 @@ fn after(
     Ok(tree)
 }
 
-/// Says no to a file that leads back to itself, or to too many; takes note of it.
+/// Says no to a file that leads back to itself, or to too many; records it.
 fn not_read_before(node: &Node, path: &Path, before: &mut Vec<PathBuf>) -> Result<(), Error> {
-    // One that is not there is told of where it is read.
+    // A missing file is reported where it is read.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if let Some(first) = before.iter().position(|it| *it == real) {
         let names = before[first..].iter().chain([&real]);
         let names = names.filter_map(|it| it.file_name());
         let names: Vec<_> = names.map(|it| it.to_string_lossy()).collect();
         let message = format!(
-            "it leads back to itself ({}): expected the last of these files to name a preset, \
+            "it refers to itself ({}): expected the last of these files to name a preset, \
              such as \"nfs\"",
             names.join(", ")
         );

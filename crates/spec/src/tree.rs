@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Written in the scenario file.
@@ -56,7 +56,7 @@ pub(crate) struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub key: String,
-    /// Where the key itself stands: unknown keys are reported there.
+    /// Position of the key, at which unknown keys are reported.
     pub key_origin: Origin,
     pub node: Node,
 }

@@ -94,7 +94,7 @@ fn table_of(node: &mut Node) -> Option<&mut Table> {
     }
 }
 
-/// What a workload can have.
+/// Returns the fields of a workload.
 fn section() -> Option<&'static Section> {
     let field = DECLARED.fields.iter().find(|it| it.name == "workload")?;
     match &field.shape {

@@ -15,7 +15,7 @@ impl Scenario {
     }
 }
 
-/// What is said beside a field.
+/// Note on a field.
 #[derive(Default)]
 pub(crate) struct Note {
     /// Lines above it.

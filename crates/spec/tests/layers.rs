@@ -161,7 +161,7 @@ fn a_whole_table_may_be_set() {
     }
 }
 
-/// What may be left out may be set to none.
+/// An optional field may be set to none.
 #[test]
 fn no_tables_may_be_set() {
     let file = FILE.replace("position = \"gateway\"", "");

@@ -1,4 +1,4 @@
-//! What a mix of operations cannot be, and what to write instead.
+//! Invalid operation mixes, and the suggested changes.
 
 use std::path::Path;
 
@@ -39,9 +39,9 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
         ),
         (
             "followed_by = { open = \"read\", read = \"stat\", stat = \"open\" }",
-            "leads back",
+            "form a cycle",
         ),
-        ("followed_by = { open = \"open\" }", "leads back"),
+        ("followed_by = { open = \"open\" }", "form a cycle"),
         ("followed_by = { opne = \"open\" }", "is no operation"),
         ("names = { directories = 5 }", "give chdir or readdir"),
         ("names = { symbolic_links_per_rate = 5 }", "give rate"),

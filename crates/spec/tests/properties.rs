@@ -1,4 +1,4 @@
-//! What holds for every scenario, every text and every value.
+//! Properties of all scenarios, texts and values.
 
 mod scenarios;
 

@@ -1,4 +1,4 @@
-//! What a tree that is copied cannot be, and which files are known to be there.
+//! Invalid tree copies, and the files that exist before the run.
 
 use std::path::Path;
 

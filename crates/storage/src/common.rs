@@ -1,4 +1,4 @@
-//! What several pages of a net have in common.
+//! State shared by several pages of a net.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -25,9 +25,9 @@ pub mod network;
 pub mod processors;
 pub mod qos;
 pub mod server;
-mod span;
 mod splitmix;
 pub mod system;
+mod time_conversion;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};

@@ -35,11 +35,11 @@ pub struct Shared {
 
 /// A host's ways to and from its network.
 pub struct Host {
-    /// Where jobs for data servers, or from them, go.
+    /// Destination of jobs for or from data servers.
     pub send: To<Job>,
-    /// Where questions for metadata servers, or their answers, go.
+    /// Destination of metadata requests or replies.
     pub ask: To<Job>,
-    /// What has arrived.
+    /// Arrived messages.
     pub received: Node<Job>,
     /// Its way to a shared processor, if it has none of its own.
     pub shared: Option<Shared>,
@@ -165,7 +165,7 @@ fn cpu(page: &mut Page<'_>, spec: &HostCpu) -> Node<Job> {
     page.station("cpu", Fcfs::new(spec.cores, time))
 }
 
-/// What a data server computes for jobs, beside sending and receiving.
+/// Processor time of a data server for jobs, besides messages.
 #[derive(Clone, Copy)]
 struct Serving {
     read: Span,
@@ -217,8 +217,8 @@ fn server_of(job: &Job) -> u32 {
     }
 }
 
-/// Whether it is the client's processor that has a message: one that has arrived is at
-/// the other end.
+/// Returns true if it is the client's processor that has a message: one that has arrived is at the
+/// other end.
 fn at_client(job: &Job) -> bool {
     job.direction.answers() == job.received
 }

@@ -17,10 +17,10 @@ pub struct Process {
     pub rank: u32,
 }
 
-/// What a process asks of its client: one operation on one file.
+/// Request of a process to its client: one operation on one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Who asks.
+    /// Requesting process.
     pub process: Process,
     /// The file.
     pub file: u32,
@@ -28,10 +28,10 @@ pub struct Request {
     pub offset: u64,
     /// Bytes to read or write, 0 for an operation that moves none.
     pub size: u64,
-    /// When the process meant to ask: earlier than `issued` if a timed trace
-    /// found the process still busy.
+    /// Time when the process meant to ask: earlier than `issued` if a timed trace found the process
+    /// still busy.
     pub intended: Time,
-    /// When it asked.
+    /// Time when it asked.
     pub issued: Time,
     /// The workload's phase, counted from 0.
     pub phase: u32,
@@ -45,7 +45,7 @@ pub struct Request {
     pub volume: u8,
     /// It takes processor time and nothing else; the operation says nothing.
     pub only_computes: bool,
-    /// What is asked.
+    /// Operation.
     pub operation: Operation,
 }
 
@@ -68,7 +68,7 @@ impl Request {
         self.pending |= FAILED;
     }
 
-    /// Whether any of its jobs has failed.
+    /// Returns true if any of its jobs has failed.
     pub fn has_failed(&self) -> bool {
         self.pending & FAILED != 0
     }
@@ -79,11 +79,11 @@ impl Request {
 pub struct GivenUp {
     /// The client's number of it.
     pub number: u32,
-    /// What lies under it.
+    /// Extent that it covers.
     pub extent: Extent,
 }
 
-/// Which way a job travels.
+/// Direction of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// From the client to a server.
@@ -98,18 +98,18 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether it is from a server to a server.
+    /// Returns true if it is from a server to a server.
     pub fn between_servers(self) -> bool {
         matches!(self, Direction::ToNextCopy | Direction::FromNextCopy)
     }
 
-    /// Whether it is a server's answer.
+    /// Returns true if it is a server's answer.
     pub fn answers(self) -> bool {
         matches!(self, Direction::Back | Direction::FromNextCopy)
     }
 }
 
-/// Which kind of server a job is for.
+/// Kind of server that a job addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// A data server.
@@ -118,12 +118,12 @@ pub enum Role {
     Metadata,
 }
 
-/// Which message of a job it is that travels.
+/// Message of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message {
     /// The only one in its direction: with the data, if there is any.
     Whole,
-    /// What is to be read or written.
+    /// A read or write.
     Request,
     /// The server is ready for the data, or to send it.
     Ready,
@@ -133,7 +133,7 @@ pub enum Message {
     Room,
     /// All has been written.
     Done,
-    /// Whether the server is there.
+    /// True if the server is there.
     Ping,
     /// The client has given the job up.
     Failed,
@@ -150,13 +150,13 @@ pub enum Message {
 }
 
 impl Message {
-    /// Whether it is about a lock and no part of a job.
+    /// Returns true if it is about a lock and no part of a job.
     pub fn is_about_locks(self) -> bool {
         use Message::{Blocking, Cancel, Enqueue, Granted};
         matches!(self, Enqueue | Granted | Blocking | Cancel)
     }
 
-    /// Whether it is a part of a client's job.
+    /// Returns true if it is a part of a client's job.
     pub fn is_job(self) -> bool {
         !self.is_about_locks() && self != Message::Ping
     }
@@ -179,10 +179,9 @@ pub struct Job {
     pub offset: u64,
     /// Bytes to read or write.
     pub size: u64,
-    /// Bytes of the message under way, headers and all.
+    /// Bytes of the message in progress, headers and all.
     pub wire: u64,
-    /// When the last bit of the message reaches the receiving host's link at
-    /// the earliest.
+    /// Time when the last bit of the message reaches the receiving host's link at the earliest.
     pub tail: Time,
     /// Device transfers that are still out; of a message to the server with the next
     /// copy, the client.
@@ -191,13 +190,13 @@ pub struct Job {
     pub workload: u32,
     /// The client's group.
     pub group: u8,
-    /// What is asked.
+    /// Operation.
     pub operation: Operation,
-    /// Which way it travels.
+    /// Direction.
     pub direction: Direction,
-    /// Which kind of server it is for.
+    /// Kind of server that it addresses.
     pub role: Role,
-    /// Which message of the job it is.
+    /// Message of the job.
     pub message: Message,
     /// It has arrived, and its receiver's processor has still to take it.
     pub received: bool,
@@ -227,7 +226,7 @@ impl Job {
         }
     }
 
-    /// Bytes of file data in the message under way.
+    /// Bytes of file data in the message in progress.
     pub fn payload(&self) -> u64 {
         if !matches!(
             self.message,
@@ -243,7 +242,7 @@ impl Job {
     }
 }
 
-/// What a transfer moves.
+/// Content of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// Bytes of files.
@@ -253,8 +252,8 @@ pub enum Content {
     Metadata,
 }
 
-/// What a block device is asked: to read or write contiguous bytes, or, as
-/// [`Operation::Sync`], to bring what its write cache holds to the medium.
+/// Request to a block device: read or write contiguous bytes, or, as [`Operation::Sync`], flush the
+/// write cache to the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// The slot of what waits for it in the page that asked; none if nothing
@@ -271,9 +270,9 @@ pub struct Transfer {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// How many blocks of 4 KiB of a write the file system has just allocated: nothing was there.
-    /// What a controller's cache writes later has forgotten it. Of a read, how many pages of 4 KiB
-    /// of memory that nobody has used yet it goes to; what such a cache has takes no longer for it.
+    /// Number of 4 KiB blocks of a write that the file system has just allocated. What a
+    /// controller's cache writes later has forgotten it. Of a read, how many pages of 4 KiB of
+    /// memory that nobody has used yet it goes to; what such a cache has takes no longer for it.
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
@@ -284,7 +283,7 @@ pub struct Transfer {
     pub priority: IoPriority,
     /// A write that is done only when the medium has it (REQ_FUA).
     pub forced: bool,
-    /// What is moved.
+    /// Content.
     pub content: Content,
     /// It went along in another transfer, which is done.
     pub absorbed: bool,
@@ -296,7 +295,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// What nobody waits for, of no file.
+    /// Creates a background call without a file.
     pub fn new(operation: Operation, address: u64, size: u64) -> Transfer {
         Transfer {
             owner: None,

@@ -8,7 +8,7 @@ pub enum Error {
     System {
         /// The trace's name.
         file: String,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// The whole is not what it should be.
@@ -16,9 +16,9 @@ pub enum Error {
     File {
         /// The trace's name.
         file: String,
-        /// What is wrong.
+        /// Description of the error.
         found: String,
-        /// What would have been right.
+        /// Expected value.
         expected: String,
     },
     /// One line is not what it should be.
@@ -28,19 +28,19 @@ pub enum Error {
         file: String,
         /// The line's number; the first is 1.
         line: u64,
-        /// What is wrong.
+        /// Description of the error.
         found: String,
-        /// What would have been right.
+        /// Expected value.
         expected: String,
     },
     /// A pattern or table given by the caller makes no sense.
     #[error("{name} = {found}: expected {expected}")]
     Value {
-        /// What the value is called.
+        /// Name of the value.
         name: &'static str,
-        /// What was given.
+        /// Actual value.
         found: String,
-        /// What would have been right.
+        /// Expected value.
         expected: String,
     },
 }

@@ -55,7 +55,7 @@ impl Flags {
     /// None of them.
     pub const NONE: Flags = Flags(0);
 
-    /// Whether all of these are set.
+    /// Returns true if all of these are set.
     #[must_use]
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

@@ -21,7 +21,7 @@ pub trait Reader: Send {
     /// The names of the processes met so far.
     fn processes(&self) -> &Names;
 
-    /// What was skipped or assumed so far.
+    /// Returns the records skipped and the assumptions made so far.
     fn skipped(&self) -> &Skipped;
 }
 
@@ -33,14 +33,14 @@ pub trait Writer: Send {
     /// If the system refuses, or a record's number has no name.
     fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error>;
 
-    /// Writes out what is still held back. Without this the end may be lost.
+    /// Writes out what is still throttled. Without this the end may be lost.
     ///
     /// # Errors
     /// If the system refuses.
     fn finish(&mut self) -> Result<(), Error>;
 }
 
-/// Where a trace comes from.
+/// Source of a trace.
 pub struct Input {
     /// The name that messages give it: for a file, its path.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct Input {
     pub bytes: Box<dyn Read + Send>,
 }
 
-/// Where a trace goes to.
+/// Destination of a trace.
 pub struct Output {
     /// The name that messages give it: for a file, its path.
     pub name: String,
@@ -67,11 +67,11 @@ pub type Create = fn(Output) -> Result<Box<dyn Writer>, Error>;
 pub struct Format {
     /// The name by which users ask for it.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Short description.
     pub description: &'static str,
     /// The ends of file names that suggest it, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whether the beginning of a file (up to 64 KiB) looks like it.
+    /// True if the beginning of a file (up to 64 KiB) looks like it.
     pub sniff: fn(&[u8]) -> bool,
     /// Starts to read.
     pub open: Open,

@@ -12,10 +12,9 @@
 //! # }
 //! ```
 //!
-//! Memory does not grow with the length of a trace. It grows with the numbers
-//! of distinct files and processes, of descriptors open at one time, and of
-//! calls under way at one time; a single line may have at most [`LINE_LIMIT`]
-//! bytes.
+//! Memory does not grow with the length of a trace. It grows with the numbers of distinct files and
+//! processes, of descriptors open at one time, and of calls in progress at one time; a single line
+//! may have at most [`LINE_LIMIT`] bytes.
 //!
 //! Not in a trace, and so not in the records: input and output caused by
 //! memory-mapped files and by loading programs, and requests made through

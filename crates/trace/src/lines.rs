@@ -21,8 +21,8 @@ pub(crate) struct Lines {
     end: usize,
     number: u64,
     at_end: bool,
-    /// What ends a line: a newline, or a carriage return alone where the
-    /// beginning of the input has no newline.
+    /// End of a line: a newline, or a carriage return alone where the beginning of the input has no
+    /// newline.
     end_of_line: u8,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct Lines {
 pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     pub(crate) bytes: &'a [u8],
-    /// Whether the line ended with a newline; if not, it may be cut off.
+    /// True if the line ended with a newline; if not, it may be cut off.
     pub(crate) complete: bool,
-    /// What has been read of the lines behind it.
+    /// Bytes read ahead of the current line.
     pub(crate) ahead: &'a [u8],
 }
 
@@ -106,8 +106,8 @@ impl Lines {
         }))
     }
 
-    /// Whether the input looks like one of lines that end with carriage
-    /// returns: asked where no newline has been found.
+    /// Returns true if the input looks like one of lines that end with carriage returns: asked
+    /// where no newline has been found.
     fn has_returns_alone(&self) -> bool {
         let waiting = &self.buffer[self.start..self.end];
         self.end_of_line == b'\n'

@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     text: String,
-    /// Where each name ends in the text.
+    /// End of each name in the text.
     ends: Vec<usize>,
     /// The names' numbers, found by their hashes.
     numbers: HashTable<u32>,
@@ -70,13 +70,13 @@ impl Names {
             .copied()
     }
 
-    /// How many names there are.
+    /// Number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -1,4 +1,4 @@
-/// What kind of work an [`Operation`] asks for.
+/// Group of an [`Operation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
@@ -32,13 +32,13 @@ macro_rules! operations {
                 match self { $(Operation::$variant => $name,)* }
             }
 
-            /// What kind of work it asks for.
+            /// Returns its operation group.
             #[must_use]
             pub fn group(self) -> Group {
                 match self { $(Operation::$variant => Group::$group,)* }
             }
 
-            /// Whether its size is a number of bytes moved to or from the file.
+            /// Returns true if its size is a number of bytes moved to or from the file.
             #[must_use]
             pub fn carries_bytes(self) -> bool {
                 match self { $(Operation::$variant => $bytes,)* }

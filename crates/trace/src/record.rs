@@ -5,12 +5,12 @@ use crate::{Flags, Operation};
 /// `file` and `process` are indices into the reader's [`Names`](crate::Names).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When the operation began, in nanoseconds since the trace's start.
+    /// Start of the operation, in nanoseconds since the trace's start.
     ///
     /// Negative only if a trace's lines are not in the order of their times; 0 where the trace
     /// tells none, which [`Flags::UNTIMED`] says.
     pub time_ns: i64,
-    /// How long it took, in nanoseconds; 0 where the trace does not say.
+    /// Time that it took, in nanoseconds; 0 where the trace does not say.
     pub duration_ns: i64,
     /// The first byte concerned. After a seek, the new position; for a
     /// truncation, the new length; 0 where an offset has no meaning.
@@ -20,14 +20,14 @@ pub struct Record {
     /// call names, the file's length that a stat of a
     /// [regular](Flags::REGULAR) file told, or 0.
     pub size: u64,
-    /// Who did it: a process or a thread. One process's records follow each
-    /// other; those of different processes may overlap.
+    /// Process or thread of the operation. One process's records follow each other; those of
+    /// different processes may overlap.
     pub process: u32,
     /// To which file. A rename names the old file, a link the new one.
     pub file: u32,
-    /// What was done.
+    /// Operation.
     pub operation: Operation,
-    /// How the file was opened, its kind, how the call ended, and whether it has a time.
+    /// Open flags, kind of file, outcome of the call, and a flag that it has a time.
     pub flags: Flags,
     /// The other name: the new one of a rename, the old one of a link, what a symbolic link
     /// leads to; [`Record::NO_FILE`] for what has none.
@@ -38,7 +38,7 @@ impl Record {
     /// No file, in [`other`](Record::other).
     pub const NO_FILE: u32 = u32::MAX;
 
-    /// Whether the call failed.
+    /// Returns true if the call failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.flags.has(Flags::FAILED)

@@ -15,7 +15,7 @@ pub enum Reason {
 /// A kind of line that a reader skips, or of value that it assumes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Kind {
-    /// What it is, in a few words.
+    /// Short description.
     pub name: &'static str,
     /// Why it is counted.
     pub reason: Reason,
@@ -59,19 +59,19 @@ pub struct Example {
     pub text: String,
 }
 
-/// How often one [`Kind`] was met, with the first few lines.
+/// Number of times one [`Kind`] was met, with the first few lines.
 #[derive(Clone, Debug, Serialize)]
 pub struct SkippedKind {
-    /// What was met.
+    /// Kind of the entry.
     #[serde(flatten)]
     pub kind: &'static Kind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// The first [`Skipped::EXAMPLES`] lines.
     pub examples: Vec<Example>,
 }
 
-/// What a reader did not turn into records, and what it had to assume.
+/// Records that a reader skipped, and assumptions that it made.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Skipped {
@@ -79,9 +79,9 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// How many lines are kept as examples of a kind.
+    /// Number of lines that are kept as examples of a kind.
     pub const EXAMPLES: usize = 3;
-    /// How many bytes of a line are kept.
+    /// Bytes of a line that are saved.
     pub const EXAMPLE_LENGTH: usize = 160;
 
     /// Counts one `kind`, met in `line`.
@@ -123,7 +123,7 @@ impl Skipped {
         &self.kinds
     }
 
-    /// How often the kind with this name was met.
+    /// Number of times the kind with this name was met.
     #[must_use]
     pub fn of(&self, name: &str) -> u64 {
         self.kinds
@@ -132,7 +132,7 @@ impl Skipped {
             .map_or(0, |it| it.count)
     }
 
-    /// How often something was met for this reason.
+    /// Number of times something was met for this reason.
     #[must_use]
     pub fn total(&self, reason: Reason) -> u64 {
         self.kinds

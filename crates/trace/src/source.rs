@@ -1,5 +1,4 @@
-//! Where the bytes of a trace come from: a file, a pipe or standard input, as
-//! they are or compressed with gzip.
+//! Source of a trace's bytes: a file, a pipe or standard input, plain or compressed with gzip.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -17,13 +16,13 @@ use crate::{Error, Input};
 /// Asked while there is nothing to read: whether to give up.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How long to wait before asking again.
+/// Duration for which to wait before asking again.
 const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// What compressed files begin with, and what reads them.
+/// Magic numbers of compressed files, and the programs that read them.
 const COMPRESSED: [(&[u8], &str); 3] = [
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ\0", "xz"),
@@ -162,10 +161,10 @@ impl<R: Read> Read for Gzip<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.0.read(into).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                io::Error::other("its gzip data ends early: expected a whole gzip file")
+                io::Error::other("its gzip data is truncated: expected a complete gzip file")
             }
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => io::Error::other(format!(
-                "its gzip data is damaged ({error}): expected a whole gzip file"
+                "its gzip data is corrupt ({error}): expected an intact gzip file"
             )),
             _ => error,
         })

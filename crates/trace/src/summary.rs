@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use crate::{Error, Group, Names, Operation, Reader, Record};
 
-/// What a trace holds, in figures. SI units: bytes and seconds.
+/// Statistics of a trace in SI units: bytes and seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Number of records.
@@ -25,9 +25,8 @@ pub struct Summary {
     /// The share of records that concern metadata, 0 to 1; none without
     /// records.
     pub metadata_share: Option<f64>,
-    /// Of the reads and writes that follow another in the same file by the
-    /// same process, the share that starts where the other ended, 0 to 1; none
-    /// if none follows another.
+    /// Sequential fraction, 0 to 1, of the reads and writes that follow another in the same file by
+    /// the same process; none if none follows another.
     pub sequential_share: Option<f64>,
     /// Every operation met, in the order of [`Operation::ALL`].
     pub operations: Vec<OperationTotal>,
@@ -78,7 +77,7 @@ pub struct BusyFile {
 }
 
 impl Summary {
-    /// How many files [`Summary::busiest_files`] lists.
+    /// Number of files in [`Summary::busiest_files`].
     pub const BUSIEST: usize = 10;
 
     /// Sums up all that is left to read.
@@ -123,9 +122,9 @@ pub struct Summarizer {
     /// Reads and writes by class of size: class n holds sizes of n bits.
     sizes: [[u64; 2]; 65],
     processes: Vec<bool>,
-    /// Which files were met.
+    /// Files that occurred.
     files: Vec<bool>,
-    /// What was moved, up to the last file that had something moved.
+    /// Traffic by file, up to the last file with traffic.
     traffic: Vec<Traffic>,
     /// By process and file, where the last request ended.
     ends: FxHashMap<(u32, u32), u64>,

@@ -1,6 +1,6 @@
 use crate::{Error, Flags, Names, Operation, Reader, Record, Skipped};
 
-/// Whether processes share a file. After IOR's options `-F` and its absence.
+/// True if processes share a file. After IOR's options `-F` and its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// One file for all: a segment holds a block of each process in turn.
@@ -18,7 +18,7 @@ pub enum Order {
     Random,
 }
 
-/// What is done to the files.
+/// Operations on the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phases {
     /// Write them.
@@ -39,7 +39,7 @@ pub enum Phases {
 pub struct Pattern {
     /// Number of processes.
     pub processes: u32,
-    /// Whether they share a file.
+    /// True if they share a file.
     pub files: Files,
     /// Bytes that a process moves at one place.
     pub block: u64,
@@ -47,7 +47,7 @@ pub struct Pattern {
     pub transfer: u64,
     /// Number of blocks per process.
     pub segments: u64,
-    /// What is done.
+    /// Operations.
     pub phases: Phases,
     /// In which order.
     pub order: Order,

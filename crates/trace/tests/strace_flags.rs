@@ -397,7 +397,7 @@ fn new_descriptors_release_the_number() {
     assert_eq!(seen.len(), 2);
 }
 
-/// Where an inherited descriptor stands is taken from what the trace shows.
+/// The position of an inherited descriptor follows from the trace.
 #[test]
 fn inherited_descriptors_have_the_position_that_the_trace_tells() {
     let stat = "5 1.0 fstat(0</in>, {st_mode=S_IFREG|0644, st_size=1000, ...}) = 0 <0.1>";

@@ -53,7 +53,7 @@ fn in_order(records: &[Record]) -> bool {
     records.is_sorted_by_key(|it| it.time_ns)
 }
 
-/// What each process did in `directory`.
+/// Returns the operations of each process in `directory`.
 fn by_process(
     reader: &dyn Reader,
     records: &[Record],
@@ -79,7 +79,7 @@ fn by_process(
     all
 }
 
-/// What the program says that its threads did.
+/// Returns the operations that the program reports for its threads.
 fn truth(directory: &Path) -> BTreeMap<u64, Vec<Seen>> {
     let mut all: BTreeMap<_, Vec<Seen>> = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {

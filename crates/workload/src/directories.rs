@@ -1,4 +1,4 @@
-//! Which directory a file lies in.
+//! Maps files to directories.
 
 /// The directories of all workloads: of each, its files in order, so many in each
 /// directory.
@@ -13,7 +13,7 @@ pub struct Directories {
 struct Part {
     first_file: u32,
     first: u32,
-    /// How many files a directory has.
+    /// Number of files a directory has.
     files: u32,
 }
 

@@ -27,7 +27,7 @@ pub struct IorApplication {
     seed: u64,
     /// Processor time of the process before each request.
     compute: Span,
-    /// Whether the files are there before the run.
+    /// True if the files are there before the run.
     existing: bool,
     /// Transfers in a block, in a file of one process, in a phase of one process.
     per_block: u64,
@@ -36,9 +36,9 @@ pub struct IorApplication {
     progress: Vec<Progress>,
 }
 
-/// How many calls processes make together.
+/// Number of calls processes that make together.
 pub struct Calls {
-    /// Of a phase that reads or writes.
+    /// Number of the phase that reads or writes.
     pub number: u64,
     /// Such phases, repetitions included.
     pub data_phases: u64,
@@ -46,8 +46,7 @@ pub struct Calls {
     pub others: u64,
 }
 
-/// What a process does next in a phase: with a file, the n-th of its own, or a transfer, the
-/// n-th of the phase.
+/// Next step of a process in a phase: on its n-th file, or the n-th transfer of the phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Open(u64),
@@ -62,7 +61,7 @@ struct Progress {
     phase: u32,
     /// Steps made in this phase: transfers, and what opens and closes files.
     step: u64,
-    /// Where the last one was, if a sync is to follow it.
+    /// Offset of the last transfer, if a sync follows it.
     to_sync: Option<u64>,
 }
 
@@ -103,7 +102,7 @@ impl IorApplication {
         }
     }
 
-    /// What is done in a phase.
+    /// Returns the action of a phase.
     fn phase(&self, phase: u32) -> Phase {
         self.spec.phases[phase as usize % self.spec.phases.len()]
     }
@@ -137,14 +136,13 @@ impl IorApplication {
         }
     }
 
-    /// Whether a process is done with a file before it comes to the next.
+    /// Returns true if a process is done with a file before it comes to the next.
     fn file_by_file(&self) -> bool {
         !matches!(self.spec.order, Order::Random | Order::Uniform)
     }
 
-    /// What a process does at a step of a phase. Going file by file it opens each, makes its
-    /// transfers, and closes it; otherwise it opens all of them before the first transfer and
-    /// closes them after the last.
+    /// Returns the action at a step of a phase. File by file, a process opens, transfers and closes
+    /// each file; otherwise it opens all before the first transfer and closes all after the last.
     fn step(&self, phase: Phase, step: u64) -> Step {
         let (opened, steps) = (self.opened(phase), self.steps(phase));
         let inner = |number| match phase {
@@ -175,7 +173,7 @@ impl IorApplication {
         }
     }
 
-    /// Whether a process's n-th transfer of a phase writes.
+    /// Returns true if a process's n-th transfer of a phase writes.
     fn writes(&self, rank: u32, phase: u32, number: u64) -> bool {
         match self.phase(phase) {
             Phase::Read | Phase::Sync => false,
@@ -223,7 +221,7 @@ impl IorApplication {
         (file, offset, self.spec.transfer.0)
     }
 
-    /// What a process draws for itself in a phase comes from this.
+    /// Returns the random key of a process in a phase.
     fn key(&self, rank: u32, phase: u32) -> u64 {
         self.seed ^ (u64::from(rank) << 32) ^ u64::from(phase)
     }

@@ -1,13 +1,13 @@
-//! What processes ask of a storage system, and when: the workloads of a scenario as
-//! sequences of requests, which a simulation answers or a real file system.
+//! Workloads of a scenario as timed sequences of requests, which a simulation or a real file system
+//! serves.
 //!
 //! To add a kind of workload, write a file with a type that implements [`Application`].
 
 mod directories;
 mod ior;
-mod left_out;
 mod mdtest;
 mod name_sets;
+mod omissions;
 mod operation_mix;
 mod permutation;
 mod pipeline;
@@ -17,13 +17,13 @@ mod tree_copy;
 
 pub use directories::Directories;
 pub use ior::{Calls, IorApplication};
-pub use left_out::LeftOut;
 pub use mdtest::MdtestApplication;
 pub use name_sets::{NameSets, Named};
+pub use omissions::LeftOut;
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication};
-pub use round::{Kept, RoundCounts, RoundKeeper, RoundMessage, RoundNews};
+pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
@@ -32,29 +32,29 @@ use headrace_trace::Operation;
 
 /// The processes of one workload.
 pub trait Application: Send {
-    /// How many processes there are.
+    /// Number of processes.
     fn processes(&self) -> u32;
 
-    /// How many files they use, numbered from 0.
+    /// Number of files in use, numbered from 0.
     fn files(&self) -> u32;
 
-    /// How many files lie in each directory, in order; none if all lie in one.
+    /// Number of files that lie in each directory, in order; none if all lie in one.
     fn files_in_a_directory(&self) -> Option<u32> {
         None
     }
 
-    /// Whether it makes the directory that a file lies in itself.
+    /// Returns true if it makes the directory that a file lies in itself.
     fn makes_directory_of(&self, _file: u32) -> bool {
         false
     }
 
-    /// Whether it goes on with a file that it has made until it closes it.
+    /// Returns true if it goes on with a file that it has made until it closes it.
     fn closes_what_it_makes(&self) -> bool {
         false
     }
 
-    /// What a process does next. Asked once at the start and then whenever its
-    /// last request is done.
+    /// Returns the next action of a process. Called once at the start and after each completed
+    /// request.
     ///
     /// # Errors
     /// What is wrong with the workload's source, such as a trace.
@@ -83,8 +83,8 @@ pub trait Application: Send {
         Ok(())
     }
 
-    /// Whether processes may wait for each other's requests, or compute without
-    /// asking for anything.
+    /// Returns true if processes may wait for each other's requests, or compute without asking for
+    /// anything.
     fn threads(&self) -> bool {
         false
     }
@@ -110,33 +110,33 @@ pub trait Application: Send {
         NameSets::default()
     }
 
-    /// Says that only these processes are carried out here, and the others elsewhere; whether
-    /// they then need messages, as some of them carry operations out at the same moment.
+    /// Says that only these processes are executed here, and the others elsewhere; whether they
+    /// then need messages, as some of them carry operations out at the same moment.
     fn is_carried_out_by(&mut self, _here: &[u32]) -> bool {
         false
     }
 
-    /// What is to be said to all, those elsewhere and this one itself: asked after each
-    /// [`Application::next`] and [`Application::hear`] until there is none.
+    /// Returns the next message for all places, this one included. Called after each
+    /// [`Application::next`] and [`Application::hear`] until it returns none.
     fn message(&mut self) -> Option<RoundMessage> {
         None
     }
 
-    /// What comes of messages; [`Application::woken`] is asked then.
+    /// Handles a reaction to a message; the caller checks [`Application::woken`] afterwards.
     fn hear(&mut self, _news: RoundNews) {}
 
-    /// How often several processes have carried out an operation at the same moment; none if
+    /// Number of times several processes have executed an operation at the same moment; none if
     /// they never do.
     fn rounds(&self) -> Option<RoundCounts> {
         None
     }
 
-    /// What its source has and no process asks for.
+    /// Returns the operations in the source that no process executes.
     fn left_out(&self) -> Vec<LeftOut> {
         Vec::new()
     }
 
-    /// How many requests there will be in all, if that is known.
+    /// Number of requests in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
 
     /// Bytes of the largest read or write, where the scenario does not say it.
@@ -156,7 +156,7 @@ pub struct ExistingFile {
     pub size: u64,
 }
 
-/// What a process does next.
+/// Next action of a process.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Next {
     /// Asks for something.
@@ -174,7 +174,7 @@ pub enum Next {
 /// A request to be made.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ask {
-    /// What is asked.
+    /// Operation.
     pub operation: Operation,
     /// By which call of several that a simulation does not tell apart; none if nothing is
     /// said.
@@ -190,7 +190,7 @@ pub struct Ask {
     /// Processor time of the process's own for this request, where the machine
     /// is modelled.
     pub compute: Span,
-    /// When it should have been asked; now plus `after` if not earlier.
+    /// Time when it should have been asked; now plus `after` if not earlier.
     pub intended: Option<Time>,
     /// The phase, counted from 0.
     pub phase: u32,
@@ -208,14 +208,14 @@ pub fn clients(scenario: &Scenario, workload: &Workload) -> Vec<u32> {
     (0..scenario.clients.count).filter(of_group).collect()
 }
 
-/// What IOR's places are drawn from in the n-th workload of a scenario: two that are alike have
-/// places of their own.
+/// Seed of the random offsets of the n-th workload, so that identical workloads differ.
 #[must_use]
 pub fn seed_of_places(scenario: &Scenario, number: usize) -> u64 {
     scenario.run.seed ^ ((number as u64) << 48)
 }
 
-/// What so many processes of the n-th workload ask for, whatever machine they run on.
+/// Creates the request sequence of the n-th workload for a number of processes, independent of the
+/// machine.
 ///
 /// # Errors
 /// What is wrong with the workload's source, such as a trace.

@@ -22,10 +22,10 @@ pub struct MdtestApplication {
     progress: Vec<(u32, u32, Step)>,
 }
 
-/// What is to be done with a file in a phase.
+/// Step on a file in a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// What the phase says.
+    /// The operation of the phase.
     First,
     /// It has been made: its bytes are to be written.
     Write,

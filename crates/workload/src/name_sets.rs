@@ -7,15 +7,15 @@
 pub struct NameSets {
     /// The number of the first.
     pub first: u32,
-    /// How many directories there are.
+    /// Number of directories.
     pub directories: u32,
-    /// How many symbolic links there are.
+    /// Number of symbolic links.
     pub symbolic_links: u32,
-    /// How many sets the directories are in.
+    /// Number of sets the directories are in.
     pub sets: u32,
 }
 
-/// What a number stands for.
+/// Meaning of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Named {
     /// A file, or what is beside it.
@@ -39,7 +39,7 @@ impl NameSets {
         self.first + self.directories + number
     }
 
-    /// What a number stands for.
+    /// Meaning of a number.
     #[must_use]
     pub fn named(&self, number: u32) -> Named {
         let Some(behind) = number.checked_sub(self.first) else {

@@ -1,7 +1,7 @@
 //! Operations drawn by weight, asked one after the other or at times of their own.
 //!
-//! What the n-th operation of a client is, and in an open loop when it comes, depends
-//! on the seed alone: the same operations are asked of every system.
+//! The seed alone determines the n-th operation of a client and, in an open loop, its arrival time.
+//! Every system gets the same operations.
 //!
 //! Files are numbered by size, so that those which hold a transfer are the last ones.
 //! Names that are made, renamed and removed are others, as many as there are files; behind
@@ -34,11 +34,11 @@ pub struct OperationMixApplication {
     spec: OperationMix,
     processes: u32,
     seed: u64,
-    /// What each client has asked so far.
+    /// State of each client.
     clients: Vec<Client>,
-    /// Where files end that have become longer.
+    /// Current sizes of files that have grown.
     ends: HashMap<u32, u64>,
-    /// Where files that are used in order are read, and written, next.
+    /// Next read and write offsets of sequentially used files.
     places: HashMap<(u32, bool), u64>,
     sets: Sets,
     turns: Turns,
@@ -49,7 +49,7 @@ pub struct OperationMixApplication {
     symbolic_links: Groups,
 }
 
-/// What a client's processes share.
+/// State shared by the processes of a client.
 #[derive(Clone, Default)]
 struct Client {
     /// Operations asked.
@@ -63,9 +63,9 @@ struct Client {
     joined: u64,
     /// Processes that have nothing more to do.
     finished: u32,
-    /// Whether its processes are carried out elsewhere.
+    /// True if its processes are executed elsewhere.
     elsewhere: bool,
-    /// What is due before anything is drawn.
+    /// Turns that are due before the next draw.
     coming: VecDeque<Turn>,
     /// The files of each set that were read last, and those overwritten last.
     read: Vec<Recent>,
@@ -150,7 +150,7 @@ impl OperationMixApplication {
         file
     }
 
-    /// Which part of a file a transfer of so many bytes is of: offset, bytes.
+    /// Chooses the part of a file for a transfer of `size` bytes: offset, bytes.
     fn part(&mut self, file: u32, size: u64, writes: bool, random: &mut Random<'_>) -> (u64, u64) {
         let held = self.sets.size_of(file);
         let in_order = self.spec.random_from.is_some_and(|from| held < from.0);
@@ -174,8 +174,8 @@ impl OperationMixApplication {
         }
     }
 
-    /// How many operations are to begin in an open loop from one time to before another;
-    /// none in a closed one.
+    /// Number of operations that are to begin in an open loop from one time to before another; none
+    /// in a closed one.
     ///
     /// # Errors
     /// If one comes too late.
@@ -200,7 +200,7 @@ impl OperationMixApplication {
         Ok(Some(between))
     }
 
-    /// When a client's next operation comes in an open loop.
+    /// Returns the time when a client's next operation comes in an open loop.
     fn arrival(&mut self, client: usize, rate: f64) -> Result<Time, String> {
         let mean = self.clients.len() as f64 / rate;
         let key = self.key(client);
@@ -222,7 +222,7 @@ impl OperationMixApplication {
         self.processes / self.clients.len() as u32
     }
 
-    /// What a client asks, and takes note that it does.
+    /// Draws a client's next operation and records it.
     fn ask(
         &mut self,
         client: usize,
@@ -272,7 +272,7 @@ impl OperationMixApplication {
         self.ask(client, turn.operation, drawn, think, now)
     }
 
-    /// What a process stands for in a round: itself, or its client.
+    /// Returns the participant that a process represents in a round: itself, or its client.
     fn seat(&self, rank: u32) -> u32 {
         match self.spec.sharing {
             Sharing::Clients => rank % self.clients.len() as u32,
@@ -310,7 +310,7 @@ impl OperationMixApplication {
         self.rounds = rounds;
     }
 
-    /// Whether no process here has anything more to do.
+    /// Returns true if no process here has anything more to do.
     fn all_finished(&self) -> bool {
         let mut here = self.clients.iter().filter(|it| !it.elsewhere);
         here.all(|it| it.finished >= self.per_client())
@@ -419,7 +419,7 @@ impl OperationMixApplication {
         (file, offset, size / DIRECT_UNIT * DIRECT_UNIT)
     }
 
-    /// What is asked: operation, file, offset, bytes.
+    /// Draws an operation: operation, file, offset, bytes.
     fn draw(
         &mut self,
         client: usize,
@@ -430,7 +430,7 @@ impl OperationMixApplication {
         self.drawn(client, turn, set, random)
     }
 
-    /// What is asked of a set of files.
+    /// Draws an operation on a set of files.
     fn drawn(
         &mut self,
         client: usize,
@@ -513,7 +513,7 @@ fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// What a simulation takes an operation for.
+/// Maps an operation to the one that the simulation models.
 fn operation(drawn: MixedOperation) -> Operation {
     use MixedOperation as Drawn;
     match drawn {

@@ -39,7 +39,7 @@ pub struct PipelineApplication {
     total: u64,
     /// Buffers in the ring.
     ring: u64,
-    /// What each thread does; with one thread it does all three in turn.
+    /// Stage of each thread; a single thread executes all three in turn.
     stages: Vec<Stage>,
     one: bool,
     sync: bool,
@@ -50,27 +50,27 @@ pub struct PipelineApplication {
     library: Span,
     per_buffer: f64,
     per_byte: f64,
-    /// Whether processor time is modelled; if not it passes before the request.
+    /// True if processor time is modelled; if not it passes before the request.
     machine: bool,
     output_volume: Option<u8>,
     pipelines: Vec<Progress>,
     woken: VecDeque<u32>,
 }
 
-/// How a pipeline's requests become calls on a modelled machine.
+/// Translation of a pipeline's requests to calls on a modelled machine.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Calling {
     /// Bytes of a call.
     pub buffer: u64,
     /// Processor time in the C library for each.
     pub library: Span,
-    /// Whether processor time is modelled; if not it passes before the request.
+    /// True if processor time is modelled; if not it passes before the request.
     pub machine: bool,
     /// The machine's volume that the output lies on, if not the workload's.
     pub output_volume: Option<u8>,
 }
 
-/// How far a pipeline's threads have come.
+/// Progress of a pipeline's threads.
 #[derive(Clone, Copy, Default, Debug)]
 struct Progress {
     /// Requests that each thread has made, and how many of them are done.
@@ -161,7 +161,7 @@ impl PipelineApplication {
         if self.one { 1 } else { self.stages.len() }
     }
 
-    /// Whether a thread's next buffer is ready for it.
+    /// Returns true if a thread's next buffer is ready for it.
     fn is_ready(&self, progress: &Progress, thread: usize) -> bool {
         if self.one {
             return true;

@@ -15,7 +15,7 @@ use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
 use super::{Application, Ask, LeftOut, Next};
 
-/// What is wrong with a trace.
+/// Error in a trace.
 #[derive(thiserror::Error, Debug)]
 pub enum TraceError {
     /// It cannot be read.

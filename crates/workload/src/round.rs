@@ -1,4 +1,4 @@
-//! Operations that several processes carry out at the same moment, as far as others see them.
+//! Operations that several processes execute at the same moment, as far as others see them.
 //!
 //! ```text
 //!   here ── Begins ─▶ to all, in one order ─▶ Begins ─▶ processes of each place come
@@ -10,58 +10,58 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_net::{Span, Time};
 use headrace_spec::MixedOperation;
 
-/// Rounds: operations that several processes carry out at the same moment.
+/// Rounds: operations that several processes execute at the same moment.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RoundCounts {
-    /// Those for which all came, and were given the go-ahead.
+    /// Rounds that all processes joined and that started.
     pub whole: u64,
-    /// Those for which some were waited for when the run ended.
+    /// Rounds that still waited for processes when the run ended.
     pub broken_off: u64,
 }
 
-/// What one of several places, each with processes of its own, says to all.
+/// Message from one place, which has processes of its own, to all places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundMessage {
     /// A process of its own begins a round.
     Begins {
-        /// What is carried out.
+        /// Operation of the round.
         call: MixedOperation,
-        /// How long its process thinks, from the go-ahead on.
+        /// Duration for which its process thinks, from the go-ahead on.
         after: Span,
     },
     /// All of its own have come to a round.
     AllHere {
         /// Which, in the order in which they began, from 0.
         round: u64,
-        /// When the last of them should begin, in an open loop.
+        /// Intended start of the last of them, in an open loop.
         intended: Option<Time>,
     },
     /// None of its own comes to any round more.
     Finished,
 }
 
-/// What comes of messages.
+/// Reaction to messages at one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundNews {
     /// A round begins: the same one everywhere.
     Begins {
-        /// Whether it is the oldest that was begun here and not told of.
+        /// True if it is the oldest that was begun here and not reported.
         own: bool,
-        /// What is carried out.
+        /// Operation of the round.
         call: MixedOperation,
-        /// How long its primary process thinks.
+        /// Duration for which its primary process thinks.
         after: Span,
     },
     /// All of a round have come everywhere.
     GoAhead {
         /// Which, in the order in which they began, from 0.
         round: u64,
-        /// When the last of all should begin, in an open loop.
+        /// Intended start of the last of all, in an open loop.
         intended: Option<Time>,
     },
 }
 
-/// Who has come to which round of a workload: kept at one place, through which all messages go.
+/// Attendance of the rounds of a workload. One place keeps it, and all messages pass through it.
 #[derive(Debug, Default)]
 pub struct RoundKeeper {
     /// Places with processes of the workload.
@@ -73,17 +73,17 @@ pub struct RoundKeeper {
     finished: BTreeSet<u32>,
 }
 
-/// What comes of a message, for all places.
+/// Reaction to a message, for all places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kept {
-    /// Who has begun the round, or was the last that one waited for.
+pub struct RoundReaction {
+    /// Place that began the round, or that joined it last.
     pub by: u32,
-    /// What all are told: as it was said, or of all places together.
+    /// Message for all places: the original, or one that combines those of all places.
     pub message: RoundMessage,
 }
 
-impl Kept {
-    /// What it means at a place.
+impl RoundReaction {
+    /// Returns the reaction at one place.
     #[must_use]
     pub fn at(&self, place: u32) -> Option<RoundNews> {
         match self.message {
@@ -109,14 +109,14 @@ impl RoundKeeper {
         }
     }
 
-    /// What all are to be told, in this order, of what a place says.
-    pub fn hear(&mut self, by: u32, message: RoundMessage) -> Vec<Kept> {
+    /// Handles a message of one place and returns the messages for all places, in order.
+    pub fn hear(&mut self, by: u32, message: RoundMessage) -> Vec<RoundReaction> {
         let mut told = Vec::new();
         match message {
             RoundMessage::Begins { .. } => {
                 self.here.insert(self.begun, Default::default());
                 self.begun += 1;
-                told.push(Kept { by, message });
+                told.push(RoundReaction { by, message });
             }
             // A place that has finished may still say so of a round that went on without it.
             RoundMessage::AllHere { round, intended } => {
@@ -133,7 +133,7 @@ impl RoundKeeper {
             if !waits {
                 let intended = *intended;
                 let message = RoundMessage::AllHere { round, intended };
-                told.push(Kept { by, message });
+                told.push(RoundReaction { by, message });
             }
             waits
         });

@@ -27,7 +27,7 @@ pub struct TreeCopyApplication {
     progress: Vec<Progress>,
 }
 
-/// How far a process is.
+/// Progress of a process.
 #[derive(Clone, Copy, Default, Debug)]
 struct Progress {
     /// Directories that were begun, and steps made in the last.
@@ -39,7 +39,7 @@ struct Progress {
     offset: u64,
 }
 
-/// What is done with a file next.
+/// Next step on a file.
 #[derive(Clone, Copy, Default, Debug)]
 enum Step {
     #[default]
@@ -74,7 +74,7 @@ impl TreeCopyApplication {
         self.spec.files.div_ceil(LISTED) + 1
     }
 
-    /// What is done with a directory, before its files.
+    /// Returns the next operation on a directory, before its files.
     fn directory(&self, first: u32, progress: &mut Progress) -> Option<Ask> {
         let of = progress.directory.checked_sub(1);
         // Each directory's files come behind it.
@@ -96,7 +96,7 @@ impl TreeCopyApplication {
         Some(ask(Operation::Readdir, call, first + progress.file))
     }
 
-    /// What is done with a file.
+    /// Operation on a file.
     fn file(&self, first: u32, progress: &mut Progress) -> Ask {
         use MixedOperation as Call;
         let size = self.spec.size_of(progress.file).0;

@@ -24,9 +24,9 @@ from headrace.measure import measure_strict
 
 SECONDS = 0.3
 """Duration of the measurement for each size, and at least ten messages
-(crates/load/src/network/ask.rs)."""
+(crates/load/src/network/sender.rs)."""
 WARM_UP = 5
-"""Messages that are sent before the measurement (crates/load/src/network/ask.rs)."""
+"""Messages that are sent before the measurement (crates/load/src/network/sender.rs)."""
 BYTE, BLOCK = 1, 512
 """A block fits in one packet, and is the smallest direct call."""
 MIDDLE, LARGE = 256 << 10, 1 << 20

@@ -101,14 +101,14 @@ def twin(
         raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
     if sets and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--set")
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if plot is not None:
-        check_directory(plot)
     check_apart(
         {"--output": output, "--trace-to": trace_to, "--plot": plot},
         {"the machine's file": machine, "--again": again},
     )
+    if output is not None:
+        check_writable(output, FileFormat.JSON)
+    if plot is not None:
+        check_directory(plot)
     if directory is None:
         assert again is not None
         with steps("twin") as told:

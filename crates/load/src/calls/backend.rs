@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Calls, Null, Posix, Stalling, Uring};
 use crate::Error;
 
-/// How calls are made.
+/// Backend that makes the calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Backend {
     /// System calls.
@@ -49,7 +49,7 @@ impl Backend {
         })
     }
 
-    /// What makes a process's calls, with paths below a directory.
+    /// Creates the call backend of a process, with paths below a directory.
     ///
     /// # Errors
     /// If the kernel does not let it.

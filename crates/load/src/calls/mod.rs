@@ -29,7 +29,7 @@ use rustix::io::Errno;
 /// An open file.
 pub type Handle = Rc<OwnedFd>;
 
-/// What a call gives.
+/// Result of a call.
 pub type Result<T> = std::result::Result<T, Errno>;
 
 /// A range of bytes that is locked.
@@ -47,7 +47,7 @@ pub const END_OF_FILES: u64 = 1 << 60;
 /// The calls; paths are relative to the benchmark's own directory, but for
 /// [`state`](Calls::state). Each process has one of its own.
 pub trait Calls {
-    /// Whether they reach a file system.
+    /// Returns true if they reach a file system.
     fn are_real(&self) -> bool {
         true
     }

@@ -12,10 +12,10 @@ use rustix::thread::UnshareFlags;
 
 use super::{Calls, Handle, Mapping, Range, Result, Stream};
 
-/// What glibc's readdir(3) reads at a time (sysdeps/unix/sysv/linux/opendir.c).
+/// Buffer size of glibc's readdir(3) (sysdeps/unix/sysv/linux/opendir.c).
 const LISTED: usize = 32_768;
 
-/// What directories are made with, as with `umask 022`.
+/// Mode of created directories, as with `umask 022`.
 pub(super) const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 /// System calls, made one by one and waited for.
@@ -24,7 +24,7 @@ pub struct Posix {
     root: Arc<OwnedFd>,
     names: Vec<MaybeUninit<u8>>,
     value: Vec<u8>,
-    /// Whether the thread's current directory is its own.
+    /// True if the thread's current directory is its own.
     apart: bool,
 }
 

@@ -11,13 +11,13 @@ use rustix::fs::{Mode, OFlags};
 
 use super::{Calls, Handle, Mapping, Posix, Range, Result, Stream};
 
-/// Which part of the calls stalls.
+/// Fraction of the calls that stall.
 pub const SHARE: f64 = 0.005;
 
-/// How long at least.
+/// Minimum duration of a stall.
 pub const STALL: Duration = Duration::from_millis(20);
 
-/// Whether calls stall, one after the other: the same ones in every process.
+/// True if calls stall, one after the other: the same ones in every process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stalls {
     draws: u64,

@@ -28,8 +28,8 @@ unsafe extern "C" {
 #[derive(Debug, Default)]
 pub struct Stream {
     file: Option<NonNull<libc::FILE>>,
-    /// Where it stands, if that is known, and whether the last call wrote: between writing and reading there
-    /// must be a seek or a flush (C11, 7.21.5.3).
+    /// Stream position, if known, and a flag that the last call wrote: between writing and reading
+    /// there must be a seek or a flush (C11, 7.21.5.3).
     position: Option<u64>,
     writes: bool,
     /// Its buffer, which must outlive it.
@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// What it has open.
+    /// Returns the open descriptor.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         let file = self.file?;
         // SAFETY: the FILE is open as long as `self` has it, and so is its descriptor.

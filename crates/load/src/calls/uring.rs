@@ -1,8 +1,9 @@
 //! Calls through io_uring: each is put into a ring, and its completion waited for, so that
 //! what it takes can be laid beside the system call of the same name.
 //!
-//! What io_uring has not is made as a system call: locks, directories' lists, statvfs,
-//! access, chmod, chdir, readlink, mappings and the C library's. ftruncate came late (Linux
+//! Calls without an io_uring operation are made as system calls: locks, directories' lists,
+//! statvfs, access, chmod, chdir, readlink, mappings and the C library's. ftruncate came late
+//! (Linux
 //! 6.9), and is one before.
 #![expect(
     unsafe_code,
@@ -26,7 +27,7 @@ use crate::Error;
 /// Entries of the ring: one is used at a time.
 const ENTRIES: u32 = 2;
 
-/// What the kernel must have, since Linux 5.19.
+/// io_uring operations that the kernel must support (Linux 5.19).
 const NEEDED: [u8; 13] = [
     opcode::OpenAt::CODE,
     opcode::Close::CODE,
@@ -89,7 +90,8 @@ impl Uring {
 
     /// Puts an entry into the ring and waits until it is completed.
     ///
-    /// What the entry points to must stay where it is until this returns.
+    /// Submits one entry and waits for it. Memory that the entry points to must stay valid until
+    /// this returns.
     fn completed(&mut self, entry: &squeue::Entry) -> Result<i32> {
         if let Some(errno) = self.broken {
             return Err(errno);
@@ -136,8 +138,7 @@ impl Uring {
 
 fn missing(why: &str) -> Error {
     Error::Unsuitable(format!(
-        "calls \"io-uring\": {why}: the kernel, or a sandbox, does not let this program use \
-         io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\""
+        "calls \"io-uring\": {why}: the kernel or a sandbox does not permit io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\""
     ))
 }
 

@@ -14,18 +14,18 @@ use super::names::{is_empty, is_ours};
 use super::{failure, new_name, open_parent, rename};
 use crate::Error;
 
-/// What was done with the directories of earlier runs.
+/// Result of cleaning up directories of earlier runs.
 #[derive(Debug, Default)]
 pub struct Cleaned {
-    /// Those that are gone.
+    /// Removed directories.
     pub removed: Vec<PathBuf>,
-    /// Those that are still there, and why.
-    pub left: Vec<(PathBuf, Left)>,
+    /// Directories that were kept, and the reason.
+    pub left: Vec<(PathBuf, LeftReason)>,
 }
 
 /// Why a directory was left.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum LeftReason {
     /// It has no mark, or one that no benchmark wrote.
     NotMarked,
     /// Its run goes on, or one within it.
@@ -36,13 +36,15 @@ pub enum Left {
     Failed(Errno),
 }
 
-impl std::fmt::Display for Left {
+impl std::fmt::Display for LeftReason {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Left::NotMarked => write!(to, "it carries no mark of a benchmark"),
-            Left::InUse => write!(to, "its benchmark is still running"),
-            Left::Foreign(names) => write!(to, "not the benchmark's own: {}", names.join(", ")),
-            Left::Failed(errno) => write!(to, "{}", std::io::Error::from(*errno)),
+            LeftReason::NotMarked => write!(to, "it carries no mark of a benchmark"),
+            LeftReason::InUse => write!(to, "its benchmark is still running"),
+            LeftReason::Foreign(names) => {
+                write!(to, "not the benchmark's own: {}", names.join(", "))
+            }
+            LeftReason::Failed(errno) => write!(to, "{}", std::io::Error::from(*errno)),
         }
     }
 }
@@ -64,7 +66,7 @@ pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
         match clean_one(&parent, &name) {
             Ok(()) => cleaned.removed.push(path),
             // Its own run, or somebody else who cleans, was faster.
-            Err(Left::Failed(Errno::NOENT)) => {}
+            Err(LeftReason::Failed(Errno::NOENT)) => {}
             Err(left) => cleaned.left.push((path, left)),
         }
     }
@@ -73,55 +75,55 @@ pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
     Ok(cleaned)
 }
 
-fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), Left> {
+fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), LeftReason> {
     let root = below(parent.as_fd(), name).map_err(|errno| match errno {
-        Errno::NOTDIR | Errno::LOOP => Left::NotMarked,
-        errno => Left::Failed(errno),
+        Errno::NOTDIR | Errno::LOOP => LeftReason::NotMarked,
+        errno => LeftReason::Failed(errno),
     })?;
     // A pipe of that name must not be waited for.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mark = match rustix::fs::openat(&root, MARK, flags, Mode::empty()) {
         // Its run was killed before it was marked, or after its mark was removed.
         Err(Errno::NOENT) if is_empty(name) => return remove_empty(parent, name),
-        mark => mark.map_err(|_| Left::NotMarked)?,
+        mark => mark.map_err(|_| LeftReason::NotMarked)?,
     };
-    let stat = rustix::fs::fstat(&mark).map_err(Left::Failed)?;
+    let stat = rustix::fs::fstat(&mark).map_err(LeftReason::Failed)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Left::NotMarked);
+        return Err(LeftReason::NotMarked);
     }
     // On a file system without locks the mark has to do.
     let locked = rustix::fs::flock(&mark, FlockOperation::NonBlockingLockExclusive);
     let mut text = [0; 4096];
-    let read = rustix::io::read(&mark, &mut text).map_err(Left::Failed)?;
+    let read = rustix::io::read(&mark, &mut text).map_err(LeftReason::Failed)?;
     // Whoever is killed while a mark is written leaves a part of it, and nothing else.
     let marked = is_mark(&text[..read]) || is_empty(name) && holds_a_mark_only(&root)?;
     if !marked {
-        return Err(Left::NotMarked);
+        return Err(LeftReason::NotMarked);
     }
     if locked == Err(Errno::WOULDBLOCK) {
-        return Err(Left::InUse);
+        return Err(LeftReason::InUse);
     }
-    let left = empty(&root).map_err(Left::Failed)?;
+    let left = empty(&root).map_err(LeftReason::Failed)?;
     if !left.foreign.is_empty() {
-        return Err(Left::Foreign(left.foreign));
+        return Err(LeftReason::Foreign(left.foreign));
     }
     if !left.in_use.is_empty() {
-        return Err(Left::InUse);
+        return Err(LeftReason::InUse);
     }
-    remove_marked(parent, &root, name).map_err(Left::Failed)
+    remove_marked(parent, &root, name).map_err(LeftReason::Failed)
 }
 
 /// Removes a directory in which nothing is.
-fn remove_empty(parent: &OwnedFd, name: &str) -> Result<(), Left> {
+fn remove_empty(parent: &OwnedFd, name: &str) -> Result<(), LeftReason> {
     let removed = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
     removed.map_err(|errno| match errno {
-        Errno::NOTEMPTY | Errno::EXIST => Left::NotMarked,
-        errno => Left::Failed(errno),
+        Errno::NOTEMPTY | Errno::EXIST => LeftReason::NotMarked,
+        errno => LeftReason::Failed(errno),
     })
 }
 
-fn holds_a_mark_only(root: &OwnedFd) -> Result<bool, Left> {
-    let all = entries(root).map_err(Left::Failed)?;
+fn holds_a_mark_only(root: &OwnedFd) -> Result<bool, LeftReason> {
+    let all = entries(root).map_err(LeftReason::Failed)?;
     Ok(all.iter().all(|(name, _)| name == MARK))
 }
 
@@ -150,7 +152,7 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
         // Somebody who cleans was faster.
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => {
-            // Whoever is told of it looks under its name.
+            // Observers find it by its name.
             let _ = aside.map(|aside| rename(parent, &aside, name));
             Err(errno)
         }
@@ -173,10 +175,10 @@ impl From<Errno> for Broken {
     }
 }
 
-/// What is still in a directory that was emptied, by paths from there.
+/// Entries left in an emptied directory, by relative path.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
-    /// What is not the engine's.
+    /// Entries that the engine did not create.
     foreign: Vec<String>,
     /// Directories of benchmarks that are still running.
     in_use: Vec<String>,
@@ -218,7 +220,7 @@ pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Rest,
     Ok(removal.rest)
 }
 
-/// Files that are removed before somebody who watches is told.
+/// Number of files removed between two progress reports.
 const AT_ONCE: usize = 256;
 
 /// Threads that remove them.
@@ -242,13 +244,15 @@ impl Removal<'_> {
             // of a calibration do.
             if name.starts_with(PREFIX) && kind == FileType::Directory {
                 match clean_one(directory, &name) {
-                    Ok(()) | Err(Left::Failed(Errno::NOENT)) => self.tell()?,
-                    Err(Left::InUse) => self.rest.in_use.push(full),
-                    Err(Left::Foreign(within)) => {
+                    Ok(()) | Err(LeftReason::Failed(Errno::NOENT)) => self.tell()?,
+                    Err(LeftReason::InUse) => self.rest.in_use.push(full),
+                    Err(LeftReason::Foreign(within)) => {
                         let paths = within.iter().map(|it| format!("{full}/{it}"));
                         self.rest.foreign.extend(paths);
                     }
-                    Err(Left::NotMarked | Left::Failed(_)) => self.rest.foreign.push(full),
+                    Err(LeftReason::NotMarked | LeftReason::Failed(_)) => {
+                        self.rest.foreign.push(full)
+                    }
                 }
                 continue;
             }
@@ -331,7 +335,7 @@ fn unlink(directory: &OwnedFd, names: &[String]) -> (usize, Result<(), Errno>) {
     (names.len(), Ok(()))
 }
 
-/// How many files of ours lie in a directory, and how many bytes they hold.
+/// Returns the number and the total bytes of the engine's files in a directory.
 pub(super) fn usage(directory: &OwnedFd) -> Result<(u64, u64), Errno> {
     let (mut files, mut bytes) = (0, 0);
     for (name, kind) in entries(directory)? {
@@ -363,8 +367,8 @@ fn below(parent: rustix::fd::BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errn
     }
 }
 
-/// What is in a directory, in the order of inodes: removed so, files of ext4 take each block of
-/// the table of inodes once and not over and over.
+/// Lists a directory in the order of inodes. Removal in this order touches each block of ext4's
+/// inode table once.
 fn entries(directory: &OwnedFd) -> Result<Vec<(String, FileType)>, Errno> {
     let mut all = Vec::new();
     for entry in Dir::read_from(directory)? {

@@ -7,11 +7,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-/// How the names of such directories begin.
+/// Prefix of the names of such directories.
 pub const PREFIX: &str = "headrace-bench-";
 
-/// How they begin while a directory is made or removed: nothing but a mark is in it, whole, in
-/// part, or none.
+/// Prefix of the names while a directory is created or removed. The directory then holds at most a
+/// complete or partial mark.
 pub const EMPTY: &str = "headrace-bench-empty-";
 
 /// The name of the mark in it.
@@ -20,7 +20,7 @@ pub const MARK: &str = ".headrace-bench";
 /// Bytes of a mark at the most.
 const LONGEST: usize = 4096;
 
-/// What the mark says.
+/// Content of a directory's mark.
 #[derive(Serialize, Deserialize)]
 pub struct Mark {
     made_by: String,
@@ -30,7 +30,7 @@ pub struct Mark {
     /// Nanoseconds since 1970, so that no two marks are alike.
     #[serde(default)]
     made: u128,
-    /// Whose the directory is, as its file system says.
+    /// Owner of the directory according to its file system.
     #[serde(default)]
     owner: Option<u32>,
 }
@@ -65,13 +65,14 @@ pub fn read(directory: &OwnedFd) -> Result<Vec<u8>, Errno> {
     Ok(text)
 }
 
-/// Whose the directory is, by the text of its mark; marks of earlier versions do not say it.
+/// Returns the directory's owner from the text of its mark. Marks of earlier versions name no
+/// owner.
 pub fn owner(text: &[u8]) -> Option<u32> {
     let mark: Result<Mark, _> = serde_json::from_slice(text);
     mark.ok().and_then(|mark| mark.owner)
 }
 
-/// Whether a text is a mark.
+/// Returns true if a text is a mark.
 pub fn is_mark(text: &[u8]) -> bool {
     let mark: Result<Mark, _> = serde_json::from_slice(text);
     mark.is_ok_and(|mark| mark.made_by == MAKER)

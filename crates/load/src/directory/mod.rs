@@ -1,20 +1,20 @@
 //! The directory that a benchmark makes for itself, and the only one it writes in.
 //!
-//! It carries a mark, a file that is locked as long as the run lives. What is removed is
-//! only what lies in a marked directory and has a name such as the engine gives: what
-//! somebody else put there stays, and so does everything on another file system.
+//! It carries a mark, a file that is locked as long as the run lives. The engine removes only
+//! entries of a marked directory whose names it generates. It keeps foreign entries and everything
+//! on another file system.
 //!
-//! Whoever is killed leaves what can be told from other people's directories at any moment:
-//! without a mark it has a name that says so, under which it is made and removed, and is empty.
+//! A killed engine always leaves a directory that can be recognised. A directory without a mark is
+//! empty and has a special name, under which it is created and removed.
 
 mod clean;
 mod mark;
 mod names;
 mod ownership;
-mod suitable;
+mod suitability;
 
 use clean::{Broken, empty_watched};
-pub use clean::{Cleaned, Left, Removing, clean};
+pub use clean::{Cleaned, LeftReason, Removing, clean};
 pub use ownership::{Owners, open_directory};
 
 use std::ffi::CStr;
@@ -54,9 +54,9 @@ impl Directory {
     /// in it.
     pub fn make(below: &Path) -> Result<Directory, Error> {
         let failed = |what| failure(below, what);
-        let parent = open_parent(below, suitable::EXPECTED)?;
+        let parent = open_parent(below, suitability::EXPECTED)?;
         Owners::of_process().check(below, &parent)?;
-        suitable::check(below, &parent)?;
+        suitability::check(below, &parent)?;
         let mut last = Errno::EXIST;
         for _ in 0..TRIES {
             let make = |name: &str| rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755));
@@ -118,7 +118,7 @@ impl Directory {
         Ok(joined)
     }
 
-    /// What its mark says, by which others can join.
+    /// Returns the text of the mark, with which other processes join.
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.mark
@@ -137,7 +137,7 @@ impl Directory {
         })
     }
 
-    /// Where it is, from the file system's root on.
+    /// Returns the absolute path.
     ///
     /// # Errors
     /// If it is gone, or its name is no text.
@@ -152,7 +152,7 @@ impl Directory {
         text.map_err(|_| failed(std::io::Error::other("its path is not UTF-8")))
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -163,7 +163,7 @@ impl Directory {
         &self.root
     }
 
-    /// Whether its path still leads to it: not if it was unmounted, moved or removed.
+    /// Returns true if its path still leads to it: not if it was unmounted, moved or removed.
     #[must_use]
     pub fn is_there(&self) -> bool {
         let found = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
@@ -173,7 +173,7 @@ impl Directory {
         }
     }
 
-    /// How many files lie in it, and how many bytes they hold.
+    /// Number of files that lie in it, and how many bytes they hold.
     ///
     /// # Errors
     /// If it cannot be read.

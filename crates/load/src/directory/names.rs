@@ -2,8 +2,8 @@
 
 use super::mark::EMPTY;
 
-/// Whether a name is one that the engine gives: `hr-`, letters, a number, and perhaps a word
-/// behind a dot, as `hr-w0`, `hr-d12` or `hr-f7.renamed`. Nobody else's are like that.
+/// Returns true if a name is one that the engine gives: `hr-`, letters, a number, and perhaps a
+/// word behind a dot, as `hr-w0`, `hr-d12` or `hr-f7.renamed`. Nobody else's are like that.
 pub fn is_ours(name: &str) -> bool {
     let Some(name) = name.strip_prefix("hr-") else {
         return false;
@@ -15,8 +15,8 @@ pub fn is_ours(name: &str) -> bool {
     digits && letters && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a name is one under which the engine makes and removes directories, of a process and a
-/// number.
+/// Returns true if a name is one under which the engine makes and removes directories, of a process
+/// and a number.
 pub fn is_empty(name: &str) -> bool {
     let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = name.strip_prefix(EMPTY).and_then(|it| it.split_once('-'));

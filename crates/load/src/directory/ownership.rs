@@ -23,7 +23,7 @@ const FIRST_GROUP_OF_USERS: u32 = 1000;
 
 const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// Who may own what root works in.
+/// Users who may own the directories in which root works.
 #[derive(Clone, Debug)]
 pub struct Owners {
     /// None if this is not root: then the kernel's permissions are enough.
@@ -32,7 +32,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Of this process: root and the user who called sudo or pkexec.
+    /// Returns the owners trusted by this process: root and the user who called sudo or pkexec.
     #[must_use]
     pub fn of_process() -> Owners {
         let number = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
@@ -46,7 +46,7 @@ impl Owners {
         }
     }
 
-    /// Whether what this user owns may lead to where root works.
+    /// Returns true if what this user owns may lead to where root works.
     #[must_use]
     pub fn trusts(&self, owner: u32) -> bool {
         let trusted = self.trusted.as_ref();
@@ -88,7 +88,7 @@ impl Owners {
         Ok(at)
     }
 
-    /// Where a symbolic link in a directory leads; `path` is what was asked for.
+    /// Returns the target of a symbolic link in a directory; `path` is the requested path.
     fn link(&self, at: &OwnedFd, name: &OsStr, path: &Path) -> Result<PathBuf, Error> {
         let failed = failure(path, "it cannot be opened");
         let flags = PATH | OFlags::NOFOLLOW;
@@ -145,8 +145,8 @@ impl Owners {
             return Ok(());
         }
         Err(Error::Unsuitable(format!(
-            "{path}: others than its owner can write to it (mode {:o}) and exchange what root \
-             makes in it: expected another directory, or chmod go-w {path}",
+            "{path}: users other than its owner can write to it (mode {:o}) and replace files \
+             that root creates: expected another directory, or chmod go-w {path}",
             found.st_mode & 0o7777,
             path = path.display(),
         )))
@@ -167,7 +167,7 @@ pub fn open_directory(path: &Path, strictly: bool) -> Result<OwnedFd, Error> {
     Ok(opened)
 }
 
-/// Where a path starts.
+/// Start of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Root,
@@ -182,7 +182,7 @@ fn open_start(start: Start) -> Result<OwnedFd, Errno> {
     rustix::fs::openat(CWD, path, PATH | OFlags::DIRECTORY, Mode::empty())
 }
 
-/// Where a path starts, and its components, the last first.
+/// Splits a path into its start and its components, last component first.
 fn components(path: &Path) -> (Start, Vec<OsString>) {
     let start = match path.is_absolute() {
         true => Start::Root,

@@ -50,8 +50,8 @@ fn cleaning_removes_what_carries_the_mark_and_is_not_in_use() {
     let mut left = cleaned.left;
     left.sort_by_key(|(path, _)| path.clone());
     let mut expected = vec![
-        (running.path().to_path_buf(), Left::InUse),
-        (unmarked.clone(), Left::NotMarked),
+        (running.path().to_path_buf(), LeftReason::InUse),
+        (unmarked.clone(), LeftReason::NotMarked),
     ];
     expected.sort_by_key(|(path, _)| path.clone());
     assert_eq!(left, expected);
@@ -73,7 +73,7 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
     drop((outer, dead));
     let cleaned = clean(below.path(), None).expect("it can be read");
     assert!(!gone.exists() && running.path().exists() && unmarked.exists());
-    let [(_, Left::Foreign(names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
+    let [(_, LeftReason::Foreign(names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
         panic!("it has what is not its own");
     };
     // What is still running is no stranger's.
@@ -90,7 +90,7 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
 }
 
-/// What a run that was killed leaves while its directory is made or removed.
+/// Cleans up directories of runs that were killed while creating or removing them.
 #[test]
 fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
     let below = scratch();
@@ -121,10 +121,13 @@ fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
     fs::write(others[0].join("notes.txt"), "x").expect("written");
     let cleaned = clean(below.path(), None).expect("it can be read");
     assert_eq!(cleaned.removed.len(), 4);
-    assert_eq!(cleaned.left, others.clone().map(|it| (it, Left::NotMarked)));
+    assert_eq!(
+        cleaned.left,
+        others.clone().map(|it| (it, LeftReason::NotMarked))
+    );
     fs::write(others[0].join(MARK), "half").expect("written");
     let cleaned = clean(below.path(), None).expect("it can be read");
-    assert_eq!(cleaned.left, others.map(|it| (it, Left::NotMarked)));
+    assert_eq!(cleaned.left, others.map(|it| (it, LeftReason::NotMarked)));
 }
 
 /// The kernel tells of every name that the directory ever had, so no moment is missed.
@@ -185,7 +188,7 @@ fn a_running_benchmark_within_anothers_directory_keeps_both() {
     let path = outer.path().to_path_buf();
     drop(outer);
     let cleaned = clean(below.path(), None).expect("it can be read");
-    assert_eq!(cleaned.left, [(path.clone(), Left::InUse)]);
+    assert_eq!(cleaned.left, [(path.clone(), LeftReason::InUse)]);
     fs::write(running.path().join("notes.txt"), "x").expect("written");
     let inner = running.path().to_path_buf();
     drop(running);
@@ -195,7 +198,7 @@ fn a_running_benchmark_within_anothers_directory_keeps_both() {
         .expect("it is within")
         .join("notes.txt");
     let notes = notes.to_str().expect("text").to_owned();
-    assert_eq!(cleaned.left, [(path, Left::Foreign(vec![notes]))]);
+    assert_eq!(cleaned.left, [(path, LeftReason::Foreign(vec![notes]))]);
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_symbolic_link_is_removed_and_what_it_leads_to_is_not() {
     made.remove().expect("it goes");
     let cleaned = clean(below.path(), None).expect("it can be read");
     assert_eq!(cleaned.removed.len(), 0);
-    assert_eq!(cleaned.left[0].1, Left::NotMarked);
+    assert_eq!(cleaned.left[0].1, LeftReason::NotMarked);
     assert!(treasure.path().join("hr-f1").exists());
 }
 
@@ -298,7 +301,7 @@ fn a_pipe_in_the_place_of_the_mark_is_not_waited_for() {
     )
     .expect("made");
     let cleaned = clean(below.path(), None).expect("it can be read");
-    assert_eq!(cleaned.left, [(directory, Left::NotMarked)]);
+    assert_eq!(cleaned.left, [(directory, LeftReason::NotMarked)]);
 }
 
 #[test]
@@ -335,14 +338,14 @@ fn a_removal_that_was_broken_off_can_be_taken_up_again() {
     });
     assert!(matches!(broken, Err(Error::Interrupted)));
     assert_eq!(told, [1, 2, 3, 4]);
-    // Those that were under way with it are gone, too.
+    // Those that were in progress with it are gone, too.
     let left = made.usage().expect("it is there").0;
     assert!((300..600).contains(&left), "{left}");
     made.remove().expect("it goes");
     assert_eq!(fs::read_dir(below.path()).expect("read").count(), 0);
 }
 
-/// Of a user who is neither root nor the caller of sudo, if tests run as root.
+/// A user who is neither root nor the caller of sudo, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
 /// Gives a path to somebody else; whether that was possible.

@@ -1,4 +1,4 @@
-//! What a job is.
+//! Description of a job.
 
 use serde::Deserialize;
 
@@ -9,20 +9,20 @@ use crate::calls::Backend;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// The number of its file, of its first process's if each has its own.
     pub file: u32,
-    /// Whether all processes use one file.
+    /// True if all processes use one file.
     pub shared: bool,
     /// Bytes of a file that are used.
     pub bytes: u64,
     /// Bytes of a request.
     pub block: u32,
-    /// Which share of the requests are reads.
+    /// Fraction of the requests that are reads.
     pub read_share: f64,
-    /// Whether offsets are random: each block once, in random order, then again. Otherwise
-    /// they ascend.
+    /// True if offsets are random: each block once, in random order, then again. Otherwise they
+    /// ascend.
     pub random: bool,
     /// Requests in flight per process at the most.
     pub queue_depth: u32,
@@ -36,7 +36,7 @@ pub struct Job {
     pub stable: bool,
     /// Seconds measured, at the most.
     pub seconds: Option<f64>,
-    /// Whether a process starts again at the end of its file until its time is over.
+    /// True if a process starts again at the end of its file until its time is over.
     pub repeated: bool,
     /// Seconds before, which do not count.
     pub warm_up: f64,
@@ -44,9 +44,9 @@ pub struct Job {
     pub rate: Option<f64>,
     /// Writes after which a process waits for all of its writes and calls fsync.
     pub sync_every: Option<u32>,
-    /// Whether each process calls fsync at its end.
+    /// True if each process calls fsync at its end.
     pub sync_at_end: bool,
-    /// Where random numbers start.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -56,20 +56,20 @@ const DEEPEST: u32 = 4096;
 /// Processes of a job at the most.
 const MOST_PROCESSES: u32 = 4096;
 
-/// What direct requests are multiples of at least: the smallest sector there is.
+/// Minimum alignment of direct requests: the smallest sector.
 const SECTOR: u32 = 512;
 
 /// Bytes of all of a process's buffers at the most.
 const MOST_BUFFERED: u64 = 4 << 30;
 
 impl Job {
-    /// Whether it reads.
+    /// Returns true if it reads.
     #[must_use]
     pub fn reads(&self) -> bool {
         self.read_share > 0.0
     }
 
-    /// Whether it writes.
+    /// Returns true if it writes.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.read_share < 1.0
@@ -91,7 +91,7 @@ impl Job {
         self.bytes / u64::from(self.block.max(1))
     }
 
-    /// How its calls are made.
+    /// Returns the backend that makes the calls.
     pub(crate) fn backend(&self) -> Result<Backend, Error> {
         match Backend::with_word(&self.calls)? {
             Backend::Null | Backend::Stalling => Err(self.wrong(format!(
@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// Refuses what cannot be carried out.
+    /// Refuses what cannot be executed.
     ///
     /// # Errors
     /// Says what was expected.

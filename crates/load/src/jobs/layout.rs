@@ -13,14 +13,14 @@ use crate::operation::Buffer;
 /// Bytes of a write.
 const PIECE: u64 = 4 << 20;
 
-/// What is written between two syncs of a file that is not written directly: what is dirty
-/// takes a slow disk half a second.
+/// Bytes written between two syncs of a buffered file: a slow disk writes them back in half a
+/// second.
 const DIRTY: u64 = 32 << 20;
 
-/// What direct writes are multiples of.
+/// Alignment of direct writes.
 const ALIGNED: u64 = 4096;
 
-/// How a file is made.
+/// Creates a file with its initial content.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Its number.
@@ -31,14 +31,14 @@ pub struct Layout {
     pub least: u64,
     /// After how many seconds it is as large as it has become.
     pub seconds: Option<f64>,
-    /// Whether it is written, rather than only allocated.
+    /// True if it is written, rather than only allocated.
     pub written: bool,
-    /// Whether it is written past the page cache.
+    /// True if it is written past the page cache.
     pub direct: bool,
 }
 
-/// Makes a file in the benchmark's directory, on stable storage; gives its size. `watch` is told
-/// the bytes written so far.
+/// Makes a file in the benchmark's directory, on stable storage; gives its size. `watch` is
+/// called with the bytes written so far.
 ///
 /// # Errors
 /// If it cannot be made, or is broken off.

@@ -1,4 +1,4 @@
-//! Where a process's requests lie in its file.
+//! Offsets of a process's requests in its file.
 
 /// The blocks of a file, pass after pass.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// Those of a file of so many blocks.
+    /// Creates the offsets of a file of `blocks` blocks.
     pub fn new(blocks: u64, random: bool, seed: u64) -> Offsets {
         Offsets {
             blocks: blocks.max(1),

@@ -1,4 +1,4 @@
-//! A process of a job: keeps as many requests in flight as it may, and takes note of each.
+//! A process of a job: keeps as many requests in flight as it may, and records each.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::jobs::offsets::Offsets;
 use crate::jobs::queue::{Completion, Kind, Queue};
 use crate::jobs::target::JobTarget;
 use crate::operation;
-use crate::page_cache::Known;
+use crate::page_cache::KnownPages;
 use crate::record::{Done, Record};
 
-/// Of direct reads, one in so many is looked for in the page cache: a file system may take
-/// O_DIRECT and still answer from memory, and to look takes a system call.
+/// One in this many direct reads is looked up in the page cache: a file system may accept O_DIRECT
+/// and still serve from memory, and each check is a system call.
 const SAMPLED: u64 = 16;
 
 /// The longest that a process waits without a look at whether the run is over.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Of a kind of request: how many are done, bytes moved, and the sum of their latencies in
+/// Progress of one kind of request: completed requests, bytes moved, and the sum of latencies in
 /// nanoseconds.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -42,7 +42,7 @@ impl Progress {
     }
 }
 
-/// How many requests were in flight over time.
+/// Number of requests that were in flight over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InFlight {
     /// The most at a time.
@@ -55,7 +55,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// So many were in flight until now.
+    /// Accounts for the number of requests in flight until `now`.
     fn passed(&mut self, now: Nanoseconds, in_flight: usize) {
         // Before the end of the warm-up nothing counts.
         let span = now.saturating_sub(self.since);
@@ -65,24 +65,24 @@ impl InFlight {
     }
 }
 
-/// What a process did.
+/// Result of a process.
 pub struct ProcessOutcome {
     /// All requests.
     pub record: Record,
-    /// How many were in flight, from the end of the warm-up.
+    /// Requests in flight, from the end of the warm-up.
     pub in_flight: InFlight,
     /// Requests that were due before the end and were not made.
     pub not_made: u64,
 }
 
-/// What a process is made of.
+/// Inputs of a process.
 pub struct ProcessPlan<'a> {
     pub job: &'a Job,
     /// The job's number in its stage, and the process's in the job.
     pub number: usize,
     pub rank: u32,
     pub target: &'a JobTarget,
-    pub known: &'a Known,
+    pub known: &'a KnownPages,
     pub clock: Clock,
     /// Set when the stage ends early.
     pub ends: &'a AtomicBool,
@@ -91,7 +91,7 @@ pub struct ProcessPlan<'a> {
 
 /// A request in flight.
 #[derive(Clone, Copy)]
-struct Asked {
+struct InFlightRequest {
     kind: Kind,
     intended: Nanoseconds,
     started: Nanoseconds,
@@ -110,7 +110,7 @@ impl ProcessPlan<'_> {
         let ended = Process::new(&self).and_then(|mut process| {
             // All begin together.
             self.clock.wait_until(1, self.ends);
-            let ended = process.carry_out(&mut outcome);
+            let ended = process.run(&mut outcome);
             outcome.in_flight = process.in_flight;
             ended
         });
@@ -127,12 +127,12 @@ struct Process<'a> {
     file_number: u32,
     queue: Queue,
     free: Vec<usize>,
-    asked: Vec<Asked>,
+    asked: Vec<InFlightRequest>,
     done: Vec<Completion>,
     offsets: Offsets,
     /// Requests of all passes together, where there is an end to them.
     requests: Option<u64>,
-    /// When no more requests begin.
+    /// Time when no more requests begin.
     stop_at: Option<Nanoseconds>,
     /// Between two requests.
     pause: Option<f64>,
@@ -158,7 +158,7 @@ impl<'a> Process<'a> {
         let queue = Queue::new(job.backend()?, job.queue_depth, job.block, seed)?;
         let slots = queue.slots();
         let warm_up = in_nanoseconds(job.warm_up);
-        let nothing = Asked {
+        let nothing = InFlightRequest {
             kind: Kind::Sync,
             intended: 0,
             started: 0,
@@ -187,7 +187,7 @@ impl<'a> Process<'a> {
         })
     }
 
-    fn carry_out(&mut self, outcome: &mut ProcessOutcome) -> Result<(), Error> {
+    fn run(&mut self, outcome: &mut ProcessOutcome) -> Result<(), Error> {
         let job = self.plan.job;
         let mut draws = 0;
         let key = job.seed ^ (u64::from(self.plan.rank) << 16);
@@ -256,7 +256,8 @@ impl<'a> Process<'a> {
         Ok(())
     }
 
-    /// Whether its time is over. A process that gets no processor for so long makes one request.
+    /// Returns true if its time is over. A process that gets no processor for so long makes one
+    /// request.
     fn is_late(&self, time: Nanoseconds) -> bool {
         self.offsets.drawn() > 0 && self.stop_at.is_some_and(|stop| time >= stop)
     }
@@ -294,7 +295,7 @@ impl<'a> Process<'a> {
         };
         let started = self.plan.clock.now();
         self.in_flight.passed(started, self.queue.in_flight());
-        self.asked[slot] = Asked {
+        self.asked[slot] = InFlightRequest {
             kind,
             intended: match self.pause {
                 Some(_) => intended.min(started),
@@ -315,7 +316,7 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Waits until a request is completed, or for a time, and takes note of all that are.
+    /// Waits until a request is completed, or for a time, and records all that are.
     fn reap(&mut self, outcome: &mut ProcessOutcome, most: Option<Duration>) -> Result<(), Error> {
         let mut done = std::mem::take(&mut self.done);
         let before = self.queue.in_flight();
@@ -337,7 +338,7 @@ impl<'a> Process<'a> {
 
     fn completed(
         &self,
-        asked: Asked,
+        asked: InFlightRequest,
         ended: Nanoseconds,
         result: Result<usize, rustix::io::Errno>,
     ) -> Result<Done, Error> {

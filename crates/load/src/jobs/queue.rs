@@ -17,13 +17,13 @@ use crate::calls::Backend;
 use crate::jobs::layout::stamp;
 use crate::operation::Buffer;
 
-/// What direct transfers want a buffer's place to be a multiple of.
+/// Address alignment of buffers for direct transfers.
 const ALIGNED: usize = 4096;
 
 /// `IORING_ENTER_GETEVENTS` of include/uapi/linux/io_uring.h.
 const GETEVENTS: u32 = 1;
 
-/// What is asked for.
+/// Kind of request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// pread(2).
@@ -39,7 +39,7 @@ pub type Completion = (usize, Result<usize, Errno>);
 
 /// The requests of a process that are in flight. Each has a slot, with memory of its own.
 pub struct Queue {
-    /// Where it is not in the kernel's hands, it is dropped with the queue.
+    /// The queue drops the buffer unless the kernel still owns it.
     memory: ManuallyDrop<Buffer>,
     stride: usize,
     block: usize,
@@ -47,7 +47,7 @@ pub struct Queue {
     in_flight: usize,
     /// None where calls are system calls.
     ring: Option<IoUring>,
-    /// The system call that was made and not told of yet.
+    /// The system call that was made and not reported yet.
     made: Option<Completion>,
 }
 
@@ -79,12 +79,12 @@ impl Queue {
         self.in_flight
     }
 
-    /// How many can be.
+    /// Returns the capacity.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Whether a request is completed.
+    /// Returns true if a request is completed.
     pub fn is_ready(&mut self) -> bool {
         let ring = self.ring.as_mut();
         self.made.is_some() || ring.is_some_and(|ring| !ring.completion().is_empty())
@@ -197,7 +197,7 @@ impl Drop for Queue {
     }
 }
 
-/// Whether the kernel has io_uring, and lets this program use it.
+/// Returns true if the kernel has io_uring, and lets this program use it.
 #[must_use]
 pub fn has_io_uring() -> bool {
     ring(1).is_ok()
@@ -216,8 +216,7 @@ fn ring(slots: u32) -> Result<IoUring, Error> {
     let made = deferred.build(slots).or_else(|_| IoUring::new(slots));
     made.map_err(|error| {
         Error::Unsuitable(format!(
-            "calls \"io-uring\": {error}: the kernel, or a sandbox, does not let this program use \
-             io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\" and a queue \
+            "calls \"io-uring\": {error}: the kernel or a sandbox does not permit io_uring (see /proc/sys/kernel/io_uring_disabled); take calls \"posix\" and a queue \
              depth of 1"
         ))
     })

@@ -1,4 +1,4 @@
-//! What a job did, as a document has it.
+//! Report of a job.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::report::{Latency, ReadsReport, seconds};
 /// Reads, writes or syncs of a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct RequestsReport {
-    /// How many.
+    /// Count.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub struct RequestsReport {
 /// Latencies in seconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobLatency {
-    /// Those of every measurement.
+    /// Statistics common to all measurements.
     #[serde(flatten)]
     pub common: Latency,
     /// 99.9 % took no longer.
@@ -64,7 +64,7 @@ pub struct InFlightReport {
     pub max: usize,
 }
 
-/// What a job did.
+/// Report of a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobReport {
     /// Its name.
@@ -75,7 +75,7 @@ pub struct JobReport {
     pub requests: BTreeMap<&'static str, RequestsReport>,
     /// As the engine counted them.
     pub in_flight: InFlightReport,
-    /// Where the bytes came from that it read; of direct reads, those of a sample.
+    /// Sources of the bytes read. Direct reads are sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<ReadsReport>,
     /// Requests that were due before the end and were not made: its processes were waiting.

@@ -13,23 +13,23 @@ use crate::jobs::process::{InFlight, ProcessPlan, Progress};
 use crate::jobs::report::JobReport;
 use crate::jobs::target::JobTarget;
 use crate::operation;
-use crate::page_cache::Known;
+use crate::page_cache::KnownPages;
 use crate::record::Record;
 
-/// How often the caller is told how far the jobs are.
+/// Interval of progress reports.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a look at the processes takes at the most.
+/// Duration for which a look at the processes takes at the most.
 const SHORT: Duration = Duration::from_millis(2);
 
-/// How long it takes until every process is there: the clock begins then.
+/// Time until every process is ready; the clock starts then.
 const TOGETHER: Duration = Duration::from_millis(10);
 
-/// Of a kind of request: how many are done, bytes moved, and the sum of their latencies in
+/// Progress of one kind of request: completed requests, bytes moved, and the sum of latencies in
 /// seconds.
 pub type Counts = (u64, u64, f64);
 
-/// How far a stage is.
+/// Progress of a stage.
 #[derive(Clone, Debug)]
 pub struct JobsLive {
     /// Seconds since the processes began.
@@ -38,14 +38,14 @@ pub struct JobsLive {
     pub jobs: Vec<[Counts; 3]>,
 }
 
-/// What a stage's jobs did.
+/// Result of a stage's jobs.
 #[derive(Debug)]
 pub struct StageOutcome {
     /// By the job's number.
     pub jobs: Vec<JobReport>,
-    /// Whether it was broken off.
+    /// True if it was stopped.
     pub interrupted: bool,
-    /// What went wrong, if something did: what was measured before is here all the same.
+    /// Error that ended the run, if any. Measurements made before it are included.
     pub error: Option<Error>,
 }
 
@@ -59,7 +59,7 @@ pub fn run_stage(
     jobs: &[Job],
     watch: &mut dyn FnMut(&JobsLive) -> ControlFlow<()>,
 ) -> Result<StageOutcome, Error> {
-    let known = Known::new();
+    let known = KnownPages::new();
     for job in jobs {
         target.check(job)?;
         for file in files(job) {

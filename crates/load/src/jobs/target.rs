@@ -1,5 +1,5 @@
-//! What jobs work on: files in a benchmark's own directory, or a block device, which is only
-//! ever opened for reading.
+//! Target of jobs: files in a benchmark's own directory, or a block device, which is only ever
+//! opened for reading.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,7 +19,7 @@ const PROBED: usize = 4096;
 
 const MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// What jobs work on.
+/// Target of jobs.
 #[derive(Clone, Debug)]
 pub enum JobTarget {
     /// Files in a benchmark's own directory.
@@ -32,7 +32,7 @@ pub enum JobTarget {
         opened: Arc<OwnedFd>,
         /// Its size.
         bytes: u64,
-        /// What direct requests are multiples of.
+        /// Alignment of direct requests.
         sector: u32,
     },
 }
@@ -79,7 +79,7 @@ impl JobTarget {
         })
     }
 
-    /// Whether direct transfers are taken: by writing a block, in a directory.
+    /// Returns true if direct transfers are taken: by writing a block, in a directory.
     #[must_use]
     pub fn takes_direct(&self) -> bool {
         let JobTarget::Directory(directory) = self else {
@@ -139,7 +139,7 @@ impl JobTarget {
         }
     }
 
-    /// Refuses what cannot be carried out on it.
+    /// Refuses what cannot be executed on it.
     ///
     /// # Errors
     /// Says what was expected.
@@ -184,7 +184,7 @@ impl JobTarget {
         Ok(())
     }
 
-    /// What a request of a file, or of the device, is called in errors.
+    /// Returns the name of a file or the device for error messages.
     pub(crate) fn called(&self, number: u32) -> String {
         match self {
             JobTarget::Directory(directory) => {

@@ -59,7 +59,7 @@ fn made(target: &JobTarget, number: u32, bytes: u64) {
     assert_eq!(size, bytes);
 }
 
-/// What jobs do; none where this system has no io_uring.
+/// Runs jobs; none if the system has no io_uring.
 fn ran(target: &JobTarget, jobs: &[Job]) -> Option<Vec<JobReport>> {
     match run_stage(target, jobs, &mut |_| ControlFlow::Continue(())) {
         Ok(StageOutcome {
@@ -190,7 +190,7 @@ fn a_rate_is_kept_and_latency_counts_from_when_requests_were_due() {
             return;
         };
         let read = &found[0].requests["read"];
-        // All that were due were made, or are told of.
+        // All due requests were made or are reported.
         assert_eq!(read.count + found[0].not_made, 300);
         let from_intended = read.latency_from_intended.as_ref().expect("it has a rate");
         assert!(from_intended.common.mean >= read.latency.common.mean);

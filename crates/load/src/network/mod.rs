@@ -1,16 +1,16 @@
-//! What a network gives between two hosts: messages there and back, in the way of NetPIPE
-//! (Snell, Mikler and Gustafson, 1996).
+//! Network measurement between two hosts with round-trip messages, like NetPIPE (Snell, Mikler and
+//! Gustafson, 1996).
 //!
 //! One side answers ([`answer`]), the other asks ([`ask`]). A connection begins with a
 //! greeting and a token, then comes a size, how often, and so many messages of it there and
 //! as many back. All over TCP, without delay of small segments.
 
-mod answer;
-mod ask;
+mod echo;
+mod sender;
 mod wire;
 
-pub use answer::{Answering, answer};
-pub use ask::{RoundTrips, ask};
+pub use echo::{Answering, answer};
+pub use sender::{RoundTrips, ask};
 pub use wire::{LARGEST_MESSAGE, NetworkError};
 
 #[cfg(test)]

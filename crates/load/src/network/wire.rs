@@ -1,4 +1,4 @@
-//! What goes over the wire before the messages themselves.
+//! Handshake and headers of the network measurement.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,26 +7,26 @@ use std::time::Duration;
 /// Bytes of the largest message that is answered.
 pub const LARGEST_MESSAGE: u32 = 64 << 20;
 
-/// Who waits longer for the other side gives up.
+/// Timeout for the other side of a connection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a connection begins with: the protocol and its version.
+/// Greeting of a connection: the protocol and its version.
 const GREETING: &[u8; 16] = b"headrace-net-1\r\n";
 
 /// Bytes of a token, filled up with zeros.
 const TOKEN: usize = 64;
 
-/// What an answer begins with.
+/// First byte of a reply.
 const WELCOME: u8 = b'+';
 const REFUSED: u8 = b'-';
 
-/// What goes wrong between two hosts.
+/// Errors of the network measurement.
 #[derive(thiserror::Error, Debug)]
 pub enum NetworkError {
     /// The other side cannot be reached, or is gone.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// Action that failed.
         what: String,
         /// Why it failed.
         source: io::Error,
@@ -35,13 +35,13 @@ pub enum NetworkError {
     #[error("the other side refused the token: start both with the same --token")]
     Refused,
     /// The other side is something else.
-    #[error("the other side is no `headrace bench net answer`")]
+    #[error("the other side is not `headrace bench net answer`; check the address and the port")]
     Stranger,
-    /// What is asked for is too long.
+    /// The token is too long.
     #[error("expected a token of 1 to {TOKEN} bytes")]
     Token,
     /// A message's size is none.
-    #[error("expected messages of 1 B to 64 MiB, and one is of {0} B")]
+    #[error("message size {0} B: expected 1 B to 64 MiB")]
     Size(u64),
     /// The caller broke off.
     #[error("interrupted")]
@@ -64,7 +64,7 @@ fn patience_named(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::new(
             io::ErrorKind::TimedOut,
-            format!("nothing came or went for {} s", PATIENCE.as_secs()),
+            format!("no data was transferred for {} s", PATIENCE.as_secs()),
         ),
         _ => error,
     }
@@ -126,7 +126,7 @@ pub(super) fn let_in(stream: &mut TcpStream, token: &[u8; TOKEN]) -> io::Result<
     Ok(known)
 }
 
-/// So many messages of a size; none of size 0, which is the end.
+/// Announces messages of a size; size 0 ends the measurement.
 pub(super) fn send_header(stream: &mut TcpStream, size: u32, count: u32) -> io::Result<()> {
     let mut header = [0; 8];
     header[..4].copy_from_slice(&size.to_be_bytes());
@@ -134,7 +134,7 @@ pub(super) fn send_header(stream: &mut TcpStream, size: u32, count: u32) -> io::
     stream.write_all(&header)
 }
 
-/// What comes next: size and count.
+/// Receives a header: size and count of the following messages.
 pub(super) fn receive_header(stream: &mut TcpStream) -> io::Result<(u32, u32)> {
     let (mut size, mut count) = ([0; 4], [0; 4]);
     stream.read_exact(&mut size)?;

@@ -1,7 +1,6 @@
-//! What processes read into and write from.
+//! Buffers of the processes.
 
-/// What memory is aligned to that direct transfers go to and from: the largest logical
-/// block of usual devices.
+/// Alignment of buffers for direct transfers: the largest logical block of common devices.
 const ALIGNMENT: usize = 4096;
 
 /// A huge page of most machines (x86-64; aarch64 with pages of 4 KiB). Where one is larger, the
@@ -17,8 +16,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// So many bytes, which no compression makes smaller, in huge pages if that is asked for and
-    /// the kernel has some.
+    /// Allocates incompressible bytes, in huge pages if requested and available.
     #[must_use]
     pub fn new(size: usize, seed: u64, huge_pages: bool) -> Buffer {
         let alignment = if huge_pages { HUGE_PAGE } else { ALIGNMENT };
@@ -92,7 +90,7 @@ mod tests {
         assert_eq!(one.bytes(5000), other.bytes(5000));
     }
 
-    /// Of this process's memory, KiB in huge pages.
+    /// Returns the KiB of this process's memory that are in huge pages.
     #[cfg(target_os = "linux")]
     fn in_huge_pages() -> Option<u64> {
         let told = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;

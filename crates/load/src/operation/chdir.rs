@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// Another directory becomes the current one.
@@ -18,13 +18,13 @@ impl FileOperation for Chdir {
     }
 
     /// Each begins at the same place, as its path is relative.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        hands.calls.leave_directory()?;
-        Ok(Target::named(hands.names.directory(ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        context.calls.leave_directory()?;
+        Ok(Target::named(context.names.directory(ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.enter_directory(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.enter_directory(&target.path)?;
         Ok(0)
     }
 }

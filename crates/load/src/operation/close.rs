@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A file is closed.
@@ -17,12 +17,12 @@ impl FileOperation for Close {
         Group::File
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let file = match hands.files.take(ask.file) {
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let file = match context.files.take(ask.file) {
             Some(file) => file,
             None => {
-                let file = hands.open(ask.file, true)?;
-                hands.files.forget(ask.file);
+                let file = context.open(ask.file, true)?;
+                context.files.forget(ask.file);
                 file
             }
         };
@@ -31,12 +31,12 @@ impl FileOperation for Close {
         Ok(target)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        if let Some(stream) = hands.kept.streams.remove(&target.number) {
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        if let Some(stream) = context.kept.streams.remove(&target.number) {
             stream.close()?;
         }
         if let Some(file) = target.file.take() {
-            hands.calls.close(file)?;
+            context.calls.close(file)?;
         }
         Ok(0)
     }

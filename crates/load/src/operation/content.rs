@@ -1,4 +1,4 @@
-//! What files have in them, where what is read is to be looked at.
+//! Content of files whose reads are verified.
 
 /// Bytes that follow from file and place alone, so that whoever writes, all write the same.
 #[derive(Clone, Copy, Debug)]
@@ -7,7 +7,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Of a workload's files.
+    /// Creates the state for a workload's files.
     #[must_use]
     pub fn new(workload: usize, seed: u64) -> Content {
         Content {

@@ -3,8 +3,8 @@
 use headrace_workload::Ask;
 use rustix::fs::OFlags;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 use crate::files::{MODE, WRITING};
 
@@ -20,19 +20,19 @@ impl FileOperation for Create {
         Group::File
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.new_name(Kind::File, ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(context.new_name(Kind::File, ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let flags = WRITING | OFlags::EXCL | hands.flags;
-        target.file = Some(hands.calls.open(&target.path, flags, MODE)?);
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let flags = WRITING | OFlags::EXCL | context.flags;
+        target.file = Some(context.calls.open(&target.path, flags, MODE)?);
         Ok(0)
     }
 
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         ask: &Ask,
         target: Target,
         _: u64,
@@ -40,12 +40,14 @@ impl FileOperation for Create {
         let Some(file) = target.file else {
             return Err("nothing was made".to_owned());
         };
-        let kept = match hands.names.closes {
+        let kept = match context.names.closes {
             true => {
-                let flags = WRITING | hands.flags;
-                hands.files.keep(&mut *hands.calls, ask.file, flags, file)
+                let flags = WRITING | context.flags;
+                context
+                    .files
+                    .keep(&mut *context.calls, ask.file, flags, file)
             }
-            false => hands.calls.close(file),
+            false => context.calls.close(file),
         };
         kept.map_err(|errno| format!("closing a file: {errno}"))
     }

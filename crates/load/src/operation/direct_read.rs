@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read::Read;
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read past the page cache.
@@ -22,15 +22,15 @@ impl FileOperation for DirectRead {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::PastCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::PastCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::direct(hands, ask, false)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::direct(context, ask, false)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        Read.execute(hands, target)
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        Read.execute(context, target)
     }
 }

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::write::Write;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written past the page cache.
@@ -22,11 +22,11 @@ impl FileOperation for DirectWrite {
         true
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::direct(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::direct(context, ask, true)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        Write.execute(hands, target)
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        Write.execute(context, target)
     }
 }

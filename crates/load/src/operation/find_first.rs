@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::fs::Mode;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 use crate::files::DIRECTORY;
 
@@ -19,14 +19,14 @@ impl FileOperation for FindFirst {
         Group::Windows
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        hands.kept.listed = None;
-        Ok(Target::named(hands.names.directory(ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        context.kept.listed = None;
+        Ok(Target::named(context.names.directory(ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let directory = hands.calls.open(&target.path, DIRECTORY, Mode::empty())?;
-        hands.calls.list(&directory)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let directory = context.calls.open(&target.path, DIRECTORY, Mode::empty())?;
+        context.calls.list(&directory)?;
         target.file = Some(directory);
         Ok(0)
     }
@@ -34,12 +34,12 @@ impl FileOperation for FindFirst {
     /// It stays open for what follows.
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         _: &Ask,
         target: Target,
         _: u64,
     ) -> std::result::Result<(), String> {
-        hands.kept.listed = target.file;
+        context.kept.listed = target.file;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::fs::Mode;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 use crate::files::DIRECTORY;
 
@@ -20,32 +20,32 @@ impl FileOperation for FindNext {
     }
 
     /// It follows find-first or another; at the end of the directory it begins anew.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let directory = match hands.kept.listed.take() {
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let directory = match context.kept.listed.take() {
             Some(directory) => directory,
             None => {
-                let path = hands.names.directory(ask.file);
-                let directory = hands.calls.open(&path, DIRECTORY, Mode::empty())?;
-                hands.calls.list(&directory)?;
+                let path = context.names.directory(ask.file);
+                let directory = context.calls.open(&path, DIRECTORY, Mode::empty())?;
+                context.calls.list(&directory)?;
                 directory
             }
         };
         Ok(Target::opened(directory))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        target.size = hands.calls.list(target.open()?)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        target.size = context.calls.list(target.open()?)?;
         Ok(0)
     }
 
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         _: &Ask,
         target: Target,
         _: u64,
     ) -> std::result::Result<(), String> {
-        hands.kept.listed = target.file.filter(|_| target.size > 0);
+        context.kept.listed = target.file.filter(|_| target.size > 0);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read by the C library.
@@ -22,19 +22,19 @@ impl FileOperation for Fread {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::ThroughCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::streamed(hands, ask, false)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::streamed(context, ask, false)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let buffer = hands.buffer.bytes_mut(target.size);
-        let stream = hands.kept.streams.get_mut(&target.number);
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let buffer = context.buffer.bytes_mut(target.size);
+        let stream = context.kept.streams.get_mut(&target.number);
         let stream = stream.ok_or(Errno::BADF)?;
-        let read = match hands.short_call {
+        let read = match context.short_call {
             Some(call) => stream.read_by(buffer, target.offset, call)?,
             None => stream.read(buffer, target.offset)?,
         };

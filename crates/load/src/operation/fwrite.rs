@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written by the C library.
@@ -22,15 +22,15 @@ impl FileOperation for Fwrite {
         true
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::streamed(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::streamed(context, ask, true)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let bytes = hands.buffer.bytes(target.size);
-        let stream = hands.kept.streams.get_mut(&target.number);
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let bytes = context.buffer.bytes(target.size);
+        let stream = context.kept.streams.get_mut(&target.number);
         let stream = stream.ok_or(Errno::BADF)?;
-        let written = match hands.short_call {
+        let written = match context.short_call {
             Some(call) => stream.write_by(bytes, target.offset, call)?,
             None => stream.write(bytes, target.offset)?,
         };

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// An extended attribute is looked up.
@@ -17,15 +17,15 @@ impl FileOperation for Getxattr {
         Group::GetAttribute
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let target = Target::file(hands, ask, true)?;
-        hands.give_attribute(ask.file, target.open()?)?;
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let target = Target::file(context, ask, true)?;
+        context.give_attribute(ask.file, target.open()?)?;
         Ok(target)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let name = hands.kept.attribute.name();
-        hands.calls.attribute(target.open()?, name)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let name = context.kept.attribute.name();
+        context.calls.attribute(target.open()?, name)?;
         Ok(0)
     }
 }

@@ -2,8 +2,8 @@
 
 use headrace_workload::Ask;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A file gets another name.
@@ -18,22 +18,22 @@ impl FileOperation for Link {
         Group::SymbolicLink
     }
 
-    /// Of a mix, a file that an earlier operation has made gets it; if none is left, one is
-    /// made first.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let path = match hands.one_name(Kind::File, ask.file) {
+    /// In an operation mix, renames a file that an earlier operation created; creates one first if
+    /// none is left.
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let path = match context.one_name(Kind::File, ask.file) {
             Some(path) => path,
-            None => hands.make_file()?,
+            None => context.make_file()?,
         };
         Ok(Target {
             path,
-            other: hands.new_name(Kind::SecondName, ask.file),
+            other: context.new_name(Kind::SecondName, ask.file),
             ..Target::default()
         })
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.link(&target.path, &target.other)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.link(&target.path, &target.other)?;
         Ok(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::{END_OF_FILES, Range, Result};
 
 /// All bytes that a file has.
@@ -23,26 +23,26 @@ impl FileOperation for Lock {
         Group::Windows
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::file(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::file(context, ask, true)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.lock(target.open()?, WHOLE)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.lock(target.open()?, WHOLE)?;
         Ok(0)
     }
 
     /// It is unlocked at once: nobody waits for another's next operation.
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         _: &Ask,
         target: Target,
         _: u64,
     ) -> std::result::Result<(), String> {
         let unlocked = target
             .open()
-            .and_then(|file| hands.calls.unlock(file, WHOLE));
+            .and_then(|file| context.calls.unlock(file, WHOLE));
         unlocked.map_err(|errno| format!("unlocking: {errno}"))
     }
 }

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is copied from a mapping of all of it, which is made before the first.
@@ -22,24 +22,24 @@ impl FileOperation for MappedRead {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::ThroughCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let target = Target::mappable(hands, ask)?;
-        if !hands.kept.mapped.contains_key(&ask.file) {
-            let length = hands.calls.length(target.open()?)?;
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let target = Target::mappable(context, ask)?;
+        if !context.kept.mapped.contains_key(&ask.file) {
+            let length = context.calls.length(target.open()?)?;
             let length = usize::try_from(length).unwrap_or(usize::MAX);
-            let mapping = hands.calls.map(target.open()?, 0, length)?;
-            hands.kept.mapped.insert(ask.file, mapping);
+            let mapping = context.calls.map(target.open()?, 0, length)?;
+            context.kept.mapped.insert(ask.file, mapping);
         }
         Ok(target)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let buffer = hands.buffer.bytes_mut(target.size);
-        let mapping = hands.kept.mapped.get(&target.number);
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let buffer = context.buffer.bytes_mut(target.size);
+        let mapping = context.kept.mapped.get(&target.number);
         Ok(mapping.ok_or(Errno::BADF)?.load(target.offset, buffer) as u64)
     }
 }

@@ -2,8 +2,8 @@
 
 use headrace_workload::Ask;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A directory is made.
@@ -18,12 +18,12 @@ impl FileOperation for Mkdir {
         Group::Directory
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.new_name(Kind::Directory, ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(context.new_name(Kind::Directory, ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.make_directory(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.make_directory(&target.path)?;
         Ok(0)
     }
 }

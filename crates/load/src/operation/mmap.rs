@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is mapped and copied from there, as IOR reads by mapping.
@@ -21,21 +21,21 @@ impl FileOperation for Mmap {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::ThroughCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        hands.kept.forget_a_mapping();
-        Target::mappable(hands, ask)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        context.kept.forget_a_mapping();
+        Target::mappable(context, ask)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let mapping = hands
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let mapping = context
             .calls
             .map(target.open()?, target.offset, target.size)?;
-        let read = mapping.load(target.offset, hands.buffer.bytes_mut(target.size));
-        hands.kept.mappings.push(mapping);
+        let read = mapping.load(target.offset, context.buffer.bytes_mut(target.size));
+        context.kept.mappings.push(mapping);
         Ok(read as u64)
     }
 }

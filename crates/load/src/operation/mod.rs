@@ -21,15 +21,15 @@ mod fstat;
 mod fstatfs;
 mod fwrite;
 mod getxattr;
-mod hands;
 mod link;
 mod lock;
 mod mapped;
 mod mkdir;
 mod mmap;
 mod munmap;
+mod op_context;
 mod open;
-mod own_names;
+mod private_names;
 mod read;
 mod read_write;
 mod readdir;
@@ -53,9 +53,9 @@ mod write;
 
 pub use buffer::Buffer;
 pub use content::Content;
-pub use hands::{Hands, Kept};
 pub use headrace_spec::OperationGroup as Group;
-pub use own_names::OwnNames;
+pub use op_context::{OpContext, PendingState};
+pub use private_names::PrivateNames;
 pub use symlink::LEADS_TO;
 pub use target::Target;
 
@@ -108,7 +108,7 @@ pub static ALL: &[&dyn FileOperation] = &[
 
 /// An operation as a process with an interface carries it out.
 #[must_use]
-pub fn carried_out(number: usize, interface: Interface) -> &'static dyn FileOperation {
+pub fn implementation(number: usize, interface: Interface) -> &'static dyn FileOperation {
     let operation = ALL[number];
     match (interface, operation.name()) {
         (Interface::Library, "read") => &fread::Fread,
@@ -118,9 +118,9 @@ pub fn carried_out(number: usize, interface: Interface) -> &'static dyn FileOper
     }
 }
 
-/// How bytes of a file are read.
+/// Method by which bytes of a file are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum ReadMethod {
     /// From the page cache, if they are there.
     ThroughCache,
     /// From the file system, with O_DIRECT.
@@ -132,22 +132,21 @@ pub trait FileOperation: Sync {
     /// Its name in scenarios, tables and results.
     fn name(&self) -> &'static str;
 
-    /// What kind of load it is.
+    /// Operation group.
     fn group(&self) -> Group;
 
-    /// How often it is carried out in a mix of which nothing else is said, in relation to
-    /// the others.
+    /// Default weight of the operation in a mix, relative to the others.
     fn weight(&self) -> f64 {
         1.0
     }
 
-    /// Whether it moves the bytes that it is asked for.
+    /// Returns true if it moves the bytes that it is asked for.
     fn moves_bytes(&self) -> bool {
         false
     }
 
-    /// Where the bytes come from that it reads, if it reads any.
-    fn reads(&self, _: &Target) -> Option<Way> {
+    /// Returns the method by which the operation reads, if it reads.
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
         None
     }
 
@@ -155,13 +154,13 @@ pub trait FileOperation: Sync {
     ///
     /// # Errors
     /// What a call that was needed for it gives.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target>;
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target>;
 
     /// The operation. Gives the bytes that it moved. Timed.
     ///
     /// # Errors
     /// What the call gives.
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64>;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64>;
 
     /// Takes note of what the operation has changed, and says what is wrong with what it
     /// gave. Not timed.
@@ -170,7 +169,7 @@ pub trait FileOperation: Sync {
     /// What was found, and what was expected.
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         ask: &Ask,
         target: Target,
         moved: u64,
@@ -185,7 +184,7 @@ pub trait FileOperation: Sync {
             ));
         }
         // What was written is in the buffer still, and found to be right.
-        hands.check(ask.file, ask.offset, target.size)
+        context.check(ask.file, ask.offset, target.size)
     }
 }
 

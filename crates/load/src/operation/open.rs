@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 use crate::files::{MODE, WRITING};
 
@@ -18,13 +18,13 @@ impl FileOperation for Open {
         Group::File
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.path(ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(context.path(ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let flags = WRITING | hands.flags;
-        target.file = Some(hands.calls.open(&target.path, flags, MODE)?);
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let flags = WRITING | context.flags;
+        target.file = Some(context.calls.open(&target.path, flags, MODE)?);
         Ok(0)
     }
 
@@ -32,7 +32,7 @@ impl FileOperation for Open {
     /// operations have nothing to do with each other.
     fn verify(
         &self,
-        hands: &mut Hands,
+        context: &mut OpContext,
         ask: &Ask,
         target: Target,
         _: u64,
@@ -40,11 +40,13 @@ impl FileOperation for Open {
         let Some(file) = target.file else {
             return Err("nothing was opened".to_owned());
         };
-        let kept = match hands.own {
-            Some(_) => hands.calls.close(file),
+        let kept = match context.own {
+            Some(_) => context.calls.close(file),
             None => {
-                let flags = WRITING | hands.flags;
-                hands.files.keep(&mut *hands.calls, ask.file, flags, file)
+                let flags = WRITING | context.flags;
+                context
+                    .files
+                    .keep(&mut *context.calls, ask.file, flags, file)
             }
         };
         kept.map_err(|errno| format!("closing a file: {errno}"))

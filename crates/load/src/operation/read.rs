@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read.
@@ -21,17 +21,17 @@ impl FileOperation for Read {
         true
     }
 
-    fn reads(&self, _: &Target) -> Option<Way> {
-        Some(Way::ThroughCache)
+    fn reads(&self, _: &Target) -> Option<ReadMethod> {
+        Some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::transfer(hands, ask, false)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::transfer(context, ask, false)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let buffer = hands.buffer.bytes_mut(target.size);
-        let read = hands.calls.read(target.open()?, buffer, target.offset)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let buffer = context.buffer.bytes_mut(target.size);
+        let read = context.calls.read(target.open()?, buffer, target.offset)?;
         Ok(read as u64)
     }
 }

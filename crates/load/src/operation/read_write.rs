@@ -5,7 +5,7 @@ use headrace_workload::Ask;
 
 use super::read::Read;
 use super::write::Write;
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read or written.
@@ -24,21 +24,21 @@ impl FileOperation for ReadWrite {
         true
     }
 
-    fn reads(&self, target: &Target) -> Option<Way> {
-        (!target.writes).then_some(Way::ThroughCache)
+    fn reads(&self, target: &Target) -> Option<ReadMethod> {
+        (!target.writes).then_some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let writes = ask.operation == Operation::Write;
-        let mut target = Target::transfer(hands, ask, writes)?;
+        let mut target = Target::transfer(context, ask, writes)?;
         target.writes = writes;
         Ok(target)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
         match target.writes {
-            true => Write.execute(hands, target),
-            false => Read.execute(hands, target),
+            true => Write.execute(context, target),
+            false => Read.execute(context, target),
         }
     }
 }

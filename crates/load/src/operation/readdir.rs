@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// The first part of a directory that is open is listed.
@@ -17,14 +17,14 @@ impl FileOperation for Readdir {
         Group::Directory
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let directory = hands.open_directory(ask.file)?;
-        hands.calls.rewind(&directory)?;
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let directory = context.open_directory(ask.file)?;
+        context.calls.rewind(&directory)?;
         Ok(Target::opened(directory))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.list(target.open()?)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.list(target.open()?)?;
         Ok(0)
     }
 }

@@ -4,7 +4,7 @@ use headrace_workload::Ask;
 use rustix::io::Errno;
 
 use super::symlink::LEADS_TO;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A symbolic link's target is read.
@@ -19,15 +19,15 @@ impl FileOperation for Readlink {
         Group::SymbolicLink
     }
 
-    /// Where no links were there before the run, there is one beside each file that is asked
-    /// for: it is made before it is read first.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        if let Some(path) = hands.names.symbolic_link(ask.file) {
+    /// If no links exist before the run, a link is created beside each requested file before its
+    /// first use.
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        if let Some(path) = context.names.symbolic_link(ask.file) {
             return Ok(Target::named(path));
         }
-        let path = hands.names.beside(ask.file, "link");
-        if hands.kept.links.insert(ask.file) {
-            match hands.calls.symbolic_link(LEADS_TO, &path) {
+        let path = context.names.beside(ask.file, "link");
+        if context.kept.links.insert(ask.file) {
+            match context.calls.symbolic_link(LEADS_TO, &path) {
                 // Another process has made it.
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno),
@@ -36,8 +36,8 @@ impl FileOperation for Readlink {
         Ok(Target::named(path))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.read_link(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.read_link(&target.path)?;
         Ok(0)
     }
 }

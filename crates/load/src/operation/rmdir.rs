@@ -2,8 +2,8 @@
 
 use headrace_workload::Ask;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// An empty directory is removed.
@@ -18,19 +18,19 @@ impl FileOperation for Rmdir {
         Group::Directory
     }
 
-    /// Of a mix, a directory that an earlier operation has made is removed; if none is left,
-    /// one is made first.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        if let Some(path) = hands.old_name(Kind::Directory, ask.file) {
+    /// In an operation mix, removes a directory that an earlier operation created; creates one
+    /// first if none is left.
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        if let Some(path) = context.old_name(Kind::Directory, ask.file) {
             return Ok(Target::named(path));
         }
-        let path = hands.passing_name(Kind::Directory);
-        hands.calls.make_directory(&path)?;
+        let path = context.passing_name(Kind::Directory);
+        context.calls.make_directory(&path)?;
         Ok(Target::named(path))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.remove_directory(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.remove_directory(&target.path)?;
         Ok(0)
     }
 }

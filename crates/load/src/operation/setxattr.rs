@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::attribute::USER_ATTRIBUTE;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A user's extended attribute is set.
@@ -18,12 +18,12 @@ impl FileOperation for Setxattr {
         Group::SetAttribute
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::file(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::file(context, ask, true)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context
             .calls
             .set_attribute(target.open()?, USER_ATTRIBUTE, b"1")?;
         Ok(0)

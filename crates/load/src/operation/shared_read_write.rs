@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read_write::ReadWrite;
-use super::{FileOperation, Group, Hands, Target, Way};
+use super::{FileOperation, Group, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is read or written.
@@ -22,15 +22,15 @@ impl FileOperation for SharedReadWrite {
         true
     }
 
-    fn reads(&self, target: &Target) -> Option<Way> {
-        (!target.writes).then_some(Way::ThroughCache)
+    fn reads(&self, target: &Target) -> Option<ReadMethod> {
+        (!target.writes).then_some(ReadMethod::ThroughCache)
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        ReadWrite.prepare(hands, ask)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        ReadWrite.prepare(context, ask)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        ReadWrite.execute(hands, target)
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        ReadWrite.execute(context, target)
     }
 }

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::write::Write;
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is written.
@@ -22,11 +22,11 @@ impl FileOperation for SharedWrite {
         true
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Write.prepare(hands, ask)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Write.prepare(context, ask)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        Write.execute(hands, target)
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        Write.execute(context, target)
     }
 }

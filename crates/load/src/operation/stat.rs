@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A file's attributes are looked up by its name.
@@ -17,12 +17,12 @@ impl FileOperation for Stat {
         Group::FileStat
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.path(ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(context.path(ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.stat(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.stat(&target.path)?;
         Ok(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// The state of the file system is looked up: free space, among others.
@@ -17,12 +17,12 @@ impl FileOperation for Statfs {
         Group::FileStat
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.absolute(ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(context.absolute(ask.file)))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.state(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.state(&target.path)?;
         Ok(0)
     }
 }

@@ -4,11 +4,11 @@ use std::ffi::CStr;
 
 use headrace_workload::Ask;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
-/// What symbolic links lead to: a name beside them, whether it is there or not.
+/// Target of symbolic links: a sibling name, which need not exist.
 pub const LEADS_TO: &CStr = c"f0";
 
 /// A symbolic link is made.
@@ -23,12 +23,14 @@ impl FileOperation for Symlink {
         Group::SymbolicLink
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Ok(Target::named(hands.new_name(Kind::SymbolicLink, ask.file)))
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Ok(Target::named(
+            context.new_name(Kind::SymbolicLink, ask.file),
+        ))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.symbolic_link(LEADS_TO, &target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.symbolic_link(LEADS_TO, &target.path)?;
         Ok(0)
     }
 }

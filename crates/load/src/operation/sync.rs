@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A file's written data is brought to stable storage.
@@ -17,15 +17,15 @@ impl FileOperation for Sync {
         Group::Write
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::file(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::file(context, ask, true)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        if let Some(stream) = hands.kept.streams.get_mut(&target.number) {
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        if let Some(stream) = context.kept.streams.get_mut(&target.number) {
             stream.flush()?;
         }
-        hands.calls.sync(target.open()?)?;
+        context.calls.sync(target.open()?)?;
         Ok(0)
     }
 }

@@ -1,4 +1,4 @@
-//! What an operation acts on.
+//! Target of an operation.
 
 use std::ffi::CString;
 
@@ -6,10 +6,10 @@ use headrace_workload::Ask;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::Hands;
+use super::OpContext;
 use crate::calls::{Handle, Result};
 
-/// What an operation acts on.
+/// Target of an operation.
 #[derive(Debug, Default)]
 pub struct Target {
     /// The open file, or the one that was opened.
@@ -24,7 +24,7 @@ pub struct Target {
     pub offset: u64,
     /// Bytes.
     pub size: usize,
-    /// Whether bytes are written, by what does both.
+    /// True if bytes are written, by what does both.
     pub writes: bool,
 }
 
@@ -33,9 +33,9 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn transfer(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
-        let file = hands.open(ask.file, writes)?;
-        Ok(Target::part(hands, ask, writes).of(file))
+    pub fn transfer(context: &mut OpContext, ask: &Ask, writes: bool) -> Result<Target> {
+        let file = context.open(ask.file, writes)?;
+        Ok(Target::part(context, ask, writes).of(file))
     }
 
     /// A part of a file that is open past the page cache. What is written goes to another
@@ -45,21 +45,21 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn direct(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
-        let file = match writes && !hands.flags.contains(OFlags::DIRECT) {
-            true => hands.open_beside(ask.file, "direct", OFlags::DIRECT)?,
-            false => hands.open_with(ask.file, writes, OFlags::DIRECT)?,
+    pub fn direct(context: &mut OpContext, ask: &Ask, writes: bool) -> Result<Target> {
+        let file = match writes && !context.flags.contains(OFlags::DIRECT) {
+            true => context.open_beside(ask.file, "direct", OFlags::DIRECT)?,
+            false => context.open_with(ask.file, writes, OFlags::DIRECT)?,
         };
-        Ok(Target::part(hands, ask, writes).of(file))
+        Ok(Target::part(context, ask, writes).of(file))
     }
 
     /// A part of a file that the C library has open.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn streamed(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
-        hands.open_stream(ask.file)?;
-        Ok(Target::part(hands, ask, writes))
+    pub fn streamed(context: &mut OpContext, ask: &Ask, writes: bool) -> Result<Target> {
+        context.open_stream(ask.file)?;
+        Ok(Target::part(context, ask, writes))
     }
 
     /// A part of a file that can be mapped: it is long enough, as loads from behind a
@@ -67,18 +67,18 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be opened, or is too short.
-    pub fn mappable(hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let target = Target::transfer(hands, ask, false)?;
-        match hands.calls.length(target.open()?)? < ask.offset + ask.size {
+    pub fn mappable(context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let target = Target::transfer(context, ask, false)?;
+        match context.calls.length(target.open()?)? < ask.offset + ask.size {
             true => Err(Errno::NXIO),
             false => Ok(target),
         }
     }
 
-    fn part(hands: &mut Hands, ask: &Ask, writes: bool) -> Target {
+    fn part(context: &mut OpContext, ask: &Ask, writes: bool) -> Target {
         let size = usize::try_from(ask.size).unwrap_or(usize::MAX);
         if writes {
-            hands.fill(ask.file, ask.offset, size);
+            context.fill(ask.file, ask.offset, size);
         }
         Target {
             number: ask.file,
@@ -99,15 +99,15 @@ impl Target {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn file(hands: &mut Hands, ask: &Ask, writes: bool) -> Result<Target> {
+    pub fn file(context: &mut OpContext, ask: &Ask, writes: bool) -> Result<Target> {
         let target = Target {
             number: ask.file,
             ..Target::default()
         };
-        Ok(target.of(hands.open(ask.file, writes)?))
+        Ok(target.of(context.open(ask.file, writes)?))
     }
 
-    /// What is open.
+    /// Returns the open files.
     #[must_use]
     pub fn opened(file: Handle) -> Target {
         Target::default().of(file)

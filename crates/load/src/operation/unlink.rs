@@ -2,8 +2,8 @@
 
 use headrace_workload::Ask;
 
-use super::own_names::Kind;
-use super::{FileOperation, Group, Hands, Target};
+use super::private_names::Kind;
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A file, or one of its names, is removed.
@@ -18,25 +18,25 @@ impl FileOperation for Unlink {
         Group::SymbolicLink
     }
 
-    /// Of a mix, a file that an earlier operation has made is removed; if none is left,
-    /// one is made first.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        if hands.own.is_none() {
-            hands.files.forget(ask.file);
-            hands.kept.streams.remove(&ask.file);
-            return Ok(Target::named(hands.path(ask.file)));
+    /// In an operation mix, removes a file that an earlier operation created; creates one first if
+    /// none is left.
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        if context.own.is_none() {
+            context.files.forget(ask.file);
+            context.kept.streams.remove(&ask.file);
+            return Ok(Target::named(context.path(ask.file)));
         }
-        let name = hands.old_name(Kind::SecondName, ask.file);
-        if let Some(path) = name.or_else(|| hands.old_name(Kind::File, ask.file)) {
+        let name = context.old_name(Kind::SecondName, ask.file);
+        if let Some(path) = name.or_else(|| context.old_name(Kind::File, ask.file)) {
             return Ok(Target::named(path));
         }
-        let path = hands.passing_name(Kind::File);
-        hands.make_file_at(&path)?;
+        let path = context.passing_name(Kind::File);
+        context.make_file_at(&path)?;
         Ok(Target::named(path))
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.unlink(&target.path)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.unlink(&target.path)?;
         Ok(0)
     }
 }

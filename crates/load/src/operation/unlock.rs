@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A range of a file is unlocked.
@@ -17,16 +17,16 @@ impl FileOperation for Unlock {
         Group::Windows
     }
 
-    /// What is locked first is a range behind all bytes, which no other process locks: none
-    /// waits for what only this one prepares.
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        let target = Target::file(hands, ask, true)?;
-        hands.calls.lock(target.open()?, hands.own_range)?;
+    /// Locks a range behind all bytes first. No other process locks it, so preparation never blocks
+    /// another process.
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        let target = Target::file(context, ask, true)?;
+        context.calls.lock(target.open()?, context.own_range)?;
         Ok(target)
     }
 
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        hands.calls.unlock(target.open()?, hands.own_range)?;
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        context.calls.unlock(target.open()?, context.own_range)?;
         Ok(0)
     }
 }

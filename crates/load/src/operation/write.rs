@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, Hands, Target};
+use super::{FileOperation, Group, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written.
@@ -21,17 +21,17 @@ impl FileOperation for Write {
         true
     }
 
-    fn prepare(&self, hands: &mut Hands, ask: &Ask) -> Result<Target> {
-        Target::transfer(hands, ask, true)
+    fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
+        Target::transfer(context, ask, true)
     }
 
-    /// What a call leaves over is written by another: the last one tells why it did.
-    fn execute(&self, hands: &mut Hands, target: &mut Target) -> Result<u64> {
-        let bytes = hands.buffer.bytes(target.size);
+    /// Repeats partial writes; the last call reports the reason.
+    fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64> {
+        let bytes = context.buffer.bytes(target.size);
         let mut done = 0;
         loop {
             let at = target.offset + done as u64;
-            match hands.calls.write(target.open()?, &bytes[done..], at)? {
+            match context.calls.write(target.open()?, &bytes[done..], at)? {
                 0 => return Ok(done as u64),
                 written => done += written,
             }

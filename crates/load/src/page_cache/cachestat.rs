@@ -29,8 +29,7 @@ struct Cachestat {
     recently_evicted: u64,
 }
 
-/// How many pages of a file's range are in the page cache, those on their way from the device
-/// among them.
+/// Returns the number of cached pages in a file's range, including pages that are being read.
 ///
 /// # Errors
 /// ENOSYS before Linux 6.5; EPERM for files of others that cannot be written.

@@ -1,11 +1,10 @@
-//! Where the bytes that a mix reads come from: from the page cache, and then who had them
-//! brought there, or not.
+//! Counts cache hits of an operation mix, and separates bytes that the run itself cached.
 //!
-//! Before each read the kernel says how many pages of the range it has (cachestat(2), since
-//! Linux 6.5; any user may ask about files of their own), which is told apart by what is
-//! remembered: pages that were there before the run, or that some process has asked for or
-//! written since, are hits; others can only have been read ahead. A page that has left the
-//! cache meanwhile and was read ahead again counts as a hit.
+//! Before each read the kernel says how many pages of the range it has (cachestat(2), since Linux
+//! 6.5; any user may ask about files of their own), which is recognised by what is remembered:
+//! pages that were there before the run, or that some process has asked for or written since, are
+//! hits; others can only have been read ahead. A page that has left the cache meanwhile and was
+//! read ahead again counts as a hit.
 
 mod cachestat;
 mod warming;
@@ -30,7 +29,7 @@ pub struct Reads {
     pub hits: u64,
     /// In the page cache, or on the way to it, because they were read ahead.
     pub read_ahead: u64,
-    /// Of which the kernel tells nothing.
+    /// Reads whose source the kernel does not report.
     pub unknown: u64,
 }
 
@@ -64,15 +63,15 @@ type Pages = Vec<u64>;
 
 /// The pages of a workload's files that its processes know of.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownPages {
     parts: Vec<Mutex<HashMap<u32, Pages>>>,
     page: u64,
 }
 
-impl Known {
+impl KnownPages {
     /// No pages yet.
-    pub fn new() -> Known {
-        Known {
+    pub fn new() -> KnownPages {
+        KnownPages {
             parts: (0..PARTS).map(|_| Mutex::default()).collect(),
             page: rustix::param::page_size() as u64,
         }

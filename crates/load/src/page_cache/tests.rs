@@ -39,7 +39,7 @@ fn what_is_cached_and_known_is_a_hit_and_what_is_only_cached_was_read_ahead() {
 /// On a real file system: what was written is cached; other files of the same length are not.
 #[test]
 fn the_kernel_says_what_is_cached() {
-    let known = Known::new();
+    let known = KnownPages::new();
     if known.page != PAGE {
         eprintln!("skipped: pages of {} bytes", known.page);
         return;

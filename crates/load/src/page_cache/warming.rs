@@ -1,16 +1,16 @@
 //! Files that are to be in the page cache when a run begins.
 //!
-//! They are there since they were made, but not all of them for long: kernels that are to give
-//! memory back throw pages out that seem to be of no use, however much memory there is (DAMON's
-//! `pageout`: Linux 6.18, Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the
-//! making, 3 MiB had gone, so that eight processes took 116 ms to read all of it from a disk of
-//! 60 MB/s, and 27 to 39 ms again.
+//! They are cached since their creation, but not permanently. Kernels that return memory evict
+//! apparently unused pages regardless of free memory (DAMON's `pageout`: Linux 6.18,
+//! Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the making, 3 MiB had gone, so
+//! that eight processes took 116 ms to read all of it from a disk of 60 MB/s, and 27 to 39 ms
+//! again.
 
 use std::os::fd::AsFd;
 
 use super::cachestat::cached_pages;
 
-/// How much of a file is looked at, and read again, at once.
+/// Bytes of a file that are checked and re-read at once.
 const PART: u64 = 1 << 20;
 
 /// Reads what of a file is not in the page cache. Where the kernel does not tell (cachestat(2),
@@ -26,7 +26,7 @@ pub fn bring_in(opened: impl AsFd, size: u64) {
     }
 }
 
-/// Whether a part of a file is not all in the page cache, as far as the kernel tells.
+/// Returns true if a part of a file is not all in the page cache, as far as the kernel tells.
 pub fn lacks(opened: impl AsFd, offset: u64, size: u64) -> bool {
     let pages = size.div_ceil(rustix::param::page_size() as u64);
     cached_pages(opened.as_fd(), offset, size).is_ok_and(|cached| cached < pages)

@@ -1,4 +1,4 @@
-//! What a process sees of its operations, and how those of all are put together.
+//! Per-process records of operations, and their merge.
 
 mod bytes;
 mod times;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Nanoseconds;
 use crate::page_cache::Reads;
 
-/// One operation, as far as it has been carried out.
+/// One operation, as far as it has been executed.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Operations done.
@@ -44,7 +44,7 @@ impl Cell {
 /// never issued. Their latency is what it was when the run ended: a lower bound.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Unfinished {
-    /// How many.
+    /// Count.
     pub count: u64,
     /// The sum of their latencies, in nanoseconds.
     pub sum: Nanoseconds,
@@ -82,36 +82,36 @@ pub struct Done {
     pub phase: u32,
     /// Bytes moved.
     pub bytes: u64,
-    /// How long it was prepared.
+    /// Duration for which it was prepared.
     pub prepared: Nanoseconds,
-    /// When it should have been begun.
+    /// Time when it should have been begun.
     pub intended: Nanoseconds,
-    /// When it was.
+    /// Time when it was.
     pub started: Nanoseconds,
-    /// When it was done.
+    /// Time when it was done.
     pub ended: Nanoseconds,
 }
 
-/// From when to when an operation was carried out in a phase of a workload.
+/// From when to when an operation was executed in a phase of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct TimeSpan {
     /// The operation's number.
     pub operation: usize,
     /// The workload.
     pub workload: usize,
     /// The phase.
     pub phase: u32,
-    /// When the first of them began.
+    /// Time when the first of them began.
     pub from: Nanoseconds,
-    /// When the last was done.
+    /// Time when the last was done.
     pub to: Nanoseconds,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Bytes that they moved.
     pub bytes: u64,
 }
 
-/// What a process, or all of them, have done.
+/// Record of the operations of one process or of all.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// By the operation's number; none of what was never done.
@@ -119,14 +119,14 @@ pub struct Record {
     /// By the operation's number: requests that were due and never issued.
     pub unfinished: BTreeMap<usize, Unfinished>,
     /// In no order.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<TimeSpan>,
     /// Over time.
     pub windows: Windows,
-    /// Where the bytes that were read came from, in the warm-up, too.
+    /// Sources of the bytes read, including the warm-up.
     pub reads: Reads,
     /// Each operation, in the order in which its process did it, where that is wanted.
     pub each: Option<Vec<Done>>,
-    /// What ends earlier is not counted.
+    /// Duration of the warm-up. Requests that end in it are not counted.
     warm_up: Nanoseconds,
 }
 
@@ -158,8 +158,7 @@ impl Record {
         self.add_batch(done, 1);
     }
 
-    /// So many calls of an operation are done that were timed as one: each took the same part of
-    /// the time.
+    /// Records calls that were timed as one batch: each gets the same part of the time.
     pub fn add_batch(&mut self, done: &Done, calls: u64) {
         if done.ended < self.warm_up {
             return;
@@ -182,7 +181,7 @@ impl Record {
             longest: (service + calls / 2) / calls.max(1),
         };
         self.windows.add(done.operation, &window, done.ended);
-        self.stretch(Stretch {
+        self.stretch(TimeSpan {
             operation: done.operation,
             workload: done.workload,
             phase: done.phase,
@@ -216,8 +215,8 @@ impl Record {
     }
 
     /// Widens the stretch that this one belongs to.
-    fn stretch(&mut self, new: Stretch) {
-        let same = |it: &&mut Stretch| {
+    fn stretch(&mut self, new: TimeSpan) {
+        let same = |it: &&mut TimeSpan| {
             (it.operation, it.workload, it.phase) == (new.operation, new.workload, new.phase)
         };
         // A process is mostly in its last phase.
@@ -251,13 +250,13 @@ impl Record {
         self.windows.merge(&other.windows);
     }
 
-    /// When the last operation was done.
+    /// Returns the time when the last operation was done.
     pub fn last_end(&self) -> Nanoseconds {
         self.stretches.iter().map(|it| it.to).max().unwrap_or(0)
     }
 
-    /// For how long some operations were carried out, as if they were one: in each phase from
-    /// when the first of them began to when the last was done, overlapping phases once.
+    /// For how long some operations were executed, as if they were one: in each phase from when the
+    /// first of them began to when the last was done, overlapping phases once.
     pub fn active(&self, operations: &[usize]) -> Nanoseconds {
         let mut phases: BTreeMap<(usize, u32), (u64, u64)> = BTreeMap::new();
         for it in &self.stretches {

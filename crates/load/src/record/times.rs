@@ -1,4 +1,4 @@
-//! How long operations took: a histogram, and what needs none.
+//! Durations of operations: a histogram, and exact statistics.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,11 @@ pub struct Times {
     /// All of them.
     #[serde(with = "bytes")]
     pub histogram: Histogram<u64>,
-    /// Of all.
+    /// Statistics of all.
     pub exact: Option<Exact>,
 }
 
-/// What is known exactly of some times, in nanoseconds.
+/// Exact statistics of some times, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Exact {
     /// Their sum.
@@ -38,7 +38,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// That of both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Exact) -> Exact {
         Exact {
@@ -59,7 +59,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Of a histogram of which no more is known: its buckets stand for what was in them.
+    /// Computes statistics from a histogram alone; each bucket stands for its values.
     #[must_use]
     pub fn of(histogram: Histogram<u64>) -> Times {
         let exact = (!histogram.is_empty()).then(|| Exact {
@@ -97,7 +97,7 @@ impl Times {
         }
     }
 
-    /// How many.
+    /// Count.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -108,8 +108,7 @@ impl Times {
         Some(exact.sum as f64 / self.count() as f64)
     }
 
-    /// So many of them took no longer, and none less than the shortest or more than the
-    /// longest did; none if there are none.
+    /// Returns a quantile, bounded by the shortest and the longest time; none without times.
     pub fn quantile(&self, quantile: f64) -> Option<Nanoseconds> {
         let exact = self.exact?;
         let at = self.histogram.value_at_quantile(quantile);

@@ -11,7 +11,7 @@ const MOST: usize = 256;
 /// The shortest windows: 10 ms, some operations of a slow disk.
 const SHORTEST: Nanoseconds = 10_000_000;
 
-/// What an operation did in a window of time.
+/// Counts of an operation in a time window.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Window {
     /// Operations that ended in it.
@@ -37,7 +37,7 @@ impl Window {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Windows {
     length: Nanoseconds,
-    /// Whether the length was wished for, and stays.
+    /// True if the length was wished for, and stays.
     given: bool,
     /// By the operation's number, then in order of time.
     of: Vec<Vec<Window>>,

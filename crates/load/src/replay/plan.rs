@@ -1,10 +1,10 @@
 //! From a trace's records to steps: what each process does, what has to be there before, and
 //! which steps of others it has to wait for.
 //!
-//! Processes of a trace depend on each other through files: one writes what another reads. A
-//! replay keeps that order, name by name, as Weiss et al. do (ROOT: Replaying Multithreaded
-//! Traces with Resource-Oriented Ordering, SOSP 2013): a step that uses a name waits for the
-//! step that changed it, and a step that changes it for those that used it.
+//! Processes of a trace depend on each other through files: one writes what another reads. A replay
+//! keeps that order for each name, as Weiss et al. do (ROOT: Replaying Multithreaded Traces with
+//! Resource-Oriented Ordering, SOSP 2013). A step that uses a name waits for the step that changed
+//! it. A step that changes a name waits for those that used it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use headrace_workload::LeftOut;
 use super::tree::{Initial, Kind, NodeId, Object, Point, State, TOP, Tree};
 use crate::operation;
 
-/// What a process does for a record.
+/// Step of a process that executes a record.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub record: Record,
@@ -23,17 +23,17 @@ pub struct Step {
     /// Its path in the workload's directory, and the other path of what has two.
     pub path: String,
     pub other: String,
-    /// What it works on; none for what only concerns names.
+    /// Object of the call; none for calls on names.
     pub object: Option<Object>,
-    /// Whether that is a directory.
+    /// True if that is a directory.
     pub directory: bool,
-    /// Whether it looks at a link rather than at what it leads to.
+    /// True if it looks at a link rather than at what it leads to.
     pub link: bool,
-    /// Whether the name is there at this point, so that the file can be opened by it.
+    /// True if the name is there at this point, so that the file can be opened by it.
     pub named: bool,
     /// Steps of other processes that come before it.
     pub waits: Vec<Point>,
-    /// What something that the trace does not show has made, to be made before it.
+    /// Files that the trace uses but never creates; they are created before the run.
     pub unseen: Vec<Initial>,
     /// The length that a file must have before it, where something unseen has written it.
     pub length: Option<u64>,
@@ -92,7 +92,7 @@ impl Planner {
         self.tree.find(names.get(file).unwrap_or_default())
     }
 
-    /// What is done for the next record; none if it is left out, which is counted.
+    /// Returns the step for the next record; none if the record is skipped, which is counted.
     pub fn step(&mut self, record: &Record, names: &Names) -> Option<Step> {
         let operation = record.operation;
         if let Some(reason) = not_carried_out(record) {
@@ -359,7 +359,7 @@ impl Planner {
         Ok(())
     }
 
-    /// Where a link leads: the engine opens no links, and so what they lead to by its own name.
+    /// Resolves a link. The engine opens the target by its own name, never through a link.
     fn follow(&self, step: &mut Step, to: Option<NodeId>) -> Result<Object, &'static str> {
         let to = to.ok_or(THROUGH_LINK)?;
         let object = self.tree.node(to).state.object().ok_or(THROUGH_LINK)?;
@@ -367,7 +367,8 @@ impl Planner {
         Ok(object)
     }
 
-    /// What a process has open under a name; what others have; what the name stands for.
+    /// Finds the object of a descriptor: the process's own, another process's, or the one of the
+    /// name.
     fn descriptor(&self, step: &Step, node: NodeId) -> Option<Object> {
         let open = self.open.get(&step.record.file);
         let own = open.and_then(|all| {
@@ -496,7 +497,7 @@ impl Planner {
         (process, self.done[process_number] + 1)
     }
 
-    /// What a step has to wait for, and what has to wait for it.
+    /// Adds the dependencies of a step and of later steps on it.
     fn order(&mut self, step: &mut Step, node: NodeId, other: Option<NodeId>) {
         use Operation::{Create, Link, Mkdir, Open, Rename, Rmdir, Symlink, Unlink};
         let record = step.record;
@@ -549,7 +550,7 @@ impl Planner {
     }
 }
 
-/// Whether an operation changes the top directory, or moves a directory below itself.
+/// Returns true if an operation changes the top directory, or moves a directory below itself.
 fn is_impossible(tree: &Tree, operation: Operation, node: NodeId, other: Option<NodeId>) -> bool {
     use Operation::{Create, Link, Mkdir, Rename, Rmdir, Symlink, Truncate, Unlink, Write};
     let changes = matches!(
@@ -565,7 +566,7 @@ fn step_has_children(tree: &Tree, node: Option<NodeId>) -> bool {
     node.is_some_and(|node| matches!(tree.node(node).state, State::Directory(_)))
 }
 
-/// Of several points of a process, the last counts.
+/// Adds a dependency; only the latest point of each process counts.
 fn wait(step: &mut Step, point: Point) {
     match step.waits.iter_mut().find(|it| it.0 == point.0) {
         Some(known) => known.1 = known.1.max(point.1),

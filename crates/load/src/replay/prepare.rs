@@ -10,12 +10,12 @@ use super::Replay;
 use super::tree::{Initial, Kind};
 use crate::Error;
 use crate::calls::Result;
+use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::MODE;
 use crate::operation::Buffer;
-use crate::through_journal::ThroughJournal;
 
-/// What directories are made with, as with `umask 022`.
+/// Mode of created directories, as with `umask 022`.
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 impl Replay {
@@ -34,7 +34,7 @@ impl Replay {
         match self.bytes() <= free {
             true => Ok(()),
             false => Err(Error::Unsuitable(format!(
-                "{}: files of {} bytes were there before the trace, and {free} bytes are free: \
+                "{}: the trace needs initial files of {} bytes, but only {free} bytes are free: \
                  expected a larger file system",
                 self.spec.file.display(),
                 self.bytes()
@@ -42,15 +42,15 @@ impl Replay {
         }
     }
 
-    /// How many bytes of files are written before the run.
+    /// Bytes of files written before the run.
     fn bytes(&self) -> u64 {
         let files = self.initial.iter();
         let files = files.filter(|it| it.kind == Kind::File);
         files.map(|it| it.read).fold(0, u64::saturating_add)
     }
 
-    /// What is there before the run, each behind the directory that it is in: its path below the
-    /// benchmark's directory, and how to make it.
+    /// Returns the files that exist before the run, parents first: path below the benchmark's
+    /// directory, and how to create it.
     pub fn existing(&self, workload: usize) -> impl Iterator<Item = (CString, &Initial)> {
         self.initial
             .iter()
@@ -64,7 +64,7 @@ pub(super) fn path(workload: usize, path: &str) -> CString {
 }
 
 impl Initial {
-    /// Whether it is a directory.
+    /// Returns true if it is a directory.
     pub fn is_directory(&self) -> bool {
         self.kind == Kind::Directory
     }
@@ -90,7 +90,7 @@ impl Initial {
         path: &CString,
         buffer: &mut Buffer,
         call: usize,
-        pieces: &mut ThroughJournal<'_>,
+        pieces: &mut DataJournal<'_>,
     ) -> Result<()> {
         match self.kind {
             Kind::Directory => there(rustix::fs::mkdirat(root, path, DIRECTORY_MODE)),

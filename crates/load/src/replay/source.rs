@@ -16,17 +16,18 @@ use crate::Error;
 /// Records that are read at a time.
 const BATCH: usize = 4096;
 
-/// How long a process that waits for another sleeps before it looks whether the run is over.
+/// Duration for which a process that waits for another sleeps before it looks whether the run is
+/// over.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A trace that is replayed, for all its processes.
 pub struct Replay {
     pub(super) spec: TraceReplay,
-    /// What was there before.
+    /// Files that exist before the run.
     pub(super) initial: Vec<Initial>,
     /// Files that a process uses which another has opened.
     pub(super) shared: HashSet<Object>,
-    /// The processes that are carried out here: nobody waits for others.
+    /// The processes that are executed here: nobody waits for others.
     here: HashSet<u32>,
     state: Mutex<State>,
     advanced: Condvar,
@@ -96,7 +97,7 @@ impl Replay {
         })
     }
 
-    /// What a process does next; none if it is done.
+    /// Returns the next step of a process; none if it is done.
     pub(super) fn next(&self, process: u32) -> Result<Option<Step>, Error> {
         let mut state = self.locked();
         loop {
@@ -132,12 +133,12 @@ impl Replay {
         self.advanced.notify_all();
     }
 
-    /// Something could not be carried out.
+    /// Something could not be executed.
     pub(super) fn leave_out(&self, operation: &str, reason: &str) {
         LeftOut::new("engine", operation, reason, 1).add(&mut self.all_left_out());
     }
 
-    /// What was not carried out.
+    /// Returns the operations that were not executed.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.all_left_out().clone()
     }

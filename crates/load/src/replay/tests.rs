@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::directory::Directory;
 use crate::operation;
 use crate::run::tests::{done, scenario};
-use crate::run::{Live, Options, run};
+use crate::run::{LiveProgress, Options, run};
 use crate::{Backend, Outcome};
 
 fn recorded(name: &str) -> PathBuf {
@@ -28,7 +28,7 @@ fn of_trace(file: &Path) -> String {
 fn replayed(file: &Path, options: Options) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(&of_trace(file)), &directory, options, watch).expect("it begins");
     directory.remove().expect("all in it is the run's own");
     let left = std::fs::read_dir(below.path())
@@ -188,7 +188,7 @@ fn what_existed_is_there_and_what_failed_fails() {
         "1,stat,/d/none,0,0,failed|missing,",
         "1,open,/d/none,0,0,failed|missing,",
         "1,create,/d/old,0,0,write|exclusive|failed|exists,",
-        // Unlinked while it is open, and made anew.
+        // Unlinked while it is open, and recreated.
         "1,create,/d/log,0,0,write,",
         "1,unlink,/d/log,0,0",
         "1,write,/d/log,0,4096",

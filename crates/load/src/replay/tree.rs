@@ -17,7 +17,7 @@ pub type Point = (u32, u64);
 /// The top directory.
 pub const TOP: NodeId = 0;
 
-/// What is known of a name.
+/// State of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// Nothing so far.
@@ -33,7 +33,7 @@ pub enum State {
 }
 
 impl State {
-    /// What the name stands for, if it is there.
+    /// Returns the object of a name, if it exists.
     pub fn object(self) -> Option<Object> {
         match self {
             State::Unknown | State::Absent => None,
@@ -57,16 +57,16 @@ pub struct Node {
 
 /// A file, directory or link.
 #[derive(Clone, Copy, Debug)]
-pub struct Thing {
+pub struct FileObject {
     /// Bytes of a file, as far as they are known.
     pub length: u64,
-    /// Of what was there before the trace, in the list of those; its length may still be raised.
+    /// Index in the list of initial files; the length may still grow.
     pub initial: Option<usize>,
     /// The step that wrote its last bytes.
     pub grown: Option<Point>,
 }
 
-/// What was there before the trace.
+/// A file that exists before the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initial {
     /// Its path in the workload's directory.
@@ -77,7 +77,7 @@ pub struct Initial {
     pub read: u64,
 }
 
-/// What there was.
+/// Kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     File,
@@ -93,7 +93,7 @@ pub enum Kind {
 pub struct Tree {
     nodes: Vec<Node>,
     components: HashMap<Box<str>, u32>,
-    things: Vec<Thing>,
+    things: Vec<FileObject>,
     pub initial: Vec<Initial>,
 }
 
@@ -109,7 +109,7 @@ impl Tree {
                 used: Vec::new(),
             }],
             components: HashMap::new(),
-            things: vec![Thing {
+            things: vec![FileObject {
                 length: 0,
                 initial: None,
                 grown: None,
@@ -169,13 +169,13 @@ impl Tree {
         &mut self.nodes[node as usize]
     }
 
-    pub fn thing(&mut self, object: Object) -> &mut Thing {
+    pub fn thing(&mut self, object: Object) -> &mut FileObject {
         &mut self.things[object as usize]
     }
 
     /// Something new.
     pub fn make(&mut self) -> Object {
-        self.things.push(Thing {
+        self.things.push(FileObject {
             length: 0,
             initial: None,
             grown: None,
@@ -200,7 +200,7 @@ impl Tree {
         names.concat()
     }
 
-    /// How many directories lie above a name.
+    /// Number of directories that lie above a name.
     pub fn depth(&self, node: NodeId) -> usize {
         let (mut depth, mut at) = (0, node);
         while at != TOP {
@@ -286,7 +286,7 @@ impl Tree {
         object
     }
 
-    /// What was taken for a file is a directory.
+    /// Corrects a node that was assumed to be a file into a directory.
     pub fn is_directory(&mut self, node: NodeId) {
         if let State::File(object) = self.node(node).state {
             self.node_mut(node).state = State::Directory(object);

@@ -77,7 +77,7 @@ fn io_uring_does_the_same_as_system_calls() {
 fn where_there_is_io_uring(text: &str, options: Options) -> Option<Outcome> {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     match run(&super::tests::scenario(text), &directory, options, watch) {
         Err(error) => {
             assert!(error.to_string().contains("\"posix\""), "{error}");
@@ -135,7 +135,7 @@ fn a_byte_that_changes_is_found() {
     "#;
     let file = directory.path().join("hr-w0/hr-d0/hr-f0");
     let mut changed = false;
-    let watch = &mut |live: &Live| {
+    let watch = &mut |live: &LiveProgress| {
         if live.phase == Phase::Running && !changed {
             changed = true;
             let byte = std::fs::read(&file).expect("read")[12_345] ^ 0x40;

@@ -22,7 +22,7 @@ const MIX: &str = r#"
 fn groups_of_operations_have_files_of_their_own() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let scenario = scenario(MIX);
     let outcome = run(&scenario, &directory, Options::default(), watch).expect("it runs");
     assert!(outcome.error.is_none(), "{:?}", outcome.error);

@@ -1,4 +1,4 @@
-//! Operations that several processes carry out at the same moment.
+//! Operations that several processes execute at the same moment.
 
 use super::tests::{carried, done, scenario};
 use super::*;
@@ -87,7 +87,7 @@ fn nobody_waits_for_a_process_that_has_failed_or_a_run_that_is_over() {
     let directory = Directory::make(below.path()).expect("it can be made");
     let path = directory.path().to_path_buf();
     let mut gone = false;
-    let watch = &mut |live: &Live| {
+    let watch = &mut |live: &LiveProgress| {
         if live.phase == Phase::Running && !gone {
             gone = true;
             std::fs::rename(path.join("hr-w0"), path.join("hr-w9")).expect("renamed");

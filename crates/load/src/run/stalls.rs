@@ -1,4 +1,4 @@
-//! What figures say of a system that stalls now and then.
+//! Checks the reported figures of a system that stalls occasionally.
 
 use super::tests::carried;
 use super::*;
@@ -38,8 +38,8 @@ fn only_cell(outcome: &Outcome) -> &Cell {
     cells.next().expect("an operation")
 }
 
-/// What would be if nothing but stalls took time: the recursion of Lindley (1952), of the
-/// arrivals of this run. Nothing real is faster.
+/// Lower bound of the response times, if only stalls took time: the recursion of Lindley (1952), of
+/// the arrivals of this run. Nothing real is faster.
 fn least_responses(done: &[Done]) -> Vec<u64> {
     let mut free = 0;
     let of_one = |(one, stalls): (&Done, bool)| {
@@ -71,7 +71,7 @@ fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times()
         free = one.ended;
     }
 
-    // What is told is what was, to three digits.
+    // The report matches the actual values to three digits.
     let cell = only_cell(&outcome);
     let told = |of: &crate::Times, times: Vec<u64>| {
         let told = of.quantile(0.99).expect("there are some") as f64;

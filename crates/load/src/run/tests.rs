@@ -8,11 +8,11 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     loaded.expect("a scenario").scenario
 }
 
-/// What a scenario gives in a temporary directory, from which everything goes.
+/// Runs a scenario in a temporary directory and checks that it is empty afterwards.
 pub(super) fn carried(text: &str, options: Options) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(text), &directory, options, watch).expect("it runs");
     directory.remove().expect("it goes");
     let left = std::fs::read_dir(below.path()).expect("it is there");
@@ -20,7 +20,7 @@ pub(super) fn carried(text: &str, options: Options) -> Outcome {
     outcome
 }
 
-/// How many operations of a name were done, and how many bytes they moved.
+/// Returns the number of completed operations of a name, and the bytes they moved.
 pub(crate) fn done(outcome: &Outcome, name: &str) -> (u64, u64) {
     let number = operation::number(name).expect("an operation");
     let cell = outcome.record.cells[number].as_ref();
@@ -183,7 +183,7 @@ fn time_and_requests_end_a_run() {
     "#;
     let outcome = carried(&format!("{forever}\nrequests = 100"), Options::default());
     assert_eq!(outcome.reason, "requests");
-    // Each process may have one under way.
+    // Each process may have one in progress.
     assert!((100..=101).contains(&done(&outcome, "write").0));
     let outcome = carried(&format!("{forever}\ntime = \"50 ms\""), Options::default());
     assert_eq!(outcome.reason, "time");
@@ -203,7 +203,7 @@ fn a_caller_breaks_off_and_nothing_is_left() {
         run.stop.time = "1 h"
     "#;
     let text = text.replace("run.stop.time", "[run.stop]\ntime");
-    let watch = &mut |live: &Live| match live.seconds > 0.1 {
+    let watch = &mut |live: &LiveProgress| match live.seconds > 0.1 {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
@@ -219,7 +219,7 @@ fn what_cannot_be_carried_out_is_said() {
     let text = include_str!("../../../../scenarios/collective-write.toml");
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let error = run(&scenario(text), &directory, Options::default(), watch);
     let message = error.expect_err("no exchange").to_string();
     assert!(message.contains("collective"), "{message}");
@@ -238,7 +238,7 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
     "#;
     let path = directory.path().to_path_buf();
     let mut gone = false;
-    let watch = &mut |live: &Live| {
+    let watch = &mut |live: &LiveProgress| {
         if live.operations.iter().any(|it| it.0 > 0) && !gone {
             gone = true;
             std::fs::rename(path.join("hr-w0"), path.join("hr-w9")).expect("renamed");
@@ -261,7 +261,7 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
 fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let sizes = || {
         let file = |number: u32| directory.path().join(format!("hr-w0/hr-d0/hr-f{number}"));
         let size = |number| std::fs::metadata(file(number)).expect("a file").len();
@@ -277,7 +277,7 @@ fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
         counts.push(done(&first, "create"));
     }
     assert_eq!(counts[0], counts[1]);
-    // Nothing is asked, and what is there is made anew.
+    // Nothing is asked, and what is there is recreated.
     let none = MIX.replace("amount = 400", "amount = 1");
     run(
         &scenario(&none.replace("write = 5, ", "")),
@@ -324,7 +324,7 @@ fn files_that_do_not_fit_are_refused_before_any_is_made() {
         .replace("\"4 KiB\" = 1, \"64 KiB\" = 1", "\"1000 PiB\" = 1");
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let error = run(&scenario(&text), &directory, Options::default(), watch);
     let message = error.expect_err("no room").to_string();
     assert!(message.contains("are free"), "{message}");
@@ -339,7 +339,7 @@ fn more_processes_than_a_host_has_room_for_are_refused() {
     };
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let error = run(
         &scenario(&text(10_001)),
         &directory,
@@ -376,7 +376,7 @@ fn directories_and_symbolic_links_are_there_before_the_run() {
         file_sizes = { "1 KiB" = 1 }
         names = { directories = 25, symbolic_links_per_rate = 0.005, sets = 4 }
     "#;
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     for _ in 0..2 {
         let outcome = run(&scenario(text), &directory, Options::default(), watch);
         let outcome = outcome.expect("it runs");
@@ -443,9 +443,9 @@ fn files_that_are_to_be_cached_are_when_the_run_begins() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
     let (mut left, mut colder) = (0, None);
-    let watch = &mut |live: &Live| {
+    let watch = &mut |live: &LiveProgress| {
         let files = files_below(below.path());
-        // It is asked once for each file that is made, and once for each that is looked at.
+        // It is asked once for each file that is made, and once for each that is checked.
         if live.phase == Phase::Preparing && left < files.len() {
             for file in &files {
                 file.sync_all().expect("it can be synced");
@@ -462,7 +462,7 @@ fn files_that_are_to_be_cached_are_when_the_run_begins() {
     assert_eq!((left, colder), (4, Some(0)));
 }
 
-/// Those of a workload, and not the one by which the benchmark knows its directory.
+/// Opens the files of a workload, without the directory's mark.
 fn files_below(path: &Path) -> Vec<std::fs::File> {
     let entries = std::fs::read_dir(path).expect("it is there");
     let mut found = Vec::new();
@@ -538,7 +538,7 @@ fn a_run_ends_after_so_many_calls_of_one_byte() {
 fn a_run_refuses_to_end_by_precision() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let text = r#"
         clients = { count = 1 }
         run = { stop = { precision = 0.05 } }

@@ -23,7 +23,7 @@ fn bytes(root: &Path, directory: u32, file: u32) -> Vec<u8> {
 fn every_file_of_a_tree_is_copied_and_closed() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(COPY), &directory, Options::default(), watch).expect("it runs");
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     // Two trees of 15 files; those of 300 KiB in three parts.
@@ -55,7 +55,7 @@ fn every_file_of_a_tree_is_copied_and_closed() {
 fn a_copy_is_made_anew_and_not_over_another() {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let mut again = || run(&scenario(COPY), &directory, Options::default(), watch);
     assert!(again().expect("it runs").error.is_none());
     let error = again().expect("it begins").error.expect("it is there");

@@ -10,20 +10,20 @@ use headrace_workload::RoundKeeper;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Directory, Live, Options, Outcome, run, run_share, together};
+use crate::{Directory, LiveProgress, Options, Outcome, merge_outcomes, run, run_share};
 
 /// Engines in one program that meet each other.
 #[derive(Default)]
 struct Room {
     engines: u32,
-    /// How many have come, and how often all had.
-    here: Mutex<HashMap<Meet, (u32, u32)>>,
+    /// Number of have that come, and how often all had.
+    here: Mutex<HashMap<SyncPoint, (u32, u32)>>,
     all: Condvar,
     opened: AtomicU64,
     listeners: Mutex<HashMap<(usize, u32), Listener>>,
 }
 
-/// What an engine says of a workload.
+/// Message of an engine about a workload.
 type Said = (usize, u32, RoundMessage);
 
 /// One of the engines, and where what it says goes.
@@ -34,7 +34,7 @@ struct Engine {
 }
 
 impl Room {
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         let mut here = self.here.lock().expect("no panic");
         let (come, turn) = here.entry(place).or_default();
         let before = *turn;
@@ -66,8 +66,8 @@ impl Room {
     }
 }
 
-impl Others for Engine {
-    fn meet(&self, place: Meet, over: &mut dyn FnMut() -> bool) {
+impl Peers for Engine {
+    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
         self.room.meet(place, over);
     }
 
@@ -87,7 +87,7 @@ fn scenario(text: &str) -> Scenario {
     loaded.expect("a scenario").scenario
 }
 
-/// What so many engines do of a scenario, put together.
+/// Runs a scenario on several engines and merges their results.
 fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
@@ -109,7 +109,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
             scope.spawn(move || {
                 let engine = Engine { room, number, says };
                 let share = Share::new(number, engines, Arc::new(engine));
-                let watch = &mut |_: &Live| ControlFlow::Continue(());
+                let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
                 let done = run_share(scenario, directory, Options::default(), &share, watch);
                 let done = done.expect("it runs");
                 (format!("host {number}"), done.to_bytes().expect("bytes"))
@@ -123,13 +123,13 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     drop(joined);
     directory.remove().expect("it goes");
     let opened = room.opened.load(Ordering::Relaxed);
-    (together(&scenario, &parts).expect("they fit"), opened)
+    (merge_outcomes(&scenario, &parts).expect("they fit"), opened)
 }
 
 fn alone(text: &str) -> Outcome {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
-    let watch = &mut |_: &Live| ControlFlow::Continue(());
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
     let outcome = run(&scenario(text), &directory, Options::default(), watch).expect("it runs");
     directory.remove().expect("it goes");
     outcome
@@ -227,7 +227,7 @@ fn nobody_waits_longer_than_the_run_lasts() {
 
 #[test]
 fn what_several_cannot_do_is_refused() {
-    let share = Share::new(0, 3, Arc::new(Nobody));
+    let share = Share::new(0, 3, Arc::new(NoPeers));
     let text = "clients.count = 2\n[[workload]]\nkind = \"mdtest\"\nfiles = 2\n";
     let refused = share
         .suits(&scenario(text))
@@ -252,7 +252,7 @@ fn nobody_waits_for_engines_that_are_gone() {
     };
     let ends = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| room.meet(Meet::All, &mut || ends.load(Ordering::Relaxed)));
+        scope.spawn(|| room.meet(SyncPoint::All, &mut || ends.load(Ordering::Relaxed)));
         ends.store(true, Ordering::Relaxed);
     });
 }
@@ -269,7 +269,7 @@ proptest! {
         let scenario = scenario(&text);
         let workload = &scenario.workload[0];
         let all = count * processes;
-        let shares: Vec<Share> = (0..of).map(|it| Share::new(it, of, Arc::new(Nobody))).collect();
+        let shares: Vec<Share> = (0..of).map(|it| Share::new(it, of, Arc::new(NoPeers))).collect();
         let mut seen: Vec<u32> = Vec::new();
         for share in &shares {
             let here = share.processes(&scenario, workload, all);

@@ -12,7 +12,7 @@ pub struct Fcfs<S> {
 }
 
 impl<S> Fcfs<S> {
-    /// So many servers (at least one) with this service time.
+    /// Creates a station with `servers` servers (at least one) and this service time.
     pub fn new(servers: u32, service: S) -> Fcfs<S> {
         Fcfs {
             servers: servers.max(1),

@@ -17,9 +17,8 @@ use crate::time::{Span, Time};
 /// and only flows whose bottleneck changes are touched. What comes and goes in one
 /// instant is solved for once.
 ///
-/// Where a resource that nearly all flows share is full and others are too, every
-/// flow that comes or goes moves all rates. [`Flows::every`] then finds them less
-/// often.
+/// If a resource shared by nearly all flows is saturated and others are too, each arrival or
+/// departure changes all rates. [`Flows::every`] then finds them less often.
 ///
 /// Times are rounded up to whole picoseconds.
 #[derive(Clone, Debug)]
@@ -34,9 +33,9 @@ pub struct Flows<P> {
     /// Flows that have come since rates were last found.
     fresh: Vec<(FlowId, f64)>,
     arrivals: u64,
-    /// Whether rates are about to be found.
+    /// True if rates are about to be found.
     solving: bool,
-    /// When they were found last, and the least time until they are again.
+    /// Time of the last solution, and the minimum time until the next.
     solved: Option<Time>,
     interval: Span,
     pending: Option<Time>,
@@ -54,7 +53,7 @@ struct Clock {
     reading: f64,
     at: Time,
     leaving: BinaryHeap<Reverse<Leaving>>,
-    /// How many of the entries count.
+    /// Number of valid entries.
     held: u32,
     version: u32,
     touched: bool,
@@ -92,7 +91,7 @@ struct Flow {
     /// The clock it is on, and the reading at which it leaves.
     bottleneck: u32,
     finish: f64,
-    /// Which entry of it counts.
+    /// Version of its valid entry.
     version: u32,
     present: bool,
 }

@@ -52,7 +52,7 @@ pub trait Discipline<T: Token>: Send + 'static {
         let _ = (from, message, station);
     }
 
-    /// What to call it in reports and drawings, such as "FCFS, 4 servers".
+    /// Returns the name in reports and drawings, such as "FCFS, 4 servers".
     fn name(&self) -> String;
 
     /// Servers, to tell utilisation from; none if their number is unbounded.
@@ -60,8 +60,8 @@ pub trait Discipline<T: Token>: Send + 'static {
         Some(1)
     }
 
-    /// How full is, from 0 to 1, what service uses up or fills until it changes: credits, or
-    /// a write cache. A run is not in its steady state while it goes up or down.
+    /// Returns the level, from 0 to 1, of a resource that service consumes or fills, such as
+    /// credits or a write cache. A run is not in steady state while the level drifts.
     fn level(&self) -> Option<f64> {
         None
     }
@@ -73,8 +73,8 @@ pub trait Discipline<T: Token>: Send + 'static {
     }
 }
 
-/// How long serving a token takes: a [`Span`], an [`Exponential`], or a
-/// function of the token and the station's random stream.
+/// Time that serving a token takes: a [`Span`], an [`Exponential`], or a function of the token and
+/// the station's random stream.
 pub trait ServiceTime<T>: Send + 'static {
     /// The service time of this token, asked when its service starts.
     fn sample(&mut self, token: &T, random: &mut Random<'_>) -> Span;
@@ -122,12 +122,12 @@ impl<'a, T: Token> Station<'a, T> {
         self.kernel.now()
     }
 
-    /// Which copy of the station this is.
+    /// Returns the copy of the station.
     pub fn copy(&self) -> u32 {
         self.copy
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn copies(&self) -> u32 {
         self.core.copies.len() as u32
     }

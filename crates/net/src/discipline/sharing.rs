@@ -24,8 +24,7 @@ pub struct Sharing<S> {
     /// keeps equal ones in order of arrival.
     leaving: BinaryHeap<Reverse<(Finish, u64, Slot)>>,
     arrivals: u64,
-    /// When the event comes that looks after the next to leave, and its tag;
-    /// events with other tags have been replaced.
+    /// Time and tag of the event for the next departure. Events with other tags are obsolete.
     pending: Option<Time>,
     tag: u32,
 }

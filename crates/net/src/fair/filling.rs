@@ -1,6 +1,6 @@
-//! All levels at once, by progressive filling: the resource whose flows get least
-//! when it is filled is a bottleneck; its flows are settled, the others share what
-//! these leave them (Bertsekas and Gallager 1992, §6.5.2).
+//! Computes all levels by progressive filling. The resource whose flows get least when filled is a
+//! bottleneck. Its flows are final; the others share the remaining capacity (Bertsekas and Gallager
+//! 1992, §6.5.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,18 +25,18 @@ impl Ord for ByShare {
     }
 }
 
-/// What is left of a resource.
+/// Remaining capacity of a resource.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct RemainingCapacity {
     capacity: f64,
     flows: u32,
-    /// How often that has changed: older entries in the heap say nothing.
+    /// Number of times that has changed: older entries in the heap say nothing.
     version: u32,
     touched: bool,
     settled: bool,
 }
 
-impl Left {
+impl RemainingCapacity {
     fn share(&self) -> ByShare {
         ByShare(self.capacity.max(0.0) / f64::from(self.flows))
     }
@@ -50,10 +50,10 @@ impl Fair {
             self.flows[flow as usize].fresh = false;
         }
         let mut heap = BinaryHeap::new();
-        let mut left: Vec<Left> = Vec::with_capacity(self.resources.len());
+        let mut left: Vec<RemainingCapacity> = Vec::with_capacity(self.resources.len());
         for (number, resource) in (0_u32..).zip(&mut self.resources) {
             resource.queued = false;
-            let it = Left {
+            let it = RemainingCapacity {
                 capacity: resource.capacity,
                 flows: resource.flows.len() as u32,
                 version: 0,

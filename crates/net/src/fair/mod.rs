@@ -1,6 +1,6 @@
-//! Max-min fair sharing of several resources: every flow takes a path of
-//! resources at one rate, and no rate can grow but at the cost of one that is no
-//! larger (Bertsekas and Gallager 1992, *Data Networks*, §6.5.2).
+//! Max-min fair sharing of several resources. Every flow uses a path of resources at one rate. No
+//! rate can grow without reducing one that is no larger (Bertsekas and Gallager 1992, *Data
+//! Networks*, §6.5.2).
 //!
 //! Each saturated resource has a *level*, the rate of the flows that it holds
 //! back; the rate of a flow is the least level on its path. When a flow comes or
@@ -32,7 +32,7 @@ pub(crate) struct Fair {
     flows: Vec<Flow>,
     free: Vec<FlowId>,
     present: usize,
-    /// Resources to be looked at.
+    /// Resources to be checked.
     queue: VecDeque<u32>,
     /// Flows whose rate the resources that are not saturated have not heard of.
     fresh: Vec<FlowId>,
@@ -93,7 +93,7 @@ impl Fair {
         }
     }
 
-    /// How many resources there are.
+    /// Number of resources.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
@@ -193,8 +193,8 @@ impl Fair {
         }
     }
 
-    /// The next resource to be looked at. When there is none, those that are not
-    /// saturated hear of flows that have come.
+    /// The next resource to be checked. When there is none, those that are not saturated hear of
+    /// flows that have come.
     fn next_to_see(&mut self) -> Option<u32> {
         while self.queue.is_empty() {
             let flow = self.fresh.pop()?;
@@ -263,7 +263,7 @@ impl Fair {
         }
     }
 
-    /// What the others on its path allow a flow.
+    /// Returns the rate that the other flows on its path leave for a flow.
     fn allowed_by_others(&self, flow: FlowId, but: u32) -> f64 {
         let path = self.flows[flow as usize].path().iter();
         path.filter(|&&it| it != but)
@@ -281,8 +281,8 @@ impl Fair {
         undecided.extend(it.flows.iter().map(allowed));
         let mut left = capacity;
         let mut level = f64::INFINITY;
-        // Those that get less elsewhere leave the others more, until all that
-        // remain are held back here.
+        // Those that get less elsewhere leave the others more, until all that remain are throttled
+        // here.
         while !undecided.is_empty() {
             level = left.max(0.0) / undecided.len() as f64;
             let before = undecided.len();
@@ -306,7 +306,7 @@ impl Fair {
         level
     }
 
-    /// A level has changed: those are looked at again whose own may follow.
+    /// A level has changed: those are checked again whose own may follow.
     fn tell_others(&mut self, resource: u32, old: f64, new: f64) {
         for seat in 0..self.resources[resource as usize].flows.len() {
             let id = self.resources[resource as usize].flows[seat];
@@ -349,7 +349,7 @@ impl Fair {
     }
 }
 
-/// Whether two levels are the same but for rounding.
+/// Returns true if two levels are the same but for rounding.
 fn same(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= TOLERANCE * one.min(other)
 }

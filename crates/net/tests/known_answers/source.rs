@@ -17,7 +17,7 @@ pub struct Customer {
     pub size: Span,
 }
 
-/// What a customer needs: its class and size.
+/// Demand of a customer: its class and size.
 pub type Law = fn(&mut Random<'_>) -> (u32, Span);
 
 /// The service time that a customer brings along.

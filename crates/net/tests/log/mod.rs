@@ -2,7 +2,7 @@
 
 use headrace_net::{Builder, Limits, Net, Page, Stop, Store};
 
-/// What happened, in order.
+/// Events in order.
 pub type Log = Vec<String>;
 
 /// Runs a net to its end and gives what it wrote down.

@@ -38,7 +38,7 @@ fn rates(capacities: &[f64], paths: &[&Vec<u32>]) -> Vec<f64> {
     rates.into_iter().flatten().collect()
 }
 
-/// When each flow leaves.
+/// Returns the departure time of each flow.
 fn slowly(capacities: &[f64], given: &[Given]) -> Vec<f64> {
     let mut left: Vec<f64> = given.iter().map(|it| it.1).collect();
     let mut ends = vec![f64::NAN; given.len()];

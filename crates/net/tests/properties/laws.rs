@@ -1,4 +1,4 @@
-//! What holds for every random net.
+//! Laws of all random nets.
 
 use headrace_net::{Limits, Stop, Time};
 use proptest::prelude::*;

@@ -37,13 +37,12 @@ pub enum Kind {
     LastFirst,
 }
 
-/// What happens to a token that has been served; numbers of stations are
-/// taken modulo how many there are.
+/// Action on a served token. Station numbers are taken modulo the number of stations.
 #[derive(Clone, Debug)]
 pub enum Then {
     Route(Vec<usize>),
     Delay(usize, u64),
-    /// So many branches, each served apart; then on to the station.
+    /// Fork into branches that are served separately, then continue at the station.
     Fork(u32, usize),
 }
 
@@ -187,7 +186,7 @@ impl StationPlan {
     }
 }
 
-/// Where the tokens of a station wait to go on, and its copies.
+/// Waiting place of a station's tokens, and its copies.
 struct Way {
     out: Node<Walker>,
     copies: u32,

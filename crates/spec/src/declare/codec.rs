@@ -1,4 +1,4 @@
-//! What a type of value must know: how it is read, printed and described.
+//! Interface of value types: parsing, printing and description.
 
 use crate::declare::{Nature, Place, Shape};
 use crate::error::Error;
@@ -10,7 +10,7 @@ pub(crate) trait Codec {
     /// The type that the struct's field has.
     type Value;
 
-    /// What a value of this type looks like.
+    /// Returns the shape of a value of this type.
     fn shape() -> Shape;
 
     /// Reads the value of the field `path`.
@@ -19,7 +19,7 @@ pub(crate) trait Codec {
     /// The canonical value; none for an optional value that is not given.
     fn print(value: &Self::Value) -> Option<Raw>;
 
-    /// Whether a value says that there is none, where one may be left out.
+    /// Returns true if a value says that there is none, where one may be left out.
     fn says_none(_node: &Node) -> bool {
         false
     }
@@ -36,7 +36,7 @@ pub(crate) trait Leaf {
     /// The type that the struct's field has.
     type Value;
 
-    /// What is expected, with an example: `a rate such as "1 Gbit/s"`.
+    /// Expected value with an example: `a rate such as "1 Gbit/s"`.
     fn expected() -> String;
 
     /// The JSON Schema of the value as it is written.
@@ -49,7 +49,7 @@ pub(crate) trait Leaf {
     /// The canonical raw value.
     fn format(value: &Self::Value) -> Raw;
 
-    /// What else there is to know about such a value.
+    /// Special treatment of such a value.
     const NATURE: Nature = Nature::Plain;
 }
 

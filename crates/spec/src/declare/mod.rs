@@ -1,4 +1,4 @@
-//! How a field is declared: once, in `section!`.
+//! Declaration of fields, once each, in `section!`.
 //!
 //! From a section's declaration come its struct, its reader with the error
 //! messages, its canonical text, the rows of `explain`, the JSON Schema and the

@@ -1,9 +1,9 @@
-//! Where a check between fields looks and reports.
+//! Location of a check between fields.
 
 use crate::error::Error;
 use crate::tree::{Node, join};
 
-/// Where a check looks and reports.
+/// Location of a check.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'a> {
     pub root: &'a Node,

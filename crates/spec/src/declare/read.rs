@@ -1,4 +1,4 @@
-//! What the generated readers share.
+//! Code shared by the generated readers.
 
 use crate::error::{Error, shorten};
 use crate::names;
@@ -41,7 +41,7 @@ pub(crate) fn missing(section: &Node, path: &str, field: &str, example: &Raw) ->
     }
 }
 
-/// How a table's heading is written in the file.
+/// Returns the heading of a table as written in the file.
 pub(crate) fn heading(path: &str) -> String {
     let names: Vec<&str> = path.split('.').collect();
     match names
@@ -55,7 +55,7 @@ pub(crate) fn heading(path: &str) -> String {
     }
 }
 
-/// Which of the kinds a table says it is.
+/// Returns the kind that a table names.
 pub(crate) fn kind_of(
     table: &Table,
     path: &str,

@@ -1,11 +1,11 @@
-//! What a scenario looks like, as data: from it come the schema, the reference,
-//! the paths of `--set`, and what is said about wrong names.
+//! Structure of a scenario as data, the source of the schema, the reference, the paths of `--set`,
+//! and messages about wrong names.
 
 use crate::names;
 use crate::quantities::Quantity;
 use crate::tree::{Raw, Table};
 
-/// How a leaf is treated beyond reading it.
+/// Special treatment of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nature {
     /// Not at all.
@@ -28,7 +28,7 @@ pub(crate) enum Nature {
     Quantity(Quantity),
 }
 
-/// What can stand in a field.
+/// Shape of a field's values.
 pub(crate) enum Shape {
     Leaf {
         expected: String,
@@ -50,7 +50,7 @@ pub(crate) struct Section {
     pub fields: Vec<Field>,
 }
 
-/// Which kind a table is of, and each kind's fields.
+/// Kinds of a table, and the fields of each.
 pub(crate) struct Kinds {
     /// The type's name.
     pub name: &'static str,
@@ -69,7 +69,7 @@ pub(crate) struct Field {
     pub shape: Shape,
 }
 
-/// What holds if a field is not given.
+/// Meaning of an absent field.
 pub(crate) enum Presence {
     Required {
         example: Raw,
@@ -148,8 +148,8 @@ impl Section {
             })
     }
 
-    /// Whether it is nothing but one of several kinds: the name of the kind alone then
-    /// says all, if that has no required fields.
+    /// Returns true if it is nothing but one of several kinds: the name of the kind alone then says
+    /// all, if that has no required fields.
     pub(crate) fn is_only_kinds(&self) -> bool {
         self.fields.len() == 1 && self.kinds().is_some()
     }

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::Seconds;
 
 section! {
-    /// What a client keeps of files' attributes and names.
+    /// Client cache of file attributes and names.
     pub struct Attributes {
         /// For how long it believes them.
         #[serde(flatten)]
@@ -29,12 +29,10 @@ section! {
 }
 
 section! {
-    /// For some time, as NFS clients do: from the shortest on it doubles, up to the
-    /// longest, each time the server is asked after it has passed and nothing has
-    /// changed; after a change it is the shortest again. Until then names and attributes
-    /// need no message, and data that is cached is read without one; then the server is
-    /// asked first, and what is cached of a file that has changed is read anew. All
-    /// times 0: `noac`.
+    /// For a limited time, as NFS clients do. The timeout starts at the shortest and doubles, up to
+    /// the longest, with each check at the server that finds no change. A change resets it to the
+    /// shortest. Until then names, attributes and cached data need no message. Afterwards the
+    /// client asks the server first, and re-reads a file that has changed. All times 0: `noac`.
     pub struct TimedAttributes {
         /// The shortest time for a file.
         file_min: Seconds = default("3 s", "nfs(5), acregmin; NFS_DEF_ACREGMIN in Linux, include/linux/nfs_fs.h") aka ["acregmin"],
@@ -44,8 +42,8 @@ section! {
         directory_min: Seconds = default("30 s", "nfs(5), acdirmin") aka ["acdirmin"],
         /// The longest time for a directory.
         directory_max: Seconds = default("60 s", "nfs(5), acdirmax") aka ["acdirmax"],
-        /// Whether opening a file asks the server however fresh its attributes are
-        /// (close-to-open consistency).
+        /// If true, opening a file asks the server however fresh its attributes are (close-to-open
+        /// consistency).
         close_to_open: bool = default(true, "nfs(5), cto") aka ["cto"],
     }
     check shortest_before_longest;
@@ -58,8 +56,7 @@ section! {
     /// has written, and the other waits for that; then both cache what they read. Once
     /// one of them writes, nobody caches it: every request goes to the server.
     pub struct OpportunisticLocks {
-        /// Whether several clients may cache what they read of a file that none of them
-        /// writes.
+        /// If true, several clients may cache what they read of a file that none of them writes.
         level_two: bool = default(true, "[MS-CIFS], section 3.2.4.18: granted where an exclusive lock is not available"),
     }
 }

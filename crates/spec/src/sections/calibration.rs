@@ -8,19 +8,18 @@ use crate::sections::Scenario;
 use crate::values::NonEmpty;
 
 section! {
-    /// How a value was measured, and what each round of the measurement gave: a prediction
-    /// draws one round for all values together (`headrace predict`), so that its spread is
-    /// that of the machine.
+    /// Method of a measured value, and its result in each round. `headrace predict` draws one round
+    /// for all values together, so a prediction's spread is that of the machine.
     pub struct Calibration {
         /// The field whose value was measured.
         field: String = required("machine.cpu.system_call"),
-        /// What each round gave: as many for all fields, in the same order.
+        /// Result of each round, in the same number and order for all fields.
         values: Vec<String> as NonEmpty<String> = required(two_times()),
-        /// What it was found from, where that is a curve, such as "16 at once: 31 us".
+        /// Points of the curve from which it was derived, such as "16 at once: 31 us".
         curve: Option<Vec<String>> as Option<NonEmpty<String>> = optional("it follows from no curve"),
-        /// How it was measured.
+        /// Method of measurement.
         method: String = default("", "nothing is said"),
-        /// When it was measured.
+        /// Date of the measurement.
         date: String = default("", "nothing is said"),
     }
     check is_of_all_rounds;
@@ -74,7 +73,7 @@ fn is_of_all_rounds(
     Ok(())
 }
 
-/// What a path's field counts or measures: nothing if it names no such field.
+/// Returns the quantities of a path's field; none if it names no such field.
 fn quantities_of(section: &Section, path: &str) -> Vec<Quantity> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let fields = section.fields(None);

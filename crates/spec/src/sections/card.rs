@@ -10,10 +10,10 @@ section! {
     pub struct Card {
         /// Bytes per second in each direction; only where hosts have one: not between pairs.
         bandwidth: Option<Rate> = optional("network.bandwidth"),
-        /// Size of a bucket of tokens, one for each byte, that fills at the card's
-        /// `bandwidth`: as long as there are any, bytes pass at `network.bandwidth`
-        /// (Linux, `tc qdisc … tbf rate … burst …`). Each direction has its own, or both
-        /// share one where the network is half duplex. Not with `network.grain = "flow"`.
+        /// Size of a token bucket, in bytes, that fills at the card's `bandwidth`. While it holds
+        /// tokens, bytes pass at `network.bandwidth` (Linux, `tc qdisc … tbf rate … burst …`). Each
+        /// direction has its own, or both share one where the network is half duplex. Not with
+        /// `network.grain = "flow"`.
         burst: Option<Bytes> = optional("every byte passes at the card's bandwidth"),
     }
     check hosts_have_cards;

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{Seconds, choice};
 
 choice! {
-    /// What takes most of a workload's time.
+    /// Limiting resource of a workload.
     pub enum Bound {
         /// Processor and memory.
         Cache = "cache",
@@ -16,24 +16,23 @@ choice! {
 }
 
 section! {
-    /// A workload that was measured in a round of a calibration, though no value follows from it,
-    /// and what a simulation of it gives: how far these are from each other is the error of the
-    /// model itself and of one measurement, which the interval of a prediction has besides the
-    /// spread of the values.
+    /// A workload that was measured in a calibration round without determining a value, and its
+    /// simulated result. The difference is the error of the model and of one measurement. A
+    /// prediction interval includes it besides the spread of the values.
     pub struct Check {
-        /// What was measured.
+        /// Name of the measurement.
         name: String = required("cached reads of 48 KiB"),
-        /// What takes most of its time.
+        /// Limiting resource.
         bound: Bound = required("cache"),
         /// Seconds that it took.
         measured: Seconds = required("5.1 ms"),
-        /// What the simulation gives, with the values of that round.
+        /// Result of the simulation with the values of that round.
         predicted: Seconds = required("5.0 ms"),
     }
     check takes_time;
 }
 
-/// What is compared is how many times as long one takes as the other.
+/// Compares the ratio of two times.
 fn takes_time(check: &Check, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     for (field, time) in [("measured", check.measured), ("predicted", check.predicted)] {
         if time.0 <= 0.0 {

@@ -11,18 +11,18 @@ use crate::values::{AtLeastOne, Bytes};
 section! {
     /// The machines that run the workload.
     pub struct Clients {
-        /// How many clients there are.
+        /// Number of clients.
         count: u32 as AtLeastOne = required(4) aka ["number", "clients"],
-        /// How many processes run on each client.
+        /// Number of processes that run on each client.
         processes: u32 as AtLeastOne = default(1, "one process on each client"),
         /// The clients' groups in order: a list of names for equal parts (sizes
         /// differ by at most one), or a table NAME = share.
         groups: Groups = default(["all"], "every client is alike"),
         /// The clients' network cards.
         card: Card = section(),
-        /// How a client asks the data servers.
+        /// Requests of a client to the data servers.
         rpc: Rpc = section(),
-        /// What a client does with data; a `[clients.machine]` says that it keeps some.
+        /// Kind of client; with `[clients.machine]` it has a page cache.
         #[serde(flatten)]
         kind: ClientKind = kinds(),
     }
@@ -30,7 +30,7 @@ section! {
 }
 
 kinds! {
-    /// What a client does with data.
+    /// Kind of client.
     pub enum ClientKind default "simple", "every request goes to the servers, as with PVFS2" {
         SimpleClient = "simple",
         MachineClient = "machine",
@@ -58,18 +58,18 @@ section! {
     pub struct ClientMachine {
         /// The processor.
         cpu: Cpu = section() aka ["processor"],
-        /// What it costs to copy between the page cache and a process.
+        /// Cost of copies between the page cache and a process.
         copying: Copying = section() aka ["copy"],
         /// Main memory and the page cache in it.
         memory: MainMemory = section() aka ["cache", "page_cache"],
-        /// When dirty pages are written, and when their writers must wait.
+        /// Writeback of dirty pages, and throttling of writers.
         write_back: WriteBack = section() aka ["dirty"],
-        /// What is read before it is asked for.
+        /// Read-ahead of the file system.
         read_ahead: ReadAhead = section(),
-        /// How much dirty data for one server it keeps before its writers wait, until
-        /// the server has answered; 0: no limit beside those of `write_back`.
+        /// Maximum dirty data for one server before writers wait; it counts until the server
+        /// replies. 0: only the limits of `write_back` apply.
         dirty_per_server: Bytes = default("0 B", "no limit of its own") aka ["max_dirty", "max_dirty_mb"],
-        /// How long it believes what it knows of files.
+        /// Client cache of file attributes.
         attributes: Attributes = section() aka ["attribute_cache"],
     }
     check limit_holds_something;

@@ -8,13 +8,12 @@ use crate::values::{AtLeastOne, Bytes, Seconds};
 section! {
     /// The server process.
     pub struct Daemon {
-        /// How many jobs it handles at once. With a `[servers.machine]` a thread has
-        /// its job until the file system is done with it; without one, for
-        /// `time_per_job`.
+        /// Number of jobs served at once. With a `[servers.machine]` a thread has its job until the
+        /// file system is done with it; without one, for `time_per_job`.
         threads: u32 as AtLeastOne = default(1, "one job is handled after the other"),
         /// Processor time for each job.
         time_per_job: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// Whether a write is answered only when the device has it; only with a
+        /// If true, the server acknowledges a write only when the device has it; only with a
         /// `[servers.machine]`.
         synchronous: bool = default(false, "PVFS2: TroveSyncData no, as pvfs2-genconfig writes it") aka ["sync"],
         /// The largest read that it asks of the file system at once; 0: a job is one call.

@@ -6,7 +6,7 @@ use crate::sections::{MetadataHosts, Scenario, Servers};
 use crate::values::Seconds;
 
 kinds! {
-    /// Which machine reaches the targets of a data server besides itself.
+    /// Machine that can access the targets of a data server besides itself.
     pub enum Failover default "none", "each machine alone reaches its devices" {
         NoFailover = "none",
         ActivePassive = "active-passive",
@@ -31,9 +31,9 @@ section! {
 }
 
 section! {
-    /// Servers 0 and 1 are a pair, 2 and 3, and so on, and each reaches the targets of both:
-    /// if one fails, the other serves all of them, with its one card, daemon and memory
-    /// (Lustre Operations Manual, "Types of Failover Configurations").
+    /// Servers 0 and 1 form a pair, 2 and 3, and so on. Each can access the targets of both. If one
+    /// fails, the other serves all of them with its own card, daemon and memory (Lustre Operations
+    /// Manual, "Types of Failover Configurations").
     pub struct ActiveActive {
         /// Time from the failure of a server (`[[failure]]`) until its partner serves its
         /// targets: until it has been noticed, the targets have been mounted, and clients

@@ -16,11 +16,11 @@ section! {
         server: Option<u32> as Option<Ordinal> = optional("a metadata server fails") aka ["data_server"],
         /// The metadata server that fails, counted from 0.
         metadata: Option<u32> as Option<Ordinal> = optional("a data server fails") aka ["metadata_server"],
-        /// When it fails.
+        /// Time of the failure.
         at: Seconds = required("60 s") aka ["from", "time"],
-        /// When it serves again, or another machine in its place with its devices; that is
-        /// left out where `servers.failover` or `metadata.takeover` says it, unless the
-        /// server is back sooner.
+        /// Time when it, or another machine with its devices, serves again. Omit it if
+        /// `servers.failover` or `metadata.takeover` determines the time, unless the server returns
+        /// sooner.
         until: Option<Seconds> = optional("it does not come back") aka ["back", "to"],
     }
     check failure_is_possible;
@@ -124,7 +124,7 @@ fn is_back_before_others_serve(
     Err(at.error("until", message))
 }
 
-/// Who has taken targets over does not fail, nor who is to.
+/// Checks that no server fails that has taken over targets or is to take them over.
 fn leaves_its_pair_a_server(
     failure: &Failure,
     parallel: &Parallel,
@@ -142,14 +142,14 @@ fn leaves_its_pair_a_server(
         return Ok(());
     }
     let message = format!(
-        "server {partner} is its partner, and who serves the targets of both does not fail: \
+        "its partner, server {partner}, serves the targets of both and must not fail: \
          expected one failure of such a pair, or times until which they are back before others \
          serve"
     );
     Err(at.error("server", message))
 }
 
-/// What stands between clients and servers must bear the loss of a job.
+/// Checks that schedulers between clients and servers tolerate the loss of a job.
 fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let message = if parallel.messages.rendezvous().is_some() {
         "with messages.kind = \"rendezvous\" a failure is not modelled: expected \"whole\""
@@ -210,7 +210,7 @@ fn somebody_goes_on(
 }
 
 impl Parallel {
-    /// Whether what a data server that never comes back has is on others too, that do.
+    /// Returns true if what a data server that never comes back has is on others too, that do.
     fn does_without(&self, server: u32) -> bool {
         let names = match self.metadata.on {
             MetadataHosts::Own => false,
@@ -235,7 +235,7 @@ impl Parallel {
         copies > 1 && !names && no_set_is_gone
     }
 
-    /// Whether servers send each other copies that a failure has cost.
+    /// Returns true if servers send each other copies that a failure has cost.
     #[must_use]
     pub fn repairs(&self) -> bool {
         let replication = &self.replication;
@@ -243,7 +243,7 @@ impl Parallel {
         !nobody && replication.copies > 1 && self.failures().iter().any(|it| it.server.is_some())
     }
 
-    /// Whether servers send messages to servers.
+    /// Returns true if servers send messages to servers.
     #[must_use]
     pub fn servers_talk(&self) -> bool {
         self.replication.chained() || self.repairs()
@@ -257,7 +257,7 @@ impl Parallel {
         partner.filter(|_| failure.until.is_none())
     }
 
-    /// When a server that fails serves again, or another machine in its place.
+    /// Returns the time when a failed server, or its replacement, serves again.
     #[must_use]
     pub fn back(&self, failure: &Failure) -> Option<Seconds> {
         let takeover = match failure.metadata {

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Rate, Seconds, choice};
 
 choice! {
-    /// Which hosts share one processor.
+    /// Hosts that share one processor.
     pub enum SharedBy {
         /// Each host has its own.
         None = "none",
@@ -20,7 +20,7 @@ choice! {
 }
 
 section! {
-    /// What clients and servers have in common.
+    /// Settings common to clients and servers.
     pub struct Hosts {
         /// The processors that send and receive messages.
         cpu: HostCpu = section() aka ["processor"],
@@ -36,7 +36,7 @@ section! {
     pub struct HostCpu {
         /// Cores of a processor.
         cores: u32 as AtLeastOne = default(1, "one core"),
-        /// Which hosts share one: virtual machines or containers on one machine do.
+        /// Hosts that share one processor, as virtual machines or containers on one machine do.
         shared_by: SharedBy = default("none", "each host is a machine of its own"),
         /// Time to send a message.
         send: Seconds = default("0 s", "nothing is assumed: measure it") aka ["send_overhead"],
@@ -59,7 +59,7 @@ section! {
 }
 
 impl HostCpu {
-    /// Whether any message or job takes time.
+    /// Returns true if any message or job takes time.
     #[must_use]
     pub fn costs(&self) -> bool {
         let times = [

@@ -6,7 +6,7 @@ use crate::sections::Machine;
 section! {
     /// A local file system on every client.
     pub struct Local {
-        /// What each client is made of.
+        /// Machine of each client.
         machine: Machine = section() aka ["host"],
     }
 }

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, Rate, choice};
 
 choice! {
-    /// Which page leaves a full cache.
+    /// Page that is evicted from a full cache.
     pub enum Replacement {
         /// The least recently used one.
         Lru = "lru",
@@ -20,11 +20,10 @@ section! {
         cache: Bytes = default("0 B", "nothing is assumed about a cache") aka ["size", "capacity"],
         /// The unit in which data is cached.
         page: Bytes = default("4 KiB", "the page of Linux on x86-64"),
-        /// How much written data may wait in the cache for the device; 0: a
-        /// write is acknowledged when the device has it.
+        /// Maximum dirty data in the cache; 0: a write is acknowledged once the device has it.
         dirty_limit: Bytes = default("0 B", "nothing is assumed about write-back")
             aka ["dirty", "dirty_ratio"],
-        /// Which page leaves a full cache.
+        /// Page that is evicted from a full cache.
         replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
         /// Rate at which cached data is copied; only with a cache.
         rate: Option<Rate> = optional("copying takes no time"),

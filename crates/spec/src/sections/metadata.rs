@@ -15,7 +15,7 @@ use crate::sections::{Card, Network, Parallel, Position, Scenario, Topology};
 use crate::values::{AtLeastOne, Seconds, choice};
 
 choice! {
-    /// Which server knows a file.
+    /// Distribution of files over metadata servers.
     pub enum Distribution {
         /// A hash of each file's number tells its server, whatever directory it lies in.
         File = "file",
@@ -25,7 +25,7 @@ choice! {
 }
 
 choice! {
-    /// Which hosts the metadata servers are on.
+    /// Hosts of the metadata servers.
     pub enum MetadataHosts {
         /// On hosts of their own.
         Own = "own-hosts",
@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// Which servers are asked for a name.
+    /// Servers that are asked for a name.
     pub enum Lookups {
         /// The one that knows it.
         One = "one",
@@ -54,27 +54,27 @@ choice! {
 section! {
     /// The metadata servers.
     pub struct Metadata {
-        /// How many metadata servers there are.
+        /// Number of metadata servers.
         servers: u32 as AtLeastOne = default(1, "the smallest system that works") aka ["count"],
-        /// Which hosts they are on.
+        /// Hosts of the metadata servers.
         on: MetadataHosts = default("own-hosts", "PFSsim, Liu et al. 2011, section 4.1: metadata servers are apart") aka ["hosts", "where"],
-        /// Which of them knows a file.
+        /// Distribution of files over metadata servers.
         distribution: Distribution = default("file", "hashing names spreads files evenly") aka ["partitioning"],
-        /// Which servers are asked for a name.
+        /// Servers that are asked for a name.
         lookups: Lookups = default("one", "a hash or a directory tells which server knows a name"),
-        /// How many operations a server works on at once; on simple data servers the threads
-        /// are the daemon's, and this is left out.
+        /// Number of operations served at once; on simple data servers the threads are the
+        /// daemon's, and this is left out.
         threads: u32 as AtLeastOne = default(1, "one operation after the other") aka ["cores"],
         /// Time that a thread takes for an operation, where `times` does not say it.
         time_per_operation: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Times of single operations.
         times: OperationTimes = section(),
-        /// What the metadata is kept in.
+        /// Kind of metadata store.
         #[serde(flatten)]
         kind: MetadataKind = kinds(),
-        /// Whether a client asks only once for the layout of a file.
+        /// If true, a client asks only once for the layout of a file.
         client_cache: bool = default(true, "PFSsim, Liu et al. 2011, section 4.1: the client looks in its own cache first"),
-        /// Whether files are written once, in order, by one process: workloads that write
+        /// If true, files are written once, in order, by one process: workloads that write
         /// otherwise are refused.
         write_once: bool = default(false, "as POSIX has it, files are written anywhere, by anybody"),
         /// Time from the failure of a server until a standby, which reaches the same
@@ -89,7 +89,7 @@ section! {
 }
 
 kinds! {
-    /// What metadata is kept in.
+    /// Kind of metadata store.
     pub enum MetadataKind default "memory", "nothing is assumed about a device" {
         InMemory = "memory",
         Database = "database",
@@ -150,7 +150,7 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
         return Err(at.error("servers", message));
     }
     let wrong = if parallel.servers.streaming {
-        "data that streams passes no daemon: expected servers.streaming = false"
+        "streamed data bypasses the daemon: expected servers.streaming = false"
     } else if matches!(parallel.network.topology, Topology::Pairs(_)) {
         "pairs of hosts have links of their own: expected another network.topology"
     } else if matches!(
@@ -172,7 +172,7 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
 }
 
 impl Parallel {
-    /// How many metadata servers there are.
+    /// Number of metadata servers.
     #[must_use]
     pub fn metadata_servers(&self) -> u32 {
         match self.metadata.on {
@@ -192,7 +192,7 @@ impl Parallel {
 }
 
 impl Metadata {
-    /// What a server keeps its metadata in, if that is not memory alone.
+    /// Returns the metadata store of a server, unless it is memory alone.
     #[must_use]
     pub fn database(&self) -> Option<&Database> {
         match &self.kind {

@@ -7,7 +7,7 @@ use crate::sections::{Scenario, Tcp, Topology};
 use crate::values::{Bytes, Rate, Seconds, choice};
 
 choice! {
-    /// What a message is while it is on its way.
+    /// Granularity of messages in the network model.
     pub enum Grain {
         /// One piece that each card sends and receives in turn.
         Message = "message",
@@ -19,7 +19,7 @@ choice! {
 }
 
 choice! {
-    /// Whether a link carries both directions at once.
+    /// Duplex mode of a link: both directions at once, or one at a time.
     pub enum Duplex {
         /// Both directions at full bandwidth.
         Full = "full",
@@ -31,13 +31,13 @@ choice! {
 section! {
     /// The network.
     pub struct Network {
-        /// How hosts and switches are joined; where the kind says it all, its name
-        /// alone will do, as in `topology = "pairs"`.
+        /// Topology of hosts and switches. A kind without fields may be given by name alone, as in
+        /// `topology = "pairs"`.
         topology: Topology = section(),
-        /// `message`: every card sends and receives one message after the other;
-        /// `flow`: all messages with file data share the links of their paths, max-min
-        /// fair; `packet`: every packet is stored and forwarded by every switch, and
-        /// lost where a queue is full, and TCP sends it again.
+        /// `message`: each card sends and receives one message after the other. `flow`: all
+        /// messages with file data share the links of their paths, max-min fair. `packet`: each
+        /// switch stores and forwards packets and drops them when a queue is full; TCP retransmits
+        /// them.
         grain: Grain = default("message", "first come, first served, as a card's queue does"),
         /// Least time between two findings of the rates of flows; only with
         /// `network.grain = "flow"`.
@@ -53,9 +53,9 @@ section! {
         mtu: Bytes = default("1500 B", "IEEE 802.3: the payload of an Ethernet frame"),
         /// Headers inside each packet.
         header: Bytes = default("40 B", "IPv4 (RFC 791) and TCP (RFC 9293) without options: 20 B each"),
-        /// What the wire carries around each packet.
+        /// Framing bytes of each packet on the wire.
         framing: Bytes = default("38 B", "IEEE 802.3: preamble and delimiter 8 B, header 14 B, check sequence 4 B, gap 12 B"),
-        /// Whether a link carries both directions at once.
+        /// Duplex mode of a link: both directions at once, or one at a time.
         duplex: Duplex = default("full", "switched Ethernet, IEEE 802.3"),
         /// Room for packets at each port of a switch, the one being sent included; only
         /// with `network.grain = "packet"`.

@@ -13,25 +13,25 @@ section! {
         servers: Servers = section() aka ["server"],
         /// The machines that know where the data is.
         metadata: Metadata = section(),
-        /// What connects them.
+        /// Network between the hosts.
         network: Network = section(),
-        /// How data crosses it.
+        /// Message protocol of data.
         messages: Messages = section() aka ["protocol"],
-        /// What all hosts have.
+        /// Settings of all hosts.
         hosts: Hosts = section(),
-        /// Which data several servers have.
+        /// Replication of data over several servers.
         replication: Replication = section() aka ["replicas", "mirroring"],
-        /// Which server holds which part of a file.
+        /// Distribution of files over servers.
         layout: Layout = section() aka ["striping", "distribution"],
         /// Sets of servers that layouts can name.
         pool: Option<Vec<Pool>> as Option<Tables<Pool>> = optional("every server is for every file") aka ["pools"],
-        /// What clients must hold before they read or write.
+        /// Locks that clients must hold before they read or write.
         locks: Locks = section() aka ["locking"],
-        /// Who decides which job is served next.
+        /// Scheduler that selects the next job.
         scheduler: Scheduler = section(),
         /// Servers that fail, and when.
         failure: Option<Vec<Failure>> as Option<Tables<Failure>> = optional("no server fails") aka ["failures"],
-        /// What clients do when a server does not answer.
+        /// Recovery of clients when a server does not reply.
         recovery: Recovery = section(),
     }
 }

@@ -9,7 +9,7 @@ section! {
     /// Servers under a name, with all their targets, for layouts that keep files to them
     /// (Lustre: OST pools, `lctl pool_new`). A server may be in several pools.
     pub struct Pool {
-        /// What layouts call it.
+        /// Name for use in layouts.
         name: String = required("flash"),
         /// Its servers, counted from 0: numbers, and ranges such as `"0-3"`.
         servers: Vec<u32> as Numbers = required(["0-1"]) aka ["targets", "osts", "members"],
@@ -18,7 +18,7 @@ section! {
 }
 
 impl Pool {
-    /// How many targets its servers have.
+    /// Number of targets its servers have.
     #[must_use]
     pub fn targets(&self, parallel: &Parallel) -> u32 {
         let servers = u32::try_from(self.servers.len()).unwrap_or(u32::MAX);

@@ -6,11 +6,10 @@ use crate::sections::Scenario;
 use crate::values::{CountOr, Limit, Seconds};
 
 section! {
-    /// What clients do when a server does not answer. Without `[[failure]]` all do.
+    /// Recovery of clients when a server does not reply. Without `[[failure]]` all servers reply.
     pub struct Recovery {
-        /// How long a client waits for an answer before it takes a server for failed.
-        /// One that is there but slow is not: it answers what clients ask it meanwhile
-        /// to see whether it is.
+        /// Timeout after which a client considers a server failed. One that is there but slow is
+        /// not: it answers what clients ask it meanwhile to see whether it is.
         timeout: Seconds = default("60 s", "timeo = 600 of a mount over TCP: nfs(5)") aka ["obd_timeout", "ping_timeout"],
         /// Time between two tries to reach a server that has been taken for failed.
         retry: Seconds = default("10 s", "RECONNECT_INTERVAL = max(obd_timeout / 10, 10 s): Lustre 1.8, lustre/include/obd_support.h") aka ["retry_interval", "retry_delay"],
@@ -27,7 +26,7 @@ fn times_pass(recovery: &Recovery, all: &Scenario, at: &Place<'_>) -> Result<(),
     for (field, time) in [("timeout", recovery.timeout), ("retry", recovery.retry)] {
         if time < SHORTEST {
             let message = format!(
-                "clients would look after their requests all the time: expected at least \
+                "clients would check for timeouts continuously: expected at least \
                  \"{SHORTEST}\", as systems have seconds"
             );
             return Err(at.error(field, message));

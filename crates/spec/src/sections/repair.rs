@@ -1,4 +1,4 @@
-//! `[replication.repair]`: how copies that a failure has cost are made anew.
+//! `[replication.repair]`: how copies that a failure has cost are recreated.
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
@@ -6,9 +6,9 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes, Seconds};
 
 section! {
-    /// How copies that a `[[failure]]` of a data server has cost are made anew.
+    /// Repair of copies lost by a `[[failure]]` of a data server.
     pub struct Repair {
-        /// Who copies what, and when.
+        /// Kind of repair.
         #[serde(flatten)]
         kind: RepairKind = kinds(),
     }
@@ -32,11 +32,11 @@ section! {
     /// A server that is back gets from the others what was written while it was away
     /// (GlusterFS' self-heal).
     pub struct SelfHeal {
-        /// How long after its return that begins.
+        /// Delay between its return and the start of the repair.
         after: Seconds = default("0 s", "clients and the self-heal daemon begin when a brick is back: GlusterFS Administration Guide, triggering self-heal") aka ["delay"],
         /// Files that a server sends copies of at a time.
         streams: u32 as AtLeastOne = default(16, "cluster.background-self-heal-count: GlusterFS 3.x, cluster/replicate") aka ["parallel"],
-        /// Messages of each that are under way at a time.
+        /// Messages of each that are in progress at a time.
         window: u32 as AtLeastOne = default(1, "cluster.self-heal-window-size: GlusterFS 3.x, cluster/replicate"),
         /// Bytes in each of them.
         message: Bytes = default("128 KiB", "a block of the window: GlusterFS 3.x, cluster/replicate") aka ["block"],
@@ -45,15 +45,14 @@ section! {
 }
 
 section! {
-    /// What a server held that does not come back is copied from the others to servers
-    /// that do not have it (HDFS' replication monitor). A server that is back before
-    /// that begins gets what it missed.
+    /// Copies the data of a server that does not return from the remaining copies to other servers
+    /// (HDFS' replication monitor). A server that is back before that begins gets what it missed.
     pub struct ReReplication {
-        /// How long after the failure that begins.
+        /// Delay between the failure and the start of the repair.
         after: Seconds = default("630 s", "2 · heartbeat.recheck.interval + 10 · dfs.heartbeat.interval, 5 min and 3 s: Hadoop 0.20, FSNamesystem.java") aka ["delay", "dead_interval"],
         /// Blocks that a server sends copies of at a time.
         streams: u32 as AtLeastOne = default(2, "dfs.max-repl-streams: Hadoop 0.20, FSNamesystem.java") aka ["parallel"],
-        /// Messages of each that are under way at a time.
+        /// Messages of each that are in progress at a time.
         window: u32 as AtLeastOne = default(2, "DEFAULT_DATA_SOCKET_SIZE, 128 KiB, of packets of 64 KiB: Hadoop 0.20, FSConstants.java"),
         /// Bytes in each of them.
         message: Bytes = default("64 KiB", "dfs.write.packet.size: Hadoop 0.20, hdfs-default.xml") aka ["packet"],

@@ -10,18 +10,18 @@ use crate::sections::{
 use crate::values::{AtLeastOne, choice};
 
 choice! {
-    /// Who makes the copies of what is written.
+    /// Component that creates the copies of written data.
     pub enum ReplicatedBy {
         /// The client sends it to the servers of all copies and waits for all of them.
         Client = "client",
-        /// The client sends it to the first server, and each server to the next as soon
-        /// as it has a message; the answer comes back when all of them have stored it.
+        /// The client sends it to the first server, and each server forwards each message to the
+        /// next. The client gets the reply when all servers have stored it.
         Chain = "chain",
     }
 }
 
 choice! {
-    /// Which copy a read goes to.
+    /// Copy that serves a read.
     pub enum ReadFrom {
         /// The first: it has to do all reads.
         First = "first",
@@ -36,16 +36,15 @@ choice! {
 }
 
 choice! {
-    /// Which servers have copies of the same data.
+    /// Servers that hold copies of the same data.
     pub enum ReplicaSets {
         /// Neighbours: the first `copies` targets are a set, then the next.
         Neighbours = "neighbours",
         /// Each file has sets of its own, drawn from all servers.
         Random = "random",
-        /// Each block of `layout.unit` bytes has a set of its own, as with HDFS: the first
-        /// server is drawn from all, the second from other racks, the third from the rack
-        /// of the second, further ones from what is left, no more of a rack than
-        /// (`copies` - 1) / racks + 2.
+        /// Each block of `layout.unit` bytes has its own set, as with HDFS. The first server is
+        /// drawn from all, the second from other racks, and the third from the rack of the second.
+        /// Further ones are drawn from the rest, at most (`copies` - 1) / racks + 2 per rack.
         Blocks = "blocks",
     }
 }
@@ -54,25 +53,25 @@ section! {
     /// Copies of the data. A set of servers has the same data; the layout spreads files
     /// over sets as it would over servers (`layout.servers` counts sets).
     pub struct Replication {
-        /// How many servers have each byte; 1: no copies.
+        /// Number of copies of each byte; 1: no replication.
         copies: u32 as AtLeastOne = default(1, "nothing is replicated") aka ["count", "factor", "replicas", "replica"],
-        /// Who makes the copies of what is written.
+        /// Component that creates the copies of written data.
         by: ReplicatedBy = default("client", "as GlusterFS does (cluster/replicate), and what a client can do without the servers' help"),
-        /// Which copy a read goes to.
+        /// Copy that serves a read.
         read_from: ReadFrom = default("by-client", "spreads reads of one file over its servers") aka ["read"],
-        /// Which servers have copies of the same data.
+        /// Servers that hold copies of the same data.
         sets: ReplicaSets = default("neighbours", "as GlusterFS makes its sets: bricks in the order they are listed") aka ["placement"],
-        /// How many servers are in a rack, in the order of their numbers; only with
-        /// `sets = "blocks"`.
+        /// Number of servers that are in a rack, in the order of their numbers; only with `sets =
+        /// "blocks"`.
         servers_per_rack: Option<u32> as Option<AtLeastOne> = optional("those on one leaf of a leaf-spine network; else all are in one rack") aka ["rack"],
-        /// How copies that a failure has cost are made anew.
+        /// Repair of copies lost by a failure.
         repair: Repair = section() aka ["rebuild", "self_heal"],
     }
     check copies_fit;
 }
 
 impl Replication {
-    /// Whether servers send copies to servers.
+    /// Returns true if servers send copies to servers.
     #[must_use]
     pub fn chained(&self) -> bool {
         self.by == ReplicatedBy::Chain && self.copies > 1
@@ -180,7 +179,7 @@ fn blocks_have_places(
 }
 
 impl Parallel {
-    /// How many servers are in a rack, in the order of their numbers.
+    /// Number of servers that are in a rack, in the order of their numbers.
     #[must_use]
     pub fn servers_per_rack(&self) -> u32 {
         match (self.replication.servers_per_rack, &self.network.topology) {

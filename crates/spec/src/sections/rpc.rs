@@ -6,14 +6,14 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, CountOr, Limit};
 
 section! {
-    /// How a client asks the data servers: in requests of some size, some of them
-    /// under way to each server at a time.
+    /// Requests of a client to the data servers: their size, and the number in flight to each
+    /// server.
     pub struct Rpc {
         /// The largest request to a server; 0: as large as `layout.packet` lets it
         /// be. With a `[clients.machine]` dirty data goes out as soon as it fills one.
         size: Bytes = default("0 B", "no limit of its own") aka ["max", "largest", "max_pages_per_rpc"],
-        /// How many requests of a client a server may have at a time; the others wait
-        /// on the client, first come, first served.
+        /// Maximum number of a client's requests in flight to one server. Others wait on the client
+        /// in order of arrival.
         in_flight: Limit as CountOr<Limit> = default("unlimited", "no limit is assumed")
             aka ["max_rpcs_in_flight", "depth", "window"],
     }

@@ -5,17 +5,17 @@ use crate::sections::Stop;
 use crate::values::{AtLeastOne, Seconds, Seed};
 
 section! {
-    /// How the simulation is run.
+    /// Settings of the simulation run.
     pub struct Run {
-        /// Where the random numbers start: the same seed gives the same run.
+        /// Seed of the random numbers: the same seed gives the same run.
         seed: u64 as Seed = default(1, "any number will do") aka ["random_seed"],
         /// Simulated time from which on statistics are kept.
         warm_up: Seconds = default("0 s", "the start counts") aka ["warmup"],
-        /// How many runs with different seeds are averaged.
+        /// Number of runs with different seeds that are averaged.
         replications: u32 as AtLeastOne = default(1, "one run") aka ["repetitions"],
         /// Length of the windows of time series and of shares between groups.
         window: Option<Seconds> = optional("a length that gives about 100 windows"),
-        /// When the run ends, if not with the workload.
+        /// Condition that ends the run before the end of the workload.
         stop: Stop = section() aka ["until", "end"],
     }
     check windows_have_a_length;

@@ -8,27 +8,27 @@ use crate::tree::{Node, Table};
 section! {
     /// A storage system, the work it is given, and how to run it.
     pub struct Scenario {
-        /// What the scenario is called in tables and plots.
+        /// Name of the scenario in tables and plots.
         name: String = supplied("the file's name without its ending") aka ["title"],
-        /// What the scenario is for.
+        /// Description of the scenario.
         description: String = default("", "nothing is described"),
         /// The preset that fills what the file does not give.
         system: String as PresetName = default(presets::DEFAULT, "nothing costs anything that is not given") aka ["preset"],
         /// The machines that run the workload.
         clients: Clients = section() aka ["client"],
-        /// What the clients' files lie on.
+        /// Kind of system that holds the clients' files.
         #[serde(flatten)]
         kind: SystemKind = kinds(),
-        /// What the clients do; several run side by side.
+        /// Workloads of the clients; several run concurrently.
         workload: Vec<Workload> as Tables<Workload> = required([example()])
             aka ["workloads"],
-        /// How well values are known that were measured.
+        /// Uncertainty of measured values.
         calibration: Option<Vec<Calibration>> as Option<Tables<Calibration>> = optional("values are exact"),
-        /// How well the system gives what it was not calibrated on.
+        /// Validation of the system on cases outside its calibration.
         check: Option<Vec<Check>> as Option<Tables<Check>> = optional("the model is exact"),
-        /// How it is stood up on one machine.
+        /// Testbed of the scenario on one machine.
         lab: Lab = section(),
-        /// How the simulation is run.
+        /// Settings of the simulation run.
         run: Run = section() aka ["simulation"],
     }
 }

@@ -11,26 +11,26 @@ use crate::values::{AtLeastOne, Rate};
 section! {
     /// The data servers.
     pub struct Servers {
-        /// How many data servers there are.
+        /// Number of data servers.
         count: u32 as AtLeastOne = required(4) aka ["number", "servers"],
-        /// Devices of each server, behind one card: layouts count them one by one.
-        /// They are numbered by turns, the first of every server, then the second, so
-        /// that neighbouring stripes lie on different servers (Lustre deals out its
-        /// targets so: lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
+        /// Devices of each server, behind one card: layouts count them one by one. They are
+        /// numbered by turns, the first of every server, then the second, so that neighbouring
+        /// stripes lie on different servers (Lustre distributes its targets so:
+        /// lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
         targets: u32 as AtLeastOne = default(1, "one device in each server") aka ["osts", "devices"],
-        /// Whether data passes the network and the device at once, at the rate that
-        /// the slowest of them leaves it, and is not stored before it goes on; only
-        /// with `network.grain = "flow"` and a simple device without a cache.
+        /// If true, data streams through network and device at the rate of the slower one, without
+        /// intermediate storage; only with `network.grain = "flow"` and a simple device without a
+        /// cache.
         streaming: bool = default(false, "a job is read or written as a whole, as with small ones"),
         /// The servers' network cards.
         card: Card = section(),
-        /// Where it keeps the jobs that it has received.
+        /// Buffer for received jobs.
         receive_buffer: ReceiveBuffer = section(),
         /// The process that serves the jobs.
         daemon: Daemon = section(),
-        /// Who serves its targets when it fails.
+        /// Takeover of its targets when it fails.
         failover: Failover = section() aka ["high_availability"],
-        /// What the data lies on; a `[servers.machine]` says that it is a machine.
+        /// Kind of data server; with `[servers.machine]` it is a machine.
         #[serde(flatten)]
         kind: ServerKind = kinds(),
     }
@@ -38,7 +38,7 @@ section! {
 }
 
 kinds! {
-    /// What a server's data lies on.
+    /// Kind of data server.
     pub enum ServerKind default "simple", "few numbers, and enough where the network or the disk is the limit" {
         SimpleServer = "simple",
         MachineServer = "machine",
@@ -53,7 +53,7 @@ section! {
         /// The queue of the device; of an array that the operating system makes,
         /// one for each member.
         io_scheduler: IoScheduler = section() aka ["elevator"],
-        /// What the data is stored on.
+        /// Device that stores the data.
         device: Device = section() aka ["disk", "storage"],
     }
 }

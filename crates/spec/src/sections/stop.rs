@@ -6,15 +6,15 @@ use crate::sections::Scenario;
 use crate::values::{Fraction, Seconds};
 
 section! {
-    /// When the run ends: with the workload, or at the first of these.
+    /// End of the run: the end of the workload, or the first of these conditions.
     pub struct Stop {
         /// At this simulated time.
         time: Option<Seconds> = optional("no limit of time"),
         /// After so many requests.
         requests: Option<u64> = optional("no limit of requests"),
-        /// When the confidence interval of the mean latency is this narrow: half
-        /// its width, relative to the mean. The run goes on while latency, or what the
-        /// devices and caches use up or fill, still drifts.
+        /// Stop when half the width of the confidence interval of the mean latency, relative to the
+        /// mean, is at most this. The run continues while latency, or the level of a device or
+        /// cache, still drifts.
         precision: Option<f64> as Option<Fraction> = optional("no wanted precision"),
         /// The probability that the confidence interval holds.
         confidence: f64 as Fraction = default(0.95, "the usual level"),
@@ -23,7 +23,7 @@ section! {
 }
 
 impl Stop {
-    /// Whether any condition is given.
+    /// Returns true if any condition is given.
     #[must_use]
     pub fn is_given(&self) -> bool {
         self.time.is_some() || self.requests.is_some() || self.precision.is_some()

@@ -13,7 +13,7 @@ section! {
             aka ["rto_min", "minimum_rto"],
         /// The congestion window at the start and after a pause, in segments.
         initial_window: u32 as AtLeastOne = default(10, "RFC 6928; Linux, include/net/tcp.h: TCP_INIT_CWND"),
-        /// The most bytes under way on a connection: at least a segment.
+        /// The most bytes in flight on a connection: at least a segment.
         window: Bytes = default("4 MiB", "Linux, Documentation/networking/ip-sysctl.rst: the maximum of tcp_wmem"),
     }
 }

@@ -62,8 +62,8 @@ fn too_long() -> String {
     "the number has too many digits".to_owned()
 }
 
-/// Where the number stops: digits, a point, and an exponent if digits follow it
-/// (`1 e` might begin a unit).
+/// Returns the end of the number: digits, a point, and an exponent if digits follow it (`1 e` might
+/// begin a unit).
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| {
@@ -119,8 +119,8 @@ pub(crate) fn digits(number: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Of the ways to write a value, as number and unit, the one with the shortest
-/// number; the first of several. Only those count that read back as the value.
+/// Returns the shortest notation of a value as number and unit; the first of several. Only
+/// notations that read back as the value are considered.
 pub(crate) fn shortest(
     ways: impl IntoIterator<Item = (f64, &'static str)>,
     same: impl Fn(&str) -> bool,

@@ -1,13 +1,13 @@
-//! How many of something there may be at a time.
+//! Limits on a number.
 
 use crate::values::word;
 
 word! {
-    /// How many there may be at a time.
+    /// Limit on a number.
     pub enum Limit {
         /// Any number.
         Unlimited = "unlimited",
-        /// So many.
+        /// A number.
         Count(u32),
     }
 }

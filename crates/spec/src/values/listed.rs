@@ -8,7 +8,7 @@ use crate::tree::{Node, Raw};
 
 /// A name that stands in a list.
 pub(crate) trait Listed {
-    /// What else there is to know about such a name.
+    /// Special treatment of such a name.
     const NATURE: Nature = Nature::Plain;
 
     /// The list.

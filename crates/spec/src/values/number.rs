@@ -230,8 +230,7 @@ numbers! {
 }
 
 numbers! {
-    /// How many times as much: no less than once, and no more than there are cores at the most of
-    /// whom it tells.
+    /// A factor from 1 to the maximum number of cores.
     Multiple, "a number from 1 to 1000000, such as 1.2", |number| (1.0..=1e6).contains(&number),
     { "type": "number", "minimum": 1, "maximum": 1_000_000 }
 }

@@ -99,7 +99,7 @@ where
             let weight = Positive::parse(&entry.node)
                 .map_err(|_| format!("the weight of {key} must be a number of more than 0"))?;
             if all.iter().any(|(other, _)| *other == value) {
-                return Err(format!("{key} is there twice"));
+                return Err(format!("{key} occurs twice"));
             }
             all.push((value, weight));
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{count, seconds};
 
-/// What clients do, and a failure with any number of a server.
+/// Generates recoveries of clients, and a failure of any server.
 pub fn failures() -> impl Strategy<Value = (Recovery, Failover, Option<Failure>)> {
     let limit = prop_oneof![
         Just(Limit::Unlimited),

@@ -93,8 +93,7 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
         .boxed()
 }
 
-/// Whether two groups have operations on files, whatever other names there are, and no more
-/// groups than files.
+/// Returns true if at least two groups have operations on files, and no more groups than files.
 fn has_two_groups(weights: &Weighted<MixedOperation>, files: u32) -> bool {
     let elsewhere = |it: &MixedOperation| {
         it.makes_or_removes() || it.goes_to_a_directory() || *it == MixedOperation::Readlink
@@ -135,7 +134,7 @@ fn none_in_bursts() -> Bursts {
     }
 }
 
-/// Which files are used again, what comes in bursts, and some sizes.
+/// Generates file reuse, bursts, and some sizes.
 fn habits() -> BoxedStrategy<(Locality, Bursts, [Option<Bytes>; 3])> {
     let locality = (1..50_u32, 0.01..=1.0_f64, 0.0..=1.0_f64, 1..20_u32);
     let locality = locality.prop_map(|(groups, reads, overwrites, recent_files)| Locality {

@@ -1,17 +1,16 @@
 //! Collective calls in two phases (Thakur, Gropp and Lusk, Frontiers 1999; ROMIO,
 //! adio/common/ad_write_coll.c and ad_aggregate.c).
 //!
-//! When all processes have come to a call, its bytes are dealt out to the aggregators in
-//! even contiguous parts that end at stripes; each gets what the others have of its part,
-//! and writes it in requests of a buffer. Then all meet at the next call. For reads the
-//! exchange is the other way; it is counted before the aggregator's request too, which
-//! makes no difference to when the next call begins.
+//! Once all processes have entered a call, its bytes are divided among the aggregators in equal
+//! contiguous parts that end at stripes. Each aggregator collects its part from the others and
+//! writes it in requests of one buffer. Then all meet at the next call. For reads the exchange is
+//! the other way; it is counted before the aggregator's request too, which makes no difference to
+//! when the next call begins.
 //!
-//! The exchange takes a latency and the time that the busiest client's card needs for what
-//! it sends or receives, as nothing else is on the cards: all wait for it. Not modelled:
-//! messages of the exchange in the network itself, and so what else is on its way there;
-//! the processor time of copying; holes in what a call writes, which ROMIO fills by
-//! reading first (here an aggregator writes around them).
+//! The exchange takes a latency and the transfer time of the busiest client's card, without other
+//! traffic. All processes wait for it. Not modelled: messages of the exchange in the network
+//! itself, and so what else is on its way there; the processor time of copying; holes in what a
+//! call writes, which ROMIO fills by reading first (here an aggregator writes around them).
 
 use std::collections::VecDeque;
 
@@ -33,15 +32,15 @@ type Part = (u32, u64, u64);
 pub struct CollectiveApplication {
     inner: IorApplication,
     rules: Rules,
-    /// What each process has brought to the call.
+    /// Request of each process of the call.
     asks: Vec<Option<Ask>>,
-    /// Who has come to the call and not gone on.
+    /// Processes that have entered the call and not left it.
     waiting: Vec<bool>,
-    /// What each process still has to ask for.
+    /// Requests that each process has not issued yet.
     queues: Vec<VecDeque<Ask>>,
 }
 
-/// How a call's bytes are dealt out and exchanged.
+/// Rules for the partition and exchange of a call's bytes.
 struct Rules {
     clients: u32,
     aggregators: u32,
@@ -133,8 +132,7 @@ impl Rules {
         }
     }
 
-    /// Where the aggregators' parts of a call begin, and where the last one ends
-    /// (ADIOI_Calc_file_domains).
+    /// Returns the boundaries of the aggregators' file domains of a call (ADIOI_Calc_file_domains).
     fn bounds(&self, parts: &[Part]) -> Vec<u64> {
         let low = parts.iter().map(|part| part.1).min().unwrap_or(0);
         let high = parts.iter().map(|part| part.1 + part.2).max().unwrap_or(0);
@@ -157,7 +155,7 @@ impl Rules {
         bounds.collect()
     }
 
-    /// What each aggregator asks for.
+    /// Divides the call among the aggregators.
     fn deal_out(&self, parts: &[Part]) -> Vec<Vec<Part>> {
         let file = parts.first().map_or(0, |part| part.0);
         let mut sorted: Vec<(u64, u64)> = parts.iter().map(|it| (it.1, it.1 + it.2)).collect();
@@ -187,9 +185,8 @@ impl Rules {
         dealt.collect()
     }
 
-    /// How long it takes until everybody's data is where it belongs. The n-th part is that
-    /// of process n; process n is on client n modulo clients, and the first are the
-    /// aggregators.
+    /// Time that it takes until everybody's data is where it belongs. The n-th part is that of
+    /// process n; process n is on client n modulo clients, and the first are the aggregators.
     fn exchange(&self, parts: &[Part], writes: bool) -> Span {
         let bounds = self.bounds(parts);
         let mut gives = vec![0_u64; self.clients as usize];

@@ -1,10 +1,10 @@
 //! The C library between a process and the system calls: fread and fwrite, fgetc
 //! and fputc.
 //!
-//! Requests smaller than the stream's buffer are gathered in it: one system call a
-//! bufferful, and a library call for each request. Requests as large as the
-//! buffer or larger pass it by in one system call (glibc, libio/fileops.c:
-//! _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a bufferful are told as one.
+//! Requests smaller than the stream's buffer are gathered in it: one system call a bufferful, and a
+//! library call for each request. Requests as large as the buffer or larger pass it by in one
+//! system call (glibc, libio/fileops.c: _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a
+//! bufferful are reported as one.
 //!
 //! Not modelled: positions that are not in order, which empty the buffer.
 

@@ -40,7 +40,7 @@ fn processor(scenario: &Scenario) -> Option<&Cpu> {
     }
 }
 
-/// What a process does on its processor between two calls.
+/// Returns the processor time of a process between two calls.
 pub fn between_calls(scenario: &Scenario) -> Span {
     let time = processor(scenario).map_or(0.0, |cpu| cpu.between_calls.0);
     Span::from_seconds(time)

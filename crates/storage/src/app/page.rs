@@ -24,7 +24,7 @@ pub struct Workloads {
     parts: Vec<Part>,
     /// The group of every client.
     groups: Vec<u8>,
-    /// What a process does on its processor before each call.
+    /// Processor time of a process before each call.
     between_calls: Span,
 }
 
@@ -36,9 +36,9 @@ struct Part {
     first_file: u32,
     /// The machine's volume that its files lie on.
     volume: u8,
-    /// Where its waiting processes lie.
+    /// Slots of its waiting processes.
     waiting: BTreeMap<u32, Slot>,
-    /// What its processes ask for when they have computed.
+    /// Prepared requests of its processes, issued after their computation.
     prepared: BTreeMap<u32, Ask>,
 }
 
@@ -58,7 +58,7 @@ pub struct Existing {
 }
 
 impl Existing {
-    /// So many bytes of it as they lie on a machine.
+    /// Returns the description of `size` bytes as stored on a machine.
     pub fn stored(&self, scenario: &Scenario, size: u64) -> StoredFile {
         let io = &scenario.workload[self.workload].io;
         StoredFile {
@@ -105,7 +105,7 @@ impl Workloads {
         });
     }
 
-    /// How many requests there will be in all, if that is known.
+    /// Number of requests in all, if that is known.
     pub fn total_requests(&self) -> Option<u64> {
         self.parts
             .iter()
@@ -113,7 +113,7 @@ impl Workloads {
             .sum()
     }
 
-    /// What the workloads' sources have and no process asks for.
+    /// Returns operations in the workloads' sources that no process requests.
     pub fn left_out(&self) -> Vec<LeftOut> {
         let mut all = Vec::new();
         for part in &self.parts {
@@ -124,7 +124,7 @@ impl Workloads {
         all
     }
 
-    /// Which directories their files lie in.
+    /// Returns the directories of their files.
     pub fn directories(&self) -> Directories {
         let mut directories = Directories::default();
         for part in &self.parts {
@@ -152,7 +152,7 @@ impl Workloads {
         files
     }
 
-    /// Whether any of the processes are threads that wait or compute.
+    /// Returns true if any of the processes are threads that wait or compute.
     fn threads(&self) -> bool {
         self.parts.iter().any(|part| part.application.threads())
     }
@@ -163,7 +163,7 @@ impl Workloads {
         part.waiting.insert(process.rank, slot);
     }
 
-    /// Where a process of the workload lies that goes on.
+    /// Returns the slot of a process that continues.
     fn woken(&mut self, workload: u32) -> Option<Slot> {
         let part = &mut self.parts[workload as usize];
         while let Some(rank) = part.application.woken() {
@@ -186,8 +186,8 @@ impl Workloads {
             .collect()
     }
 
-    /// What processes of a workload were to ask before a time and have not: the operation, and when
-    /// it was due.
+    /// Returns the requests of a workload that were due before a time and not issued: operation and
+    /// due time.
     pub fn not_issued(&mut self, workload: usize, until: Time, found: &mut Vec<(Operation, Time)>) {
         let part = &mut self.parts[workload];
         let mut each = |ask: &Ask| {
@@ -300,18 +300,18 @@ pub struct ApplicationPorts {
     pub request: Port<Request>,
     /// Requests that the clients are done with.
     pub complete: Port<Request>,
-    /// What the processes ask.
+    /// Requests of the processes.
     pub workloads: Store<Workloads>,
 }
 
-/// When the run ends.
+/// Time when the run ends.
 #[derive(Clone, Copy)]
 pub struct End {
     /// After so many requests since statistics were reset at the end of the warm-up.
     pub stop_after: Option<u64>,
     /// The end of the warm-up.
     pub warm_up: Time,
-    /// What hears of the last request, if that is not the end of the run.
+    /// Place notified of the last request, if the run does not end with it.
     pub over: Option<Node<()>>,
 }
 

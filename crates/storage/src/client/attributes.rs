@@ -1,4 +1,4 @@
-//! What a client keeps of files' attributes, and for how long it believes it.
+//! Attribute cache of a client, with timeouts.
 //!
 //! As Linux's NFS client: what the server said is believed for a time. If the server is
 //! asked after it and nothing has changed, the time doubles, up to a bound; if something
@@ -21,22 +21,22 @@ use headrace_trace::Operation;
 use headrace_workload::Directories;
 
 use crate::common::Common;
-use crate::span::span;
+use crate::time_conversion::span;
 
-/// What has attributes.
+/// Object with attributes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Object {
     File(u32),
     Directory(u32),
 }
 
-/// How often files and directories have been changed. Copies are the same: it is the
-/// server's knowledge.
+/// Number of times files and directories have been changed. Copies are the same: it is the server's
+/// knowledge.
 #[derive(Clone, Default, Debug)]
 pub struct Changes(Common<BTreeMap<Object, u64>>);
 
 impl Changes {
-    /// How often it has been changed.
+    /// Number of times it has been changed.
     fn of(&self, object: Object) -> u64 {
         self.0.get().get(&object).copied().unwrap_or(0)
     }
@@ -50,21 +50,21 @@ impl Changes {
     }
 }
 
-/// What a client knows of a file or directory.
+/// Cached attributes of a file or directory.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// When it asked for what it knows.
+    /// Time when it asked for what it knows.
     asked: Time,
     /// Since when it has lasted for so long.
     since: Time,
-    /// How long it is believed.
+    /// Validity of cached attributes.
     lasts: Span,
-    /// How often it had been changed.
+    /// Number of times it had been changed.
     changes: u64,
-    /// Of a directory: how often the client found it changed by others. Of a file: that of
-    /// its directory when its name was looked up.
+    /// Change counter. For a directory: changes by other clients. For a file: its directory's
+    /// counter at the lookup.
     names: u64,
-    /// Of a directory: whether its list is known.
+    /// For a directory: true if its list is cached.
     listed: bool,
 }
 
@@ -122,19 +122,19 @@ impl Attributes {
         entry.is_some_and(|it| now.since(it.asked) < it.lasts)
     }
 
-    /// Whether a name was looked up since its directory was last found changed.
+    /// Returns true if a name was looked up since its directory was last found changed.
     fn has_name(&self, file: u32) -> bool {
         let names = |object| self.known.get(&object).map(|it| it.names);
         let of_file = names(Object::File(file));
         of_file.is_some() && of_file == names(self.directory_of(file))
     }
 
-    /// Whether cached data may be read without asking.
+    /// Returns true if cached data may be read without asking.
     pub fn let_read(&self, file: u32, now: Time) -> bool {
         self.is_fresh(Object::File(file), now)
     }
 
-    /// Whether what is known answers an operation on a name.
+    /// Returns true if what is known answers an operation on a name.
     pub fn answer(&self, operation: Operation, file: u32, now: Time) -> bool {
         let directory = self.directory_of(file);
         let known = || {

@@ -1,7 +1,7 @@
-//! Which targets have a block, as HDFS chooses them: the first is drawn from all servers (the
-//! writer is on none of them), the second from other racks, the third from the rack of the
-//! second, further ones from what is left, and no more of a rack than (copies - 1) / racks + 2
-//! (Hadoop 0.20, ReplicationTargetChooser.java; Shvachko et al., MSST 2010, section III.B).
+//! Placement of blocks by the rules of HDFS. The first server is drawn from all (the writer is on
+//! none of them), the second from other racks, the third from the rack of the second. Further ones
+//! are drawn from the rest, at most (copies - 1) / racks + 2 per rack (Hadoop 0.20,
+//! ReplicationTargetChooser.java; Shvachko et al., MSST 2010, section III.B).
 //!
 //! A block's servers are drawn anew for each block, and the same whenever they are asked
 //! for.
@@ -12,7 +12,7 @@
 use headrace_net::Random;
 use headrace_spec::Parallel;
 
-/// Where blocks are.
+/// Locations of blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     unit: u64,

@@ -1,6 +1,5 @@
-//! Requests of a client under way to each target of a server: at most so many, the
-//! others wait in a line of their own for each target, first come, first served (Lustre,
-//! max_rpcs_in_flight).
+//! Limit on a client's requests in flight to each target. Others wait in one queue per target,
+//! first come, first served (Lustre, max_rpcs_in_flight).
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -30,24 +30,24 @@
 
 mod attributes;
 mod blocks;
-mod cached;
-mod copies;
-mod direct;
+mod cached_client;
 pub(crate) mod in_flight;
-mod known;
+mod known_layouts;
 mod layout;
 mod locks;
-mod nearest;
+mod metadata_rpc;
+mod nearest_replica;
 mod oplocks;
-mod questions;
+mod replica_placement;
 mod split;
+mod uncached_client;
 
 pub use attributes::Changes;
-pub use copies::Copies;
-pub use known::KnownFiles;
+pub use known_layouts::KnownLayouts;
 pub use layout::{Layout, Layouts, Piece};
-pub use locks::{Extent, Held};
+pub use locks::{Extent, LockSet};
 pub use oplocks::{BreakPorts, Oplocks};
+pub use replica_placement::ReplicaPlacement;
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
@@ -55,53 +55,53 @@ use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
 
 use self::attributes::Attributes;
+use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
-use self::questions::Questions;
-use crate::localfs::{Sizes, Users};
+use crate::localfs::{Callers, Sizes};
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// A client's way to the servers.
 pub struct Network {
-    /// Where jobs for data servers go.
+    /// Destination of jobs for data servers.
     pub send: To<Job>,
-    /// Where questions for metadata servers go.
+    /// Destination of metadata requests.
     pub ask: To<Job>,
-    /// What has come back.
+    /// Returned messages.
     pub received: Node<Job>,
-    /// Where what is about locks goes, and where it comes from, if there are any.
+    /// Output and input of lock messages, if locks are modelled.
     pub locks: Option<(To<Job>, Node<Job>)>,
 }
 
-/// What clients know of the run.
-pub struct Knowledge {
-    /// How files were opened.
-    pub users: Users,
-    /// How large files are.
+/// State of the run that clients know.
+pub struct ClientContext {
+    /// Open flags of files.
+    pub callers: Callers,
+    /// File sizes.
     pub sizes: Sizes,
-    /// Which directories they lie in.
+    /// Directories of the files.
     pub directories: Directories,
-    /// How often they have been changed.
+    /// Number of times they have been changed.
     pub changes: Changes,
-    /// How they are laid out.
+    /// Layouts of the files.
     pub layouts: Layouts,
-    /// Who may cache them, if that is told by locks.
+    /// Cache permissions of the files, if oplocks are modelled.
     pub oplocks: Option<Oplocks>,
-    /// Which locks each client has.
-    pub held: Vec<Held>,
+    /// Locks of each client.
+    pub held: Vec<LockSet>,
 }
 
-/// What one client knows of files.
+/// File state of one client.
 #[derive(Clone, Default)]
-struct Known {
-    /// Which of them it knows where to find.
-    layouts: KnownFiles,
+struct ClientFiles {
+    /// Files whose layout is known.
+    layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
     oplocks: Option<Box<Oplocks>>,
 }
 
-impl Known {
-    /// What a metadata server has to be asked before a request can go on, if anything.
+impl ClientFiles {
+    /// Returns the metadata request that must precede a request, if any.
     fn question(&self, request: &Request, now: Time) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
         if request.only_computes {
@@ -127,7 +127,7 @@ impl Known {
         (!checked).then_some(Operation::Stat)
     }
 
-    /// Whether an operation on a name needs no message because of a lock.
+    /// Returns true if an operation on a name needs no message because of a lock.
     fn is_locked(&self, operation: Operation, file: u32, client: u32) -> bool {
         let looks = matches!(
             operation,
@@ -143,23 +143,23 @@ pub fn client(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     request: Port<Request>,
     complete: Port<Request>,
     network: Network,
 ) -> Option<BreakPorts> {
-    let questions = Questions::new(parallel, &knowledge.directories);
+    let questions = MetadataRpc::new(parallel, &context.directories);
     let keeps = parallel.metadata.client_cache;
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
     let attributes = attributes.map(|spec| {
-        let attributes = Attributes::new(spec, &knowledge.directories, &knowledge.changes);
+        let attributes = Attributes::new(spec, &context.directories, &context.changes);
         Box::new(attributes)
     });
-    let known = page.store("files known", |_| Known {
+    let known = page.store("files known", |_| ClientFiles {
         attributes: attributes.clone(),
-        oplocks: knowledge.oplocks.clone().map(Box::new),
-        ..Known::default()
+        oplocks: context.oplocks.clone().map(Box::new),
+        ..ClientFiles::default()
     });
 
     let new = page.place::<Request>("new");
@@ -193,14 +193,17 @@ pub fn client(
             let done = page.place("done");
             let flushed: Option<(Node<GivenUp>, Node<GivenUp>)> =
                 cache.map(|_| (page.place("locks to give up"), page.place("flushed")));
-            let ways = locks::Ways { ways, flushed };
+            let ways = locks::LockPorts {
+                server: ways,
+                flushed,
+            };
             let through = (mapped, done);
-            let locked = locks::locks(page, parallel, spec, knowledge, through, complete, ways);
+            let locked = locks::locks(page, parallel, spec, context, through, complete, ways);
             (locked, done.into(), flushed)
         }
         _ => (mapped, complete.into(), None),
     };
-    let answers = Answers {
+    let answers = AnswerHandler {
         known,
         new,
         asking,
@@ -217,38 +220,38 @@ pub fn client(
     };
     match cache {
         None => {
-            direct::data(page, scenario, parallel, knowledge, network, answers, done);
+            uncached_client::data(page, scenario, parallel, context, network, answers, done);
             None
         }
-        Some(cache) => cached::data(
-            page, scenario, parallel, cache, knowledge, network, answers, done,
+        Some(cache) => cached_client::data(
+            page, scenario, parallel, cache, context, network, answers, done,
         ),
     }
 }
 
-/// What becomes of a metadata server's answers.
+/// Handler of a metadata server's replies.
 #[derive(Clone, Copy)]
-struct Answers {
-    known: headrace_net::Store<Known>,
+struct AnswerHandler {
+    known: headrace_net::Store<ClientFiles>,
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
-    /// Where requests are that can go on to the data.
+    /// Requests that can continue to the data.
     ready: Node<Request>,
-    /// Where locks are under which the cache is to be flushed, and where they go then.
+    /// Locks whose data must be flushed, and their destination afterwards.
     flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
     keeps: bool,
     breaking: Option<Breaking>,
     names: To<Request>,
 }
 
-impl Answers {
+impl AnswerHandler {
     /// An answer has come; gives the file of which what is cached is of no use any more, if
     /// it tells so.
     fn take(
         self,
         firing: &mut headrace_net::Firing<'_>,
-        known: &mut Known,
+        known: &mut ClientFiles,
         answer: &Job,
     ) -> Option<u32> {
         let slot = Slot(answer.request);
@@ -256,7 +259,7 @@ impl Answers {
         if answer.message == Message::Failed {
             asking.fail();
         }
-        if !questions::is_last_answer(asking) {
+        if !metadata_rpc::is_last_answer(asking) {
             return None;
         }
         let mut request = firing.take(self.asking, slot)?;
@@ -264,7 +267,7 @@ impl Answers {
             firing.put(self.names, request);
             return None;
         }
-        if questions::is_looked_up(&request) {
+        if metadata_rpc::is_looked_up(&request) {
             firing.put(self.new, request);
             return None;
         }

@@ -1,14 +1,13 @@
 //! Opportunistic locks of CIFS: who may cache a file.
 //!
-//! Who opens a file alone may cache all of it: what is read and written, and its
-//! attributes. When another client opens it, the server breaks that lock: its holder writes
-//! back what is dirty and acknowledges, and only then is the other one answered
-//! (\[MS-CIFS\], sections 3.2.5.42 and 3.3.4.2). From then on, and as long as nobody writes,
-//! both may cache what they read (level II, section 3.2.4.18). Once somebody writes, nobody
-//! caches anything of it, until all have closed it.
+//! A client that opens a file alone may cache its data and attributes. When another client opens
+//! it, the server breaks the lock: the holder writes back dirty data and acknowledges, and only
+//! then is the other one answered (\[MS-CIFS\], sections 3.2.5.42 and 3.3.4.2). From then on, and
+//! as long as nobody writes, both may cache what they read (level II, section 3.2.4.18). Once
+//! somebody writes, nobody caches anything of it, until all have closed it.
 //!
-//! Who closes a file tells the server, but for a client that has it alone: that keeps it
-//! open, in case a program opens it again, until the lock is broken (a batch lock, section
+//! A client that closes a file notifies the server, unless it holds the file alone: then it keeps
+//! the file open, in case a program opens it again, until the lock is broken (a batch lock, section
 //! 3.2.4.18). What a client has cached of a file it drops when it opens it anew.
 //!
 //! The request that has to wait goes to the holder and back:
@@ -19,10 +18,10 @@
 //!          of the opener       of the holder                      of the opener
 //! ```
 //!
-//! Not modelled: what the break and its acknowledgement take on the wire but a latency
-//! each; the break of level II, which nobody waits for; a write that is under way when the
-//! lock is broken; that a client has its lock back if the others have closed the file. A
-//! file that is read or written and not opened before stays open.
+//! Not modelled: what the break and its acknowledgement take on the wire but a latency each; the
+//! break of level II, which nobody waits for; a write that is in progress when the lock is broken;
+//! that a client has its lock back if the others have closed the file. A file that is read or
+//! written and not opened before stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +32,7 @@ use crate::common::Common;
 use crate::localfs::NOBODY;
 use crate::tokens::{Process, Request};
 
-/// How a file may be cached.
+/// Permitted caching of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lock {
     /// By this client, reads and writes.
@@ -130,8 +129,8 @@ impl Oplocks {
         true
     }
 
-    /// Whether a client opens a file that it had closed: what it has cached of it others may
-    /// have changed.
+    /// Returns true if a client opens a file that it had closed: what it has cached of it others
+    /// may have changed.
     pub(super) fn comes_back(&self, file: u32, client: u32) -> bool {
         self.left.get().remove(&(file, client))
     }
@@ -145,7 +144,7 @@ impl Oplocks {
         }
     }
 
-    /// Whether a client knows a file's attributes because nobody can change them.
+    /// Returns true if a client knows a file's attributes because nobody can change them.
     pub(super) fn holds(&self, file: u32, client: u32) -> bool {
         self.files
             .get()
@@ -153,7 +152,7 @@ impl Oplocks {
             .is_some_and(|held| held.clients.contains_key(&client) && held.lock != Lock::Broken)
     }
 
-    /// Whether nobody may cache a file.
+    /// Returns true if nobody may cache a file.
     pub fn is_broken(&self, file: u32) -> bool {
         let files = self.files.get();
         files.get(&file).is_some_and(|it| it.lock == Lock::Broken)
@@ -189,7 +188,7 @@ impl BreakPorts {
     }
 }
 
-/// What becomes of requests whose file another client has to give up.
+/// Requests that wait until another client releases a file.
 #[derive(Clone, Copy)]
 pub(super) struct Breaking {
     /// The way to the holder.
@@ -271,7 +270,7 @@ pub(super) fn breaks(
     (breaking, ports)
 }
 
-/// What is dirty of a file is to be written back, so that another's request can go on.
+/// Writes back the dirty data of a file so that another client's request can continue.
 fn flush(opener: &Request, number: u32, now: Time) -> Request {
     Request {
         process: Process {
@@ -310,7 +309,7 @@ mod tests {
         assert!(!locks.is_broken(8));
     }
 
-    /// Closing is told but by whom has the file alone; when all have, it may be cached again.
+    /// A file may be cached again when all clients have closed it.
     #[test]
     fn a_file_that_all_have_closed_is_as_new() {
         let locks = Oplocks::new(true);

@@ -7,9 +7,9 @@ use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
-use super::copies::Copies;
 use super::layout::{BLOCKS, Layout, Layouts, Piece};
-use super::nearest::Nearest;
+use super::nearest_replica::NearestReplica;
+use super::replica_placement::ReplicaPlacement;
 use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::Job;
@@ -19,9 +19,9 @@ use crate::tokens::Job;
 pub(super) struct Split {
     layouts: Layouts,
     sizes: Sizes,
-    copies: Copies,
-    /// Which of them is read, if it is not the same for all of a request.
-    nearest: Option<Nearest>,
+    copies: ReplicaPlacement,
+    /// Nearest copy, if it is chosen separately for each part of a request.
+    nearest: Option<NearestReplica>,
     /// To how many of them the client sends what it writes.
     written: u32,
     wire: Wire,
@@ -38,8 +38,8 @@ impl Split {
         Split {
             layouts: layouts.clone(),
             sizes: sizes.clone(),
-            copies: Copies::new(parallel, seed),
-            nearest: Nearest::new(scenario, parallel, seed),
+            copies: ReplicaPlacement::new(parallel, seed),
+            nearest: NearestReplica::new(scenario, parallel, seed),
             written: match parallel.replication.chained() {
                 true => 1,
                 false => parallel.replication.copies,
@@ -109,7 +109,7 @@ impl Split {
         Some(jobs)
     }
 
-    /// What an fsync of a file asks for: one empty piece of each of its targets or blocks.
+    /// Returns the pieces of an fsync: an empty one for each target or block.
     fn parts_of(&self, layout: &Layout, file: u32) -> Box<dyn Iterator<Item = Piece>> {
         let piece = |target, offset| Piece {
             target,

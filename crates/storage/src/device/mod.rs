@@ -17,9 +17,9 @@ use crate::tokens::Transfer;
 /// A block device in a page.
 #[derive(Clone, Copy)]
 pub struct BlockDevice {
-    /// Where transfers go.
+    /// Destination of transfers.
     pub submit: Node<Transfer>,
-    /// Where they are when they are done.
+    /// Place of completed transfers.
     pub done: Node<Transfer>,
 }
 

@@ -1,46 +1,42 @@
 //! A virtual disk: limits on bytes and operations a second, in front of a
 //! device with a rate.
 //!
-//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks.
-//! What a limit allows is counted from the begin of a window, over the time
-//! since then rounded up to whole slices. Each direction is first come, first
-//! served: the first in line pays its bytes as soon as these allow it, then its
-//! operations, or is looked at again after the time that the limit needs to make
-//! up for what it lacks. Whole slices that have passed are trimmed from the
-//! window, with what they allowed, but for the last. Once a direction has been
-//! empty past the window's end, the next transfer begins a new one: credit and
-//! debt are forgotten. Operations are whole, so what a slice allows of one is lost: a
-//! limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no bytes and one operation.
+//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. What a limit allows
+//! is counted from the begin of a window, over the time since then rounded up to whole slices. Each
+//! direction is first come, first served. The first in line pays for its bytes, then for its
+//! operations. If the limit does not allow it, it is checked again after the time that the missing
+//! amount needs. Whole slices that have passed are trimmed from the window, with what they allowed,
+//! but for the last. Once a direction has been empty past the window's end, the next transfer
+//! begins a new one: credit and debt are forgotten. Operations are whole, so what a slice allows of
+//! one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no
+//! bytes and one operation.
 //!
-//! Metadata (REQ_META) never waits, not even for those in line: it is charged
-//! over the limit, and the next that is not metadata pays for it, unless the
-//! window ends before. It comes in blocks of 4 KiB, an operation each, as a
-//! journal writes them (fs/jbd2/commit.c). A flush that belongs to a block of
-//! metadata is part of that block's request, and free.
+//! Metadata (REQ_META) never waits, not even behind queued requests. It is charged beyond the
+//! limit, and the next other request pays for it, unless the window ends first. It comes in blocks
+//! of 4 KiB, an operation each, as a journal writes them (fs/jbd2/commit.c). A flush that belongs
+//! to a block of metadata is part of that block's request, and free.
 //!
 //! Beyond Linux, `burst` lets what was not used be saved up, as providers of
 //! virtual disks do.
 //!
-//! The device behind takes transfers in the order they come, has `queue_depth` of them
-//! under way at most, and does their work, time and bytes, one after the other; their
-//! latency overlaps. Blocks that the file system has just allocated may take more: a hypervisor
-//! has nothing of them in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms,
-//! and of the same written again 16.1 and 17.0. So may reads into memory that nobody has used yet:
-//! one that takes free memory back has to find some.
+//! The device behind the limits serves transfers in order of arrival, at most `queue_depth`
+//! concurrently. Their service times add up, and their latencies overlap. Blocks that the file
+//! system has just allocated may take more: a hypervisor has nothing of them in its page cache. Of
+//! 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same written again 16.1 and 17.0.
+//! So may reads into memory that nobody has used yet: one that takes free memory back has to find
+//! some.
 //!
-//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk
-//! service), as the thread of a hypervisor does that works on a virtual disk's queue and
-//! interrupts its guest once that is empty (Firecracker,
-//! src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue; seen in a guest: with 2, 4
-//! and 8 processes' direct reads each interrupt completed 2, 4 and 8 of them). The latency of
-//! the first that comes passes before the device begins, since somebody has to wake it up;
-//! whoever comes before the queue is empty is served as well, one after the other, flushes too;
-//! and then all are done. What it takes to wake up the guest is not told from that: it is in the
-//! latency.
+//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk service), as
+//! the thread of a hypervisor does that works on a virtual disk's queue and interrupts its guest
+//! once that is empty (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs:
+//! process_queue; seen in a guest: with 2, 4 and 8 processes' direct reads each interrupt completed
+//! 2, 4 and 8 of them). The device begins after the latency of the first transfer, which covers the
+//! wake-up. It serves all transfers that arrive before the queue is empty, flushes included, and
+//! then completes all together. What it takes to wake up the guest is not told from that: it is in
+//! the latency.
 //!
-//! It counts as busy while the device works, while a transfer waits for a limit,
-//! and while a limit is used up: each transfer for as long as the limit needs to
-//! allow it.
+//! It counts as busy while the device works, while a transfer waits for a limit, and while a limit
+//! is exhausted.
 //!
 //! Not modelled: hierarchies of groups; bytes of the second in line being paid
 //! while the first waits for its operations.
@@ -60,7 +56,7 @@ pub(super) fn station(page: &mut Page<'_>, spec: &Throttled) -> Node<Transfer> {
 /// Bytes of one block: journals submit each of metadata by itself.
 const BLOCK: u64 = 4096;
 
-/// What one limit allows: bytes or operations.
+/// Token bucket of one limit: bytes or operations.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// A tick.
@@ -95,8 +91,8 @@ impl Bucket {
         self.dispatched = 0;
     }
 
-    /// How much goes if these ticks are taken from the begin of the window: what they
-    /// allowed, or all if they allowed less than one (throtl_trim_iops).
+    /// Returns the amount removed when ticks leave the window: the amount they allowed, or all if
+    /// less than one (throtl_trim_iops).
     fn goes(&self, ticks: u64) -> u64 {
         match self.allowed(ticks) {
             0 => self.dispatched,
@@ -116,7 +112,7 @@ impl Bucket {
         (self.credit as f64 - self.dispatched as f64) / self.burst as f64
     }
 
-    /// What the amount lacks at the end of these ticks.
+    /// Returns the missing amount at the end of these ticks.
     fn lacks(&self, amount: u64, ticks: u64) -> u64 {
         let allowed = self.allowed(ticks).saturating_add(self.credit);
         self.dispatched
@@ -132,12 +128,11 @@ struct Way {
     operations: Option<Bucket>,
     slice: u64,
     waiting: Line,
-    /// When each of them came.
+    /// Time when each of them came.
     came: VecDeque<Time>,
     begins: u64,
     ends: u64,
-    /// Of the first in line: whether its bytes are paid, and how many of its
-    /// operations.
+    /// Payment state of the first in line: bytes paid, and operations paid.
     paid: (bool, u64),
     /// Until when what was allowed uses the limits up.
     used_until: Time,
@@ -173,8 +168,8 @@ impl Way {
         self.bytes.iter_mut().chain(self.operations.iter_mut())
     }
 
-    /// The first in line pays what it can; gives the ticks it has to wait before
-    /// it is looked at again, 0 if it goes.
+    /// The first in line pays what it can; gives the ticks it has to wait before it is checked
+    /// again, 0 if it goes.
     fn pay(&mut self, size: u64, parts: u64, now: u64) -> u64 {
         while self.paid.1 < parts {
             let (mut wait, elapsed) = (0, now - self.begins);
@@ -292,18 +287,18 @@ struct Limited {
     ways: [Way; 2],
     tick: Span,
     largest: u64,
-    /// How many more transfers the device may have under way.
+    /// Number of further transfers that the device may accept.
     room: u32,
-    /// What waits for room, and since when.
+    /// Waiting jobs with the start of their wait.
     held: Line,
     held_since: VecDeque<Time>,
-    /// What will be told of together, if that is how the device serves.
+    /// Transfers that are completed together, if the device batches completions.
     bulk: Option<Line>,
     device_free: Time,
-    /// Of reads and of writes.
+    /// Values for reads and for writes.
     picoseconds_per_byte: [f64; 2],
     per_transfer: [Span; 2],
-    /// Of memory that is read into, and of blocks that are written.
+    /// First-use cost of memory that is read into, and of blocks that are written.
     first_used: [Span; 2],
     latency: [Span; 2],
     flush: Span,

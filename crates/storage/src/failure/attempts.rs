@@ -1,5 +1,5 @@
-//! What a client has asked of servers: it sends again, or elsewhere, what is not
-//! answered in time.
+//! Outstanding requests of a client. The client re-sends requests that are not answered in time,
+//! possibly to another server.
 //!
 //! - An attempt that is not answered for `recovery.timeout` is given up if its server is
 //!   away or has been since; one that is slow is not, as it answers pings. The server
@@ -23,12 +23,12 @@ use headrace_net::{Account, Firing, Held, Span, Time, WaitId};
 use headrace_spec::Recovery;
 use headrace_trace::Operation;
 
-use super::World;
-use super::ways::Way;
-use crate::span::span;
+use super::ServerState;
+use super::failover_routing::Route;
+use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
-/// What a client does.
+/// Action of a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// Sends a message.
@@ -39,11 +39,11 @@ pub enum Step {
     GiveUp(Job),
 }
 
-/// What attempts act in: what they do, and for whose account.
-pub struct Acting<'a, 'f> {
+/// Context of attempts: their firing and the account to charge.
+pub struct AttemptContext<'a, 'f> {
     pub firing: &'a mut Firing<'f>,
     pub now: Time,
-    pub world: &'a mut World,
+    pub world: &'a mut ServerState,
     pub steps: &'a mut Vec<(Step, Account)>,
 }
 
@@ -54,7 +54,7 @@ type Charged = (Job, Account);
 #[derive(Clone, Copy, Debug)]
 struct Need {
     host: u32,
-    /// How often it had gone or come when the job was sent.
+    /// Number of times it had gone or come when the job was sent.
     changes: u32,
     /// The client took it for failed then; if it is back before the job comes to it, it
     /// is passed on to it all the same.
@@ -70,20 +70,20 @@ struct Attempt {
     message: Job,
     /// The servers that have a part in it, that which gets it first.
     needs: Vec<Need>,
-    /// Whose it is.
+    /// Account to charge.
     account: Account,
     /// Since it was lost.
     lost: Option<Held>,
 }
 
 impl Attempt {
-    /// Whether it is at a server.
+    /// Returns true if it is at a server.
     fn is_at(&self, host: u32) -> bool {
         self.needs.first().is_some_and(|it| it.host == host)
     }
 
-    /// Whether a server that it needs is away or has been.
-    fn is_lost(&self, world: &World) -> bool {
+    /// Returns true if a server that it needs is away or has been.
+    fn is_lost(&self, world: &ServerState) -> bool {
         let hosts = &world.hosts;
         let mut needs = self.needs.iter();
         needs.any(|it| {
@@ -96,7 +96,7 @@ impl Attempt {
 /// A server that has been taken for failed.
 #[derive(Clone, Default, Debug)]
 struct Failed {
-    /// When it is pinged next, or it is given up.
+    /// Time of the next ping, or of its abandonment.
     next: Option<Time>,
     waiting: Vec<Waiting>,
 }
@@ -105,7 +105,7 @@ struct Failed {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: Job,
-    /// How many pings it has seen go unanswered.
+    /// Number of unanswered pings.
     pings: u32,
     since: Held,
 }
@@ -129,12 +129,12 @@ pub struct Attempts {
     /// The number of the next attempt.
     next: u32,
     live: BTreeMap<u32, Attempt>,
-    /// When attempts have to be answered, in order.
+    /// Deadlines of attempts, in order.
     deadlines: VecDeque<(Time, u32)>,
     failed: BTreeMap<u32, Failed>,
-    /// How often servers had gone or come when they were heard last.
+    /// Number of times servers had gone or come when they were heard last.
     heard: BTreeMap<u32, u32>,
-    /// When the client's timer runs out.
+    /// Time when the client's timer runs out.
     armed: Option<Time>,
     /// On what the time of jobs is booked that wait for failed servers or are lost.
     wait: WaitId,
@@ -170,27 +170,27 @@ impl Attempts {
         }
     }
 
-    /// Whether the client takes a server for failed.
+    /// Returns true if the client takes a server for failed.
     pub fn takes_for_failed(&self, host: u32) -> bool {
         self.failed.contains_key(&host)
     }
 
     /// A job is to be done.
-    pub fn submit(&mut self, (job, account): Charged, it: &mut Acting<'_, '_>) {
+    pub fn submit(&mut self, (job, account): Charged, it: &mut AttemptContext<'_, '_>) {
         let world = &mut *it.world;
         match world.way(&job, |host| self.takes_for_failed(host)) {
-            Way::To(there) => {
+            Route::To(there) => {
                 if world.ways.passed_on(&job) {
                     self.leaves_out(&job, world);
                 }
                 let step = self.send((job, account), there, it.now, world);
                 it.steps.push((step, account));
             }
-            Way::Without => {
+            Route::Without => {
                 self.leaves_out(&job, world);
                 it.steps.push((Step::Answer(answer(job)), account));
             }
-            Way::Waits(host) => {
+            Route::Waits(host) => {
                 it.firing.charge(account);
                 let since = it.firing.hold(self.wait);
                 let failed = self.failed.entry(host).or_default();
@@ -204,7 +204,7 @@ impl Attempts {
     }
 
     /// A write goes past the servers that have been taken for failed.
-    fn leaves_out(&self, job: &Job, world: &mut World) {
+    fn leaves_out(&self, job: &Job, world: &mut ServerState) {
         let Some(repair) = &mut world.repair else {
             return;
         };
@@ -219,7 +219,13 @@ impl Attempts {
         }
     }
 
-    fn send(&mut self, (job, account): Charged, there: Job, now: Time, world: &World) -> Step {
+    fn send(
+        &mut self,
+        (job, account): Charged,
+        there: Job,
+        now: Time,
+        world: &ServerState,
+    ) -> Step {
         self.forget_answered();
         let number = self.next;
         self.next = self.next.wrapping_add(1);
@@ -245,7 +251,7 @@ impl Attempts {
     }
 
     /// A message has come.
-    pub fn hear(&mut self, message: Job, it: &mut Acting<'_, '_>) {
+    pub fn hear(&mut self, message: Job, it: &mut AttemptContext<'_, '_>) {
         let mut host = it.world.ways.host(&it.world.ways.of_server(message));
         if message.message != Message::Ping {
             // Answers to what was given up come late.
@@ -276,13 +282,13 @@ impl Attempts {
     }
 
     /// Jobs that waited for other servers and can be done without them now.
-    fn freed(&mut self, it: &mut Acting<'_, '_>) -> Vec<Charged> {
+    fn freed(&mut self, it: &mut AttemptContext<'_, '_>) -> Vec<Charged> {
         let hosts: BTreeSet<u32> = self.failed.keys().copied().collect();
         let mut freed = Vec::new();
         for failed in self.failed.values_mut() {
             failed.waiting.retain(|waiting| {
                 let way = it.world.way(&waiting.job, |host| hosts.contains(&host));
-                let waits = matches!(way, Way::Waits(_));
+                let waits = matches!(way, Route::Waits(_));
                 if !waits {
                     freed.push(waiting.over(it.firing));
                 }
@@ -293,7 +299,7 @@ impl Attempts {
     }
 
     /// The timer has run out.
-    pub fn wake(&mut self, it: &mut Acting<'_, '_>) {
+    pub fn wake(&mut self, it: &mut AttemptContext<'_, '_>) {
         let now = it.now;
         let hosts: Vec<u32> = self.failed.keys().copied().collect();
         for host in hosts {
@@ -324,7 +330,7 @@ impl Attempts {
     }
 
     /// A server is taken for failed.
-    fn fails(&mut self, host: u32, now: Time, world: &mut World) {
+    fn fails(&mut self, host: u32, now: Time, world: &mut ServerState) {
         world.hosts.noticed(host, now);
         // Nobody pings what never answers, unless jobs fail by that or the run ends.
         let pings = self.retries.is_some() || self.run_ends || !world.hosts.is_gone(host);
@@ -336,7 +342,7 @@ impl Attempts {
     }
 
     /// Pings a failed server if it is time to.
-    fn ping(&mut self, host: u32, it: &mut Acting<'_, '_>) {
+    fn ping(&mut self, host: u32, it: &mut AttemptContext<'_, '_>) {
         let now = it.now;
         let (retries, retry) = (self.retries, self.retry);
         let Some(failed) = self.failed.get_mut(&host) else {
@@ -368,8 +374,8 @@ impl Attempts {
     /// Takes the attempts that are lost.
     fn take(
         &mut self,
-        is_lost: impl Fn(u32, &Attempt, &World) -> bool,
-        it: &mut Acting<'_, '_>,
+        is_lost: impl Fn(u32, &Attempt, &ServerState) -> bool,
+        it: &mut AttemptContext<'_, '_>,
     ) -> Vec<Charged> {
         let mut lost: Vec<Charged> = Vec::new();
         self.live.retain(|&number, attempt| {
@@ -387,7 +393,7 @@ impl Attempts {
         lost
     }
 
-    fn again(&mut self, jobs: Vec<Charged>, it: &mut Acting<'_, '_>) {
+    fn again(&mut self, jobs: Vec<Charged>, it: &mut AttemptContext<'_, '_>) {
         for job in jobs {
             self.submit(job, it);
         }
@@ -401,7 +407,7 @@ impl Attempts {
         }
     }
 
-    /// When the timer is to be set to, if it has to be set anew.
+    /// Returns the new timer expiry, if the timer must be re-armed.
     pub fn arm(&mut self) -> Option<Time> {
         self.forget_answered();
         let deadline = self.deadlines.front().map(|(deadline, _)| *deadline);
@@ -414,7 +420,7 @@ impl Attempts {
         Some(next)
     }
 
-    /// Whether a timer that has run out is the one that was set last.
+    /// Returns true if a timer that has run out is the one that was set last.
     pub fn disarm(&mut self, time: Time) -> bool {
         let this = self.armed == Some(time);
         if this {

@@ -8,8 +8,8 @@
 
 use headrace_net::{Account, Firing, Node, Page, Time, To, Token};
 
-use super::attempts::{Acting, Step};
-use super::{Attempts, Due, Failing, Failures};
+use super::attempts::{AttemptContext, Step};
+use super::{Attempts, Failing, Failures, RepairEvent};
 use crate::client::Network;
 use crate::tokens::{Job, Role};
 
@@ -17,16 +17,16 @@ use crate::tokens::{Job, Role};
 #[derive(Clone, Copy)]
 struct Timer(Time);
 
-/// Where attempts put what they do.
+/// Output places of attempts.
 #[derive(Clone, Copy)]
-struct Acts {
+struct AttemptPorts {
     send: To<Job>,
     ask: To<Job>,
     answered: Node<Job>,
     timer: Node<Timer>,
-    /// Where a server's repair hears what it has missed.
-    missed: Option<Node<Due>>,
-    /// Where schedulers in the network hear what is given up.
+    /// Place where a server's repair learns of missed writes.
+    missed: Option<Node<RepairEvent>>,
+    /// Notification of schedulers in the network about abandoned jobs.
     given_up: Option<Node<Job>>,
 }
 
@@ -38,7 +38,7 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
     let jobs = page.place::<Job>("to try");
     let timer = page.place::<Timer>("timer");
     page.rest(timer);
-    let acts = Acts {
+    let acts = AttemptPorts {
         send: ends.send,
         ask: ends.ask,
         answered: page.place("heard"),
@@ -67,14 +67,14 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
     }
 }
 
-impl Acts {
+impl AttemptPorts {
     /// Writes a transition by which a client's attempts do something with each token.
     fn when<T: Token>(
         self,
         page: &mut Page<'_>,
         failing: Failing,
         (name, from): (&str, Node<T>),
-        does: impl Fn(&mut Attempts, T, &mut Acting<'_, '_>) + Send + 'static,
+        does: impl Fn(&mut Attempts, T, &mut AttemptContext<'_, '_>) + Send + 'static,
     ) {
         let transition = page
             .transition(name)
@@ -97,7 +97,7 @@ impl Acts {
             let Failures { clients, world } = failures;
             let attempts = &mut clients[firing.copy() as usize];
             let mut steps = Vec::new();
-            let mut acting = Acting {
+            let mut acting = AttemptContext {
                 now: firing.now(),
                 firing: &mut *firing,
                 world: &mut *world,
@@ -108,7 +108,7 @@ impl Acts {
             if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
                 && repair.has_fresh()
             {
-                firing.put(missed, Due::Missed);
+                firing.put(missed, RepairEvent::Missed);
             }
             if let Some(time) = attempts.arm() {
                 let after = time.since(firing.now());

@@ -1,4 +1,4 @@
-//! Which servers are there, and what their failures have cost.
+//! Availability of servers, and the cost of their failures.
 
 use std::collections::BTreeSet;
 
@@ -12,34 +12,34 @@ use crate::tokens::{Direction, Job};
 pub struct Outage {
     /// The server, among all: data servers, then metadata servers.
     pub host: u32,
-    /// When it failed.
+    /// Time when it failed.
     pub at: Time,
-    /// When it is back.
+    /// Time when it is back.
     pub until: Option<Time>,
     /// The data server that serves its targets from then on.
     pub partner: Option<u32>,
-    /// When the first client took it for failed.
+    /// Time when the first client took it for failed.
     pub noticed: Option<Time>,
     /// Bytes that were answered as written and lay in its memory alone.
     pub forgotten: u64,
-    /// When copying began.
+    /// Time when copying began.
     pub repair_began: Option<Time>,
     /// Bytes that were copied.
     pub copied: u64,
-    /// When nothing was left to be copied.
+    /// Time when nothing was left to be copied.
     pub whole: Option<Time>,
 }
 
 /// One server.
 #[derive(Clone, Default, Debug)]
 struct Host {
-    /// How often it has gone or come: odd while it is away.
+    /// Number of times it has gone or come: odd while it is away.
     changes: u32,
-    /// Whether it ever fails.
+    /// True if it ever fails.
     fails: bool,
-    /// Its failure under way, or the last one.
+    /// Its failure in progress, or the last one.
     outage: Option<usize>,
-    /// Which data server serves its targets, if not itself.
+    /// Data server that serves its targets, if not itself.
     machine: Option<u32>,
     /// Jobs that it has taken in and not answered, by who sent them: clients, and
     /// servers with the copy before, each with its number of the job.
@@ -98,17 +98,17 @@ impl HostStates {
         }
     }
 
-    /// Whether a server is there.
+    /// Returns true if a server is there.
     pub fn is_there(&self, host: u32) -> bool {
         self.changes(host).is_multiple_of(2)
     }
 
-    /// How often a server has gone or come.
+    /// Number of times a server has gone or come.
     pub fn changes(&self, host: u32) -> u32 {
         self.hosts[host as usize].changes
     }
 
-    /// Whether a server is away for good.
+    /// Returns true if a server is away for good.
     pub fn is_gone(&self, host: u32) -> bool {
         let outage = self.hosts[host as usize].outage;
         !self.is_there(host) && outage.is_some_and(|it| self.outages[it].until.is_none())
@@ -135,12 +135,12 @@ impl HostStates {
         self.hosts[host as usize].machine.unwrap_or(host)
     }
 
-    /// A server's failure under way, or its last one.
+    /// A server's failure in progress, or its last one.
     pub fn outage_of(&self, host: u32) -> Option<usize> {
         self.hosts[host as usize].outage
     }
 
-    /// Each server's failure under way, or its last one.
+    /// Each server's failure in progress, or its last one.
     pub fn last_outages(&self) -> impl Iterator<Item = usize> + use<'_> {
         self.hosts.iter().filter_map(|host| host.outage)
     }
@@ -178,7 +178,7 @@ impl HostStates {
         }
     }
 
-    /// Whether a message may leave a server: it is there, and an answer is to what came
+    /// Returns true if a message may leave a server: it is there, and an answer is to what came
     /// since it is.
     pub fn leaves(&mut self, host: u32, job: &Job) -> bool {
         let there = self.is_there(host);

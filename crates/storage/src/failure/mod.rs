@@ -13,46 +13,46 @@
 //! out that came in before. What clients know lies in a store with what there is to
 //! know of servers, since both ends need some of it.
 //!
-//! Not modelled: what a server has under way when it fails goes on to its devices, and
-//! only its answers are lost; the time of the recovery that clients and a server that
-//! is back have in common, but as a part of `failure.until`; the replay of what clients
-//! still have of the memory that a server lost.
+//! Not modelled: what a server has in progress when it fails goes on to its devices, and only its
+//! answers are lost; the time of the recovery that clients and a server that is back have in
+//! common, but as a part of `failure.until`; the replay of what clients still have of the memory
+//! that a server lost.
 
 mod attempts;
-mod between;
+mod availability_gate;
 mod client;
-mod clock;
-mod copying;
-mod door;
+mod failover_routing;
 mod hosts;
+mod lossy_scheduler;
+mod outage_clock;
 mod ranges;
 mod repair;
-mod ways;
+mod repair_copies;
 
 pub use attempts::Attempts;
-pub use between::bear_losses;
+pub use availability_gate::availability_gate;
 pub use client::client;
-pub use clock::{Crash, clock};
-pub use copying::{join, plan, sort};
-pub use door::door;
+pub use failover_routing::FailoverRoutes;
+use failover_routing::Route;
 pub use hosts::{HostStates, Outage};
+pub use lossy_scheduler::lossy_scheduler;
+pub use outage_clock::{Crash, clock};
 pub use ranges::{Part, Parts};
-pub use repair::{Due, Repair};
-use ways::Way;
-pub use ways::Ways;
+pub use repair::{Repair, RepairEvent};
+pub use repair_copies::{join, plan, sort};
 
 use headrace_net::{Firing, Node, Page, Store};
 use headrace_spec::{Parallel, Position, Scenario};
 
-use crate::client::Copies;
+use crate::client::ReplicaPlacement;
 use crate::tokens::Job;
 
-/// What there is to know in a run whose servers fail.
+/// State of a run with server failures.
 pub struct Failures {
-    /// What clients wait for, by client.
+    /// Outstanding attempts, by client.
     pub clients: Vec<Attempts>,
     /// The servers, and where data is.
-    pub world: World,
+    pub world: ServerState,
 }
 
 impl Failures {
@@ -69,18 +69,18 @@ impl Failures {
 }
 
 /// The servers, and where data is.
-pub struct World {
+pub struct ServerState {
     /// The servers.
     pub hosts: HostStates,
-    /// Which servers can do a job.
-    pub ways: Ways,
-    /// Copies that are to be made anew, if they are.
+    /// Routing of jobs to servers.
+    pub ways: FailoverRoutes,
+    /// Copies that are to be recreated, if they are.
     pub repair: Option<Repair>,
 }
 
-impl World {
-    /// Where a job goes for a client that takes some servers for failed.
-    fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Way {
+impl ServerState {
+    /// Returns the route of a job for a client that considers some servers failed.
+    fn way(&self, job: &Job, failed: impl Fn(u32) -> bool) -> Route {
         let repair = self.repair.as_ref();
         let lacks = |job: &Job| repair.is_some_and(|it| it.lacks(job));
         self.ways.way(job, failed, lacks)
@@ -128,20 +128,20 @@ impl World {
 /// The places through which copies are called for.
 #[derive(Clone, Copy)]
 pub struct Repairing {
-    /// What may call for copies.
-    pub due: Node<Due>,
+    /// Events that may require copies.
+    pub due: Node<RepairEvent>,
     /// The workload is over.
     pub over: Node<()>,
 }
 
-/// Where to find all that.
+/// Handles of this state.
 #[derive(Clone, Copy)]
 pub struct Failing {
     /// The store.
     pub store: Store<Failures>,
-    /// The places, if copies are made anew.
+    /// The places, if copies are recreated.
     pub repairing: Option<Repairing>,
-    /// What clients have given up, if schedulers in the network are to know.
+    /// Jobs that clients have abandoned, if schedulers in the network must be notified.
     pub given_up: Option<Node<Job>>,
 }
 
@@ -151,7 +151,7 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         return None;
     }
     let seed = page.seed();
-    let copies = Copies::new(parallel, seed);
+    let copies = ReplicaPlacement::new(parallel, seed);
     let clients = scenario.clients.count;
     let run_ends = scenario.run.stop.time.is_some();
     let wait = page.wait("waiting for failed servers");
@@ -159,9 +159,9 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         clients: (0..clients)
             .map(|client| Attempts::new(client, &parallel.recovery, run_ends, wait))
             .collect(),
-        world: World {
+        world: ServerState {
             hosts: HostStates::new(parallel),
-            ways: Ways::new(parallel, copies.clone()),
+            ways: FailoverRoutes::new(parallel, copies.clone()),
             repair: Repair::new(parallel, copies.block(), seed),
         },
     });

@@ -47,7 +47,7 @@ impl Ranges {
         }
     }
 
-    /// Those that overlap a range or end where it begins, in order.
+    /// Iterates over the entries that overlap a range or end at its start, in order.
     fn touching(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before = self.0.range(..=end).rev();
         let touching = before.take_while(|(_, to)| **to >= start);
@@ -76,7 +76,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// What a job is about.
+    /// Returns the subject of a job.
     pub fn of(job: &Job) -> Part {
         Part {
             target: job.target,
@@ -111,13 +111,13 @@ impl Parts {
         }
     }
 
-    /// Whether any of a part is in.
+    /// Returns true if any of a part is in.
     pub fn overlap(&self, part: Part) -> bool {
         let ranges = self.0.get(&(part.target, part.file));
         ranges.is_some_and(|ranges| ranges.overlaps(part.start, part.end))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,8 @@
 //! Copies that failures have cost, and who makes them anew.
 //!
-//! What a server missed while it was away, and, where it counts as dead, all that it
-//! held, is cut into pieces; each has a server that sends it, the least laden of those
-//! with a sound copy, and one that gets it. A server sends so many pieces at a time, as
-//! messages, some of each under way.
+//! Data that a server missed, and all its data once it counts as dead, is split into pieces. Each
+//! piece has a source server, the least loaded of those with a sound copy, and one that gets it. A
+//! server sends so many pieces at a time, as messages, some of each in progress.
 //!
 //! Sources: GlusterFS 3.x, cluster/replicate (data self-heal); Hadoop 0.20,
 //! FSNamesystem.java (ReplicationMonitor, chooseSourceDatanode); Shvachko et al., MSST
@@ -19,16 +18,16 @@ use headrace_net::{Span, Time};
 use headrace_spec::{Parallel, RepairKind};
 use headrace_trace::Operation;
 
+use super::failover_routing::FailoverRoutes;
 use super::hosts::HostStates;
 use super::ranges::{Part, Parts};
-use super::ways::Ways;
-use crate::span::span;
 use crate::splitmix::finalise;
+use crate::time_conversion::span;
 use crate::tokens::{Job, Message, Role};
 
 /// Something that may call for copies.
 #[derive(Clone, Copy, Debug)]
-pub enum Due {
+pub enum RepairEvent {
     /// The time to repair what a failure has cost has come.
     Starts {
         /// The failure.
@@ -48,7 +47,7 @@ pub enum Due {
     },
 }
 
-/// How copies are made.
+/// Rules of the repair.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     /// A server that is away counts as dead some time after it has failed.
@@ -60,14 +59,14 @@ struct Rules {
     block: u64,
 }
 
-/// What a server does not have.
+/// Data that a server lacks.
 #[derive(Clone, Default, Debug)]
-struct Lost {
-    /// What it has, as far as it was written or there before the run.
+struct LostData {
+    /// Data that it holds, written in the run or existing before.
     held: Parts,
-    /// What was written without it.
+    /// Data written in its absence.
     missed: Parts,
-    /// What is to be copied.
+    /// Data to copy.
     wanted: Parts,
     /// Copying has begun.
     active: bool,
@@ -100,7 +99,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Whether it has nothing to send.
+    /// Returns true if it has nothing to send.
     fn is_idle(&self) -> bool {
         self.rest.is_none() && self.under_way == 0
     }
@@ -115,28 +114,28 @@ struct Source {
     laden: u64,
 }
 
-/// A message under way.
+/// A message in progress.
 #[derive(Clone, Copy, Debug)]
 struct Copying {
     piece: Piece,
     stream: usize,
 }
 
-/// Messages of repair are told from those of jobs by their numbers.
+/// Numbers that distinguish repair messages from those of jobs.
 const FIRST: u32 = 1 << 31;
 
-/// What is to be copied, and what is being copied.
+/// Pending and running copies.
 #[derive(Clone, Debug)]
 pub struct Repair {
     rules: Rules,
     seed: u64,
-    lost: Vec<Lost>,
+    lost: Vec<LostData>,
     sources: Vec<Source>,
     under_way: BTreeMap<u32, Copying>,
     next: u32,
-    /// What nobody can send or get.
+    /// Pieces without a source or a destination.
     stranded: Vec<Piece>,
-    /// What was missed since the last event.
+    /// Writes missed since the last event.
     fresh: Vec<(u32, Part)>,
     /// Bytes that are still to be copied, by failure.
     open: BTreeMap<usize, u64>,
@@ -177,7 +176,7 @@ impl Repair {
         Some(Repair {
             rules,
             seed,
-            lost: vec![Lost::default(); servers],
+            lost: vec![LostData::default(); servers],
             sources: vec![source; servers],
             under_way: BTreeMap::new(),
             next: FIRST,
@@ -188,7 +187,7 @@ impl Repair {
         })
     }
 
-    /// How long after a failure, or after its end, copying begins, whichever it is.
+    /// Delay between a failure, or its end, and the start of copying.
     pub fn begins(&self, fails: bool) -> Option<Span> {
         (self.rules.replaces == fails).then_some(self.rules.after)
     }
@@ -212,18 +211,18 @@ impl Repair {
         }
     }
 
-    /// Whether a server lacks some of what a job reads.
+    /// Returns true if a server lacks some of what a job reads.
     pub fn lacks(&self, job: &Job) -> bool {
         let lost = &self.lost[job.server as usize];
         lost.missed.overlap(Part::of(job))
     }
 
-    /// Whether something has been missed that is to be copied at once.
+    /// Returns true if something has been missed that is to be copied at once.
     pub fn has_fresh(&self) -> bool {
         !self.fresh.is_empty()
     }
 
-    /// Where a message goes on from the server that has read it.
+    /// Returns the next hop of a message after a server has read it.
     pub fn onward(&self, number: u32) -> Option<(u32, u16)> {
         self.under_way.get(&number).map(|it| it.piece.to)
     }
@@ -234,18 +233,18 @@ impl Repair {
         self.run_is_over(hosts)
     }
 
-    /// Whether nobody works any more, and nothing is to come.
+    /// Returns true if nobody works any more, and nothing is to come.
     pub fn run_is_over(&self, hosts: &HostStates) -> bool {
         self.over && !self.copies() && !hosts.last_outages().any(|it| self.waits(it, hosts))
     }
 
-    /// Whether anything is being copied.
+    /// Returns true if anything is being copied.
     fn copies(&self) -> bool {
         let mut sources = self.sources.iter();
         !self.under_way.is_empty() || sources.any(|source| !source.queue.is_empty())
     }
 
-    /// Whether copying for a failure that has begun is still to begin.
+    /// Returns true if copying for a failure that has begun is still to begin.
     fn waits(&self, outage: usize, hosts: &HostStates) -> bool {
         let host = hosts.outages()[outage].host;
         let Some(lost) = self.lost.get(host as usize) else {
@@ -258,23 +257,29 @@ impl Repair {
     }
 
     /// Something has happened; gives what servers are to read and send.
-    pub fn event(&mut self, due: Due, now: Time, hosts: &mut HostStates, ways: &Ways) -> Vec<Job> {
+    pub fn event(
+        &mut self,
+        due: RepairEvent,
+        now: Time,
+        hosts: &mut HostStates,
+        ways: &FailoverRoutes,
+    ) -> Vec<Job> {
         let mut touched = BTreeSet::new();
         let mut pieces: Vec<(usize, u32, Part)> = Vec::new();
         match due {
-            Due::Starts { outage } => self.starts(outage as usize, now, hosts, &mut pieces),
-            Due::Missed => {
+            RepairEvent::Starts { outage } => self.starts(outage as usize, now, hosts, &mut pieces),
+            RepairEvent::Missed => {
                 for (server, part) in std::mem::take(&mut self.fresh) {
                     pieces.extend(hosts.outage_of(server).map(|it| (it, server, part)));
                 }
             }
-            Due::Changed { host } if hosts.is_there(host) => {
+            RepairEvent::Changed { host } if hosts.is_there(host) => {
                 for piece in std::mem::take(&mut self.stranded) {
                     self.closes(piece);
                     pieces.push((piece.outage, piece.lost, piece.part));
                 }
             }
-            Due::Changed { host } => {
+            RepairEvent::Changed { host } => {
                 for piece in self.drop_all_of(host) {
                     self.closes(piece);
                     if piece.lost != host || piece.to.0 != host {
@@ -283,7 +288,7 @@ impl Repair {
                 }
                 touched.extend(0..self.sources.len() as u32);
             }
-            Due::Copied { number } => touched.extend(self.copied(number, now, hosts)),
+            RepairEvent::Copied { number } => touched.extend(self.copied(number, now, hosts)),
         }
         for (outage, lost, part) in pieces {
             for part in self.in_blocks(part) {
@@ -343,7 +348,7 @@ impl Repair {
         lost: u32,
         part: Part,
         hosts: &HostStates,
-        ways: &Ways,
+        ways: &FailoverRoutes,
     ) -> Option<u32> {
         let job = Job {
             server: lost,

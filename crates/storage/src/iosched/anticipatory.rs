@@ -25,7 +25,7 @@ use headrace_spec::Anticipatory as Spec;
 use super::elevator::{Backward, Mean, nearest};
 use super::requests::{List, Request, RequestId, Requests, Tree};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 const ASYNC: usize = 0;
 const SYNC: usize = 1;
@@ -36,7 +36,7 @@ const BACKWARD: Backward = Backward {
     penalty: 2,
 };
 
-/// How near a request is at once: 8192 sectors (as_close_req).
+/// Distance at which a request counts as close: 8192 sectors (as_close_req).
 const NEAR: u64 = 8192 * 512;
 
 /// Waiting makes no more requests near after this long (as_close_req).
@@ -45,7 +45,7 @@ const NEAR_UNTIL: Span = Span::from_millis(20);
 /// Longer pauses count as this long: HZ/50 (MAX_THINKTIME).
 const LONGEST_THINKING: Span = Span::from_millis(20);
 
-/// What is known of a process (struct as_io_context).
+/// I/O statistics of a process (struct as_io_context).
 #[derive(Clone, Copy, Default, Debug)]
 struct Habits {
     waiting: u32,
@@ -61,7 +61,7 @@ struct Habits {
 #[derive(Clone, Copy, Debug)]
 struct Anticipated {
     process: u32,
-    /// When its request was done; none if it is still out.
+    /// Time when its request was done; none if it is still out.
     finished: Option<Time>,
 }
 
@@ -73,7 +73,7 @@ pub struct Anticipatory {
     patience: Span,
     sorted: [Tree; 2],
     aged: [List; 2],
-    /// When the oldest request of each sort was last looked at.
+    /// Time when the oldest request of each sort was last looked at.
     looked: [Time; 2],
     /// The end of the last request of each sort.
     head: [u64; 2],
@@ -114,7 +114,7 @@ impl Anticipatory {
         &mut self.habits[process]
     }
 
-    /// Whether a request is about as near as the one that is waited for.
+    /// Returns true if a request is about as near as the one that is waited for.
     fn near(&self, request: &Request, last: &Anticipated, now: Time) -> bool {
         let waited = last
             .finished

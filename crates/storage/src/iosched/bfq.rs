@@ -1,18 +1,16 @@
 //! Budgets of bytes for processes by weight: `bfq`, budget fair queueing.
 //!
-//! After P. Valente, F. Checconi: High throughput disk scheduling with fair
-//! bandwidth distribution, IEEE Transactions on Computers 59(9), 2010, and
-//! block/bfq-iosched.c with block/bfq-wf2q.c (Linux 6.6). Every process has a
-//! queue for its synchronous requests; all others are in one. The queue in
-//! service has the device until it has used its budget, or has nothing to ask
-//! for, or `timeout_sync` is over. B-WF2Q+ chooses the next: of the queues whose
-//! virtual start has come, the one with the earliest virtual finish, which is its
-//! start plus its budget over its weight. A queue pays for the bytes that it
-//! sends, three times if nobody waits for them; one that timed out with a third
-//! of its budget left pays for its time. The next budget grows with what a queue
-//! could use and shrinks if it left the device idle. While a queue is empty, the
-//! device is left idle `slice_idle` long for its process, if that usually asks
-//! again in time and either does not seek much or has another weight than others.
+//! After P. Valente, F. Checconi: High throughput disk scheduling with fair bandwidth distribution,
+//! IEEE Transactions on Computers 59(9), 2010, and block/bfq-iosched.c with block/bfq-wf2q.c (Linux
+//! 6.6). Every process has a queue for its synchronous requests; all others are in one. The queue
+//! in service has the device until it has used its budget, or has nothing to ask for, or
+//! `timeout_sync` is over. B-WF2Q+ chooses the next: of the queues whose virtual start has come,
+//! the one with the earliest virtual finish, which is its start plus its budget over its weight. A
+//! queue is charged for its bytes, three times for asynchronous ones. A queue that timed out with a
+//! third of its budget left is charged for its time. The next budget grows with what a queue could
+//! use and shrinks if it left the device idle. While a queue is empty, the device idles for its
+//! process for `slice_idle`. It does so if the process usually issues a request in time, and either
+//! seeks little or has a different weight.
 //!
 //! Each priority class has a virtual time of its own. Queues of a higher class come
 //! first and interrupt those of lower ones; the idle class has a turn in 200 ms, and
@@ -33,7 +31,7 @@ use headrace_spec::{Bfq as Spec, IoClass, IoPriority};
 use super::elevator::{Backward, Habits, Numbers, OwnQueue};
 use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// Weight for each level above the lowest, which has one of these
 /// (BFQ_WEIGHT_CONVERSION_COEFF).
@@ -43,7 +41,7 @@ const WEIGHT: u32 = 10;
 /// HZ/5.
 const IDLE_CLASS: Span = Span::from_millis(200);
 
-/// What nobody waits for is paid so many times (bfq_async_charge_factor).
+/// Cost factor of asynchronous requests (bfq_async_charge_factor).
 const ASYNC_CHARGE: u64 = 3;
 
 /// A queue, of a process or of asynchronous requests.
@@ -108,7 +106,7 @@ pub struct Bfq {
     of_process: Numbers,
     asynchronous: Numbers,
     classes: [Class; 3],
-    /// When the idle class could last have the device.
+    /// Time when the idle class could last have the device.
     idle_class: Time,
     entries: u64,
     active: Option<usize>,
@@ -294,14 +292,14 @@ impl Bfq {
         }
     }
 
-    /// Whether to wait for a queue's next request (bfq_better_to_idle).
+    /// Returns true if the scheduler should idle for a queue's next request (bfq_better_to_idle).
     fn idles_for(&self, line: &Line) -> bool {
         line.queue.asks_again(&self.habits) && (self.asymmetric || !line.queue.seeks())
     }
 
-    /// Whether a queue that was empty takes the device from the one in service: it is
-    /// of a higher class, or of a higher weight and would be next
-    /// (bfq_bfqq_higher_class_or_weight, next_queue_may_preempt).
+    /// Returns true if a queue that was empty takes the device from the one in service: it is of a
+    /// higher class, or of a higher weight and would be next (bfq_bfqq_higher_class_or_weight,
+    /// next_queue_may_preempt).
     fn interrupts(&self, line: &Line, active: &Line) -> bool {
         let now = self.classes[line.class() as usize].now;
         match line.class().cmp(&active.class()) {

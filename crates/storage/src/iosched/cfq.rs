@@ -1,20 +1,18 @@
 //! Time slices for processes in turn: `cfq`, complete fair queueing.
 //!
-//! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue
-//! for its synchronous requests; all others are in one queue for each priority.
-//! The queue in service has the device for its time slice, from its first
-//! completion on: `slice_sync` or `slice_async` at priority 4, a fifth of that
-//! more or less for each priority. The nearest of its requests goes next, only
-//! the first of a slice may be an expired one. If the queue is empty, the device
-//! is left idle `slice_idle` long for the process to ask again, if it usually
-//! does in that time and does not seek much. Then comes the queue with the lowest
-//! key: the time it was put in line, later for lower priorities, less what its
-//! last slice had left or plus what it took too much. A synchronous request
-//! interrupts a slice of asynchronous ones.
+//! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue for its synchronous
+//! requests; all others are in one queue for each priority. The queue in service owns the device
+//! for its time slice, which starts at its first completion: `slice_sync` or `slice_async` at
+//! priority 4, a fifth of that more or less for each priority. The nearest of its requests goes
+//! next, only the first of a slice may be an expired one. If the queue is empty, the device is left
+//! idle `slice_idle` long for the process to ask again, if it usually does in that time and does
+//! not seek much. Then comes the queue with the lowest key: the time it was put in line, later for
+//! lower priorities, less what its last slice had left or plus what it took too much. A synchronous
+//! request interrupts a slice of asynchronous ones.
 //!
-//! Queues of the real-time class come before all others and interrupt them; those of
-//! the idle class come when no other is in line, for one request each in turn, and
-//! are interrupted by all others; they are never idled for.
+//! Real-time queues precede all others and preempt them. Idle-class queues are served when no other
+//! queue waits, one request each in turn, and all others preempt them. The device never idles for
+//! them.
 //!
 //! Not modelled: groups and their weights, the separate turns of processes that seek (they are in turn with all others, and
 //! nothing is idled for them), shorter slices where many are in line
@@ -31,7 +29,7 @@ use headrace_spec::{Cfq as Spec, IoClass, IoPriority};
 use super::elevator::{Backward, Habits, Numbers, OwnQueue};
 use super::requests::{Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// The priority whose slice is the base: IOPRIO_BE_NORM.
 const NORMAL: u64 = 4;
@@ -40,7 +38,7 @@ const NORMAL: u64 = 4;
 #[derive(Clone, Debug)]
 struct Line {
     queue: OwnQueue,
-    /// What is left of its last slice, or was taken too much, in picoseconds.
+    /// Unused part of its last slice, or overrun if negative, in picoseconds.
     left: i128,
     /// Its entry in the order of service; entries with other numbers are stale.
     entry: Option<u64>,
@@ -51,8 +49,7 @@ impl Line {
         self.queue.priority.class()
     }
 
-    /// Whether its requests take the device from another queue
-    /// (cfq_should_preempt).
+    /// Returns true if its requests take the device from another queue (cfq_should_preempt).
     fn interrupts(&self, other: &Line) -> bool {
         match (self.class(), other.class()) {
             (IoClass::Idle, _) => false,
@@ -68,7 +65,7 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 struct Active {
     line: usize,
-    /// When its slice ends; none before its first completion.
+    /// Time when its slice ends; none before its first completion.
     ends: Option<Time>,
     /// Requests that it has sent.
     sent: u32,
@@ -82,7 +79,7 @@ pub struct Cfq {
     lines: Vec<Line>,
     of_process: Numbers,
     asynchronous: Numbers,
-    /// Of each class by key: (key, entry, line).
+    /// Entries of each class by key: (key, entry, line).
     order: [BinaryHeap<Reverse<(i128, u64, usize)>>; 3],
     entries: u64,
     busy: usize,
@@ -210,12 +207,12 @@ impl Cfq {
         None
     }
 
-    /// Whether to wait for a queue's next request (cfq_should_idle).
+    /// Returns true if the scheduler should idle for a queue's next request (cfq_should_idle).
     fn idles_for(&self, line: &Line) -> bool {
         line.queue.asks_again(&self.habits) && !line.queue.seeks()
     }
 
-    /// Whether the active queue may send another request (cfq_may_dispatch).
+    /// Returns true if the active queue may send another request (cfq_may_dispatch).
     fn may_send(&self, line: &Line) -> bool {
         let [others, synchronous] = self.out;
         let drained = if line.queue.synchronous {

@@ -22,7 +22,7 @@ use headrace_spec::{Deadline as Spec, IoClass, MqDeadline};
 
 use super::requests::{List, Request, RequestId, Requests, Tree};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -33,7 +33,7 @@ const WRITE: usize = 1;
 struct Class {
     sorted: [Tree; 2],
     aged: [List; 2],
-    /// Where each direction goes on, if it does.
+    /// Next position of each direction, if any.
     position: [Option<u64>; 2],
     /// Requests that wait or are at the device.
     here: u32,
@@ -52,12 +52,12 @@ impl Class {
     }
 }
 
-/// How far a batch has come.
+/// Progress of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     direction: usize,
     requests: u32,
-    /// How often writes have been passed over.
+    /// Number of times writes have been passed over.
     starved: u32,
 }
 
@@ -69,8 +69,8 @@ pub struct Deadline {
     writes_starved: u32,
     fifo_batch: u32,
     front_merges: bool,
-    /// Of the multi-queue block layer: a direction's position outlives a batch of
-    /// the other; how long lower classes wait.
+    /// Aging time of lower classes. Set for the multi-queue block layer, where a direction keeps
+    /// its position across batches of the other.
     aging: Option<Span>,
     classes: [Class; 3],
     batch: Batch,

@@ -1,13 +1,12 @@
-//! What schedulers that know processes share: which request is nearest
-//! (`anticipatory`, `cfq`, `bfq`), and a queue for each process (`cfq`, `bfq`).
+//! Parts shared by schedulers that distinguish processes: the nearest request (`anticipatory`,
+//! `cfq`, `bfq`), and a queue per process (`cfq`, `bfq`).
 
 use headrace_net::{Span, Time};
 use headrace_spec::{IoClass, IoPriority};
 
 use super::requests::{List, RequestId, Requests, Tree};
 
-/// How far behind the head a request may lie, and how much longer than the same
-/// way forward its way counts.
+/// Limit and cost factor of backward seeks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backward {
     pub most: u64,
@@ -64,7 +63,7 @@ impl Mean {
     }
 }
 
-/// How long a process takes to ask again after what it asked for is done.
+/// Time that a process takes to ask again after what it asked for is done.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Thinking {
     finished: Option<Time>,
@@ -81,12 +80,12 @@ impl Thinking {
         }
     }
 
-    /// What it asked for is done.
+    /// Completes its request.
     pub fn finishes(&mut self, now: Time) {
         self.finished = Some(now);
     }
 
-    /// When something was last done for it.
+    /// Returns the time when something was last done for it.
     pub fn finished(&self) -> Option<Time> {
         self.finished
     }
@@ -99,8 +98,7 @@ impl Thinking {
     }
 }
 
-/// Which of a process's last 32 requests were far from the one before
-/// (`seek_history`).
+/// Bitmap of a process's last 32 requests that were far from their predecessor (`seek_history`).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Seeks {
     end: Option<u64>,
@@ -125,13 +123,13 @@ impl Seeks {
     }
 }
 
-/// What a scheduler with a queue for each process does with all of them.
+/// Behaviour of a scheduler with a queue per process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
-    /// How long synchronous requests and others may wait until one goes first.
+    /// Duration for which synchronous requests and others may wait until one goes first.
     pub expire_sync: Span,
     pub expire_async: Span,
-    /// How long the device is left idle for a process's next request.
+    /// Duration for which the device is left idle for a process's next request.
     pub idle: Span,
     pub backward: Backward,
 }
@@ -165,7 +163,7 @@ impl OwnQueue {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.aged.is_empty()
     }
@@ -175,7 +173,7 @@ impl OwnQueue {
         &mut self.sorted
     }
 
-    /// A request has come; it is told the number of its queue.
+    /// Handles an arrived request and assigns the number of its queue.
     pub fn add(&mut self, id: RequestId, number: usize, habits: &Habits, requests: &mut Requests) {
         let now = requests.now;
         let expire = match self.synchronous {
@@ -225,12 +223,12 @@ impl OwnQueue {
             .or_else(|| nearest(&self.sorted, head, habits.backward, requests))
     }
 
-    /// Whether the process seeks too much to be waited for.
+    /// Returns true if the process seeks too much to be waited for.
     pub fn seeks(&self) -> bool {
         self.seeks.many()
     }
 
-    /// Whether the process is waited for at all, and usually asks again in time.
+    /// Returns true if the process is waited for at all, and usually asks again in time.
     pub fn asks_again(&self, habits: &Habits) -> bool {
         let longest = habits.idle.0 as f64;
         self.synchronous

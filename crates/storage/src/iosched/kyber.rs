@@ -1,14 +1,12 @@
 //! Tokens for reads and writes by their latency: `kyber`.
 //!
-//! After block/kyber-iosched.c (Linux 4.20 and later). Reads and writes are
-//! domains of their own, served in turn in batches of 16 reads and 8 writes by
-//! order of arrival. A request needs a token of its domain to be at the device.
-//! Latencies are counted in quarters of the domain's target, eight bins of them.
-//! When 100 ms have passed since a completion, and a domain has 500 samples or
-//! a second is over since its first: if a tenth of the requests of any domain
-//! was over target at the device, every domain's tokens become its own 99th
-//! percentile of total latency over the target, times what they were; a domain
-//! over target gets more even if the device is not to blame.
+//! After block/kyber-iosched.c (Linux 4.20 and later). Reads and writes are domains of their own,
+//! served in turn in batches of 16 reads and 8 writes by order of arrival. A request needs a token
+//! of its domain to be at the device. Latencies are counted in quarters of the domain's target,
+//! eight bins of them. Tokens are adjusted 100 ms after a completion, once a domain has 500 samples
+//! or its first is a second old. If a tenth of any domain's requests exceeded the target at the
+//! device, each domain's tokens are multiplied by its 99th percentile of total latency over the
+//! target. A domain over target gets more tokens even if the device is not the cause.
 //!
 //! Not modelled: one queue for each processor, discards and flushes as domains
 //! (flushes pass by), the limit of asynchronous requests (three quarters of all).
@@ -18,7 +16,7 @@ use headrace_spec::Kyber as Spec;
 
 use super::requests::{List, Request, RequestId, Requests};
 use super::{IoScheduler, Merging, Next};
-use crate::span::span;
+use crate::time_conversion::span;
 
 /// Tokens of reads and writes at most (kyber_depth).
 const TOKENS: [u32; 2] = [256, 128];
@@ -30,7 +28,7 @@ const BATCH: [u32; 2] = [16, 8];
 const BINS: usize = 8;
 const GOOD: usize = 4;
 
-/// How long after a completion tokens are counted anew: HZ / 10.
+/// Interval after which tokens are recounted: HZ / 10.
 const INTERVAL: Span = Span::from_millis(100);
 
 /// Samples that a percentile is taken of, or those of so long.
@@ -75,7 +73,7 @@ struct Domain {
     out: u32,
     total: Histogram,
     device: Histogram,
-    /// When the samples must do for a percentile, of each histogram.
+    /// Time at which the samples must suffice for a percentile, for each histogram.
     total_due: Option<Time>,
     device_due: Option<Time>,
     /// The last 99th percentile, until tokens were taken for it.
@@ -109,7 +107,7 @@ pub struct Kyber {
     domains: [Domain; 2],
     serving: usize,
     batched: u32,
-    /// When tokens are counted anew.
+    /// Time when tokens are counted anew.
     due: Option<Time>,
 }
 

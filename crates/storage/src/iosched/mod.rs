@@ -35,15 +35,15 @@ pub trait IoScheduler: Send {
     /// until [`IoScheduler::next`] gives it.
     fn add(&mut self, id: RequestId, requests: &mut Requests);
 
-    /// Where a new request may find one that waits to go along with.
+    /// Returns the merge candidates of a new request.
     fn merges(&mut self, request: &Request) -> Merging<'_>;
 
     /// A request that waits went along in another that waits: it must be
     /// forgotten.
     fn absorbed(&mut self, id: RequestId, into: RequestId, requests: &mut Requests);
 
-    /// What to do next, asked whenever the device can take a request. The same
-    /// question may be asked again at any time.
+    /// Returns the next action; called whenever the device can take a request, and possibly again
+    /// at any time.
     fn next(&mut self, requests: &mut Requests) -> Next;
 
     /// The device is done with a request.
@@ -51,11 +51,11 @@ pub trait IoScheduler: Send {
         let _ = (id, requests);
     }
 
-    /// What to call it, such as "deadline".
+    /// Returns its name, such as "deadline".
     fn name(&self) -> String;
 }
 
-/// What a scheduler wants.
+/// Decision of a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// This request goes to the device; the scheduler has forgotten it.
@@ -66,7 +66,7 @@ pub enum Next {
     Nothing,
 }
 
-/// Where to look for a request that a new one can go along with.
+/// Lookup of a merge candidate for a new request.
 #[derive(Debug)]
 pub enum Merging<'a> {
     /// Nowhere.
@@ -76,7 +76,7 @@ pub enum Merging<'a> {
     Sorted {
         /// The requests.
         tree: &'a mut Tree,
-        /// Whether it may come first.
+        /// True if it may come first.
         front: bool,
     },
     /// Behind or before one of the last eight of this list

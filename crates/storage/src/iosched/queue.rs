@@ -3,7 +3,7 @@
 //!
 //! After Linux's block layer:
 //!
-//! - A batch that a process submits in one instant is held back ("plugged",
+//! - A batch that a process submits in one instant is throttled ("plugged",
 //!   block/blk-mq.c): its contiguous transfers become one request, and it is
 //!   sorted by address before the first goes on (sorted up to 5.15; 5.16 keeps
 //!   the order of submission). It goes on at the end of the instant, or earlier
@@ -40,11 +40,11 @@ pub const PLUG_REQUESTS: u32 = 32;
 /// (BLK_PLUG_FLUSH_SIZE, block/blk.h, Linux 5.15).
 pub const PLUG_BYTES: u64 = 128 * 1024;
 
-/// How many requests of a list are looked at for one to go along with ("a hand
-/// wavy stop count of 8", blk_bio_list_merge in block/blk-merge.c, Linux 5.15).
+/// Number of requests of a list that are checked for a merge ("a hand wavy stop count of 8",
+/// blk_bio_list_merge in block/blk-merge.c, Linux 5.15).
 const LATEST: usize = 8;
 
-/// What a wake-up is for.
+/// Reason of a wake-up.
 const UNPLUG: u32 = 0;
 const TIMER: u32 = 1;
 
@@ -69,7 +69,7 @@ pub struct Queue {
     flushing: bool,
     /// The request of each transfer at the device, by the transfer's owner.
     carried: Vec<RequestId>,
-    /// When the scheduler is to be asked again.
+    /// Time when the scheduler is to be asked again.
     timer: Option<Time>,
 }
 
@@ -95,7 +95,7 @@ impl Queue {
         }
     }
 
-    /// Whether two requests can become one.
+    /// Returns true if two requests can become one.
     fn fit(one: &Request, other: &Request, largest: u64) -> bool {
         (one.end() == other.address || other.end() == one.address)
             && one.operation == other.operation

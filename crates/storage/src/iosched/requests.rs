@@ -26,8 +26,7 @@ pub struct Request {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// Of a write, how many blocks of them nothing was in; of a read, how many pages of memory were
-    /// not used yet.
+    /// For a write: newly allocated blocks. For a read: memory pages used for the first time.
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
@@ -37,18 +36,17 @@ pub struct Request {
     pub priority: IoPriority,
     /// Done only when the medium has it.
     pub forced: bool,
-    /// When the first of its transfers was submitted.
+    /// Time when the first of its transfers was submitted.
     pub arrived: Time,
-    /// When it was sent to the device.
+    /// Time when it was sent to the device.
     pub issued: Time,
-    /// When it should be at the device at the latest, for schedulers that have
-    /// deadlines.
+    /// Deadline for dispatch to the device, for deadline schedulers.
     pub deadline: Time,
     /// Counts up with every request: breaks ties.
     pub order: u64,
     /// Whatever the scheduler wants to remember with it.
     pub tag: u32,
-    /// Whose limit of requests it counts for.
+    /// Request pool that it counts against.
     pub(super) pool: u8,
     /// Its transfers, by address: slots at the station.
     pub(super) first: u32,
@@ -65,7 +63,7 @@ impl Request {
         self.address + self.size
     }
 
-    /// Whether it writes.
+    /// Returns true if it writes.
     pub fn writes(&self) -> bool {
         self.operation == Operation::Write
     }
@@ -109,12 +107,12 @@ impl List {
         some(self.tail)
     }
 
-    /// How many there are.
+    /// Number of there that are.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -134,7 +132,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.root == NONE
     }

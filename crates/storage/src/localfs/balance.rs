@@ -1,16 +1,13 @@
-//! When writers must wait for dirty pages to be written: balance_dirty_pages of
-//! mm/page-writeback.c (as of Linux 6.6), in its own units: pages of 4 KiB and
-//! ticks of 4 ms (HZ = 250).
+//! Throttling of writers at the dirty limits: balance_dirty_pages of mm/page-writeback.c (as of
+//! Linux 6.6), in its own units: pages of 4 KiB and ticks of 4 ms (HZ = 250).
 //!
-//! Up to halfway between the background limit and the limit nobody waits. Above,
-//! a writer is held back so that its rate is the estimate of what one writer may
-//! dirty, times two factors. One falls from 2 at the halfway mark over 1 at the
-//! setpoint to 0 at the limit: 1 − ((dirty − setpoint) / (limit − setpoint))³, the
-//! setpoint being the middle (pos_ratio_polynom); the other falls with what the
-//! device itself has to write (wb_position_ratio). A writer is looked at each time
-//! that it has dirtied some hundred pages, and pauses that are too short are saved
-//! up. The estimate begins at 100 MiB/s and follows the device slowly
-//! (wb_update_dirty_ratelimit).
+//! Up to halfway between the background limit and the limit nobody waits. Above, a writer is
+//! throttled so that its rate is the estimate of what one writer may dirty, times two factors. One
+//! falls from 2 at the halfway mark through 1 at the setpoint to 0 at the limit: 1 − ((dirty −
+//! setpoint) / (limit − setpoint))³, the setpoint being the middle (pos_ratio_polynom); the other
+//! falls with what the device itself has to write (wb_position_ratio). A writer is checked each
+//! time that it has dirtied some hundred pages, and pauses that are too short are saved up. The
+//! estimate begins at 100 MiB/s and follows the device slowly (wb_update_dirty_ratelimit).
 //!
 //! The kernel counts whole folios, as dirtied and as written: small writes into
 //! large folios make it think that the device is fast.
@@ -27,10 +24,10 @@ const PAGE: u64 = 4096;
 const HZ: u64 = 250;
 const TICK: Span = Span(4_000_000_000);
 
-/// Longest time that a writer is held back at once, in ticks (MAX_PAUSE).
+/// Longest time that a writer is throttled at once, in ticks (MAX_PAUSE).
 const LONGEST_PAUSE: u64 = HZ / 5;
 
-/// How often rates are estimated, in ticks (BANDWIDTH_INTERVAL).
+/// Number of times rates are estimated, in ticks (BANDWIDTH_INTERVAL).
 const INTERVAL: u64 = HZ / 5;
 
 /// Rates are averages over three seconds (wb_update_write_bandwidth), in ticks.
@@ -46,11 +43,10 @@ const FIRST_ESTIMATE: u64 = (100 << 20) / PAGE;
 /// Pages that a writer dirties at least between two looks (DIRTY_POLL_THRESH).
 const POLL: u64 = (128 << 10) / PAGE;
 
-/// Pages after which a new process is looked at (nr_dirtied_pause in
-/// kernel/fork.c).
+/// Pages after which a new process is checked (nr_dirtied_pause in kernel/fork.c).
 const FIRST_POLL: u64 = (128 << 10) / PAGE;
 
-/// What is dirty or being written, in bytes.
+/// Bytes that are dirty or under writeback.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Dirty, of all devices.
@@ -61,23 +57,23 @@ pub struct Load {
     pub own: u64,
 }
 
-/// What a look at a writer has shown.
+/// Result of a check of a writer against the dirty limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct Throttling {
     /// The flusher is to begin.
     pub flush: bool,
-    /// So long the writer waits.
+    /// Pause of the writer.
     pub pause: Span,
 }
 
-/// What the kernel keeps of a process that writes, in pages and ticks.
+/// Kernel state of a writing process, in pages and ticks.
 #[derive(Clone, Copy, Debug)]
 struct Writer {
     /// Dirtied since the last look.
     dirtied: u64,
-    /// How much it may dirty before the next.
+    /// Bytes it may dirty before the next check.
     poll: u64,
-    /// When it was last paused, or would have been.
+    /// Time of its last actual or possible pause.
     paused: u64,
 }
 
@@ -92,7 +88,7 @@ pub struct Balance {
     /// of the limits.
     pub share: f64,
     writers: BTreeMap<u32, Writer>,
-    /// What writers may dirty, now and as it would have to be: pages a second.
+    /// Dirty rate limit, current and balanced: pages per second.
     allowed: u64,
     balanced: u64,
     /// The device's rate, over the last seconds and smoothed: pages a second.
@@ -101,11 +97,11 @@ pub struct Balance {
     /// Pages in all, and as they were when the rates were last estimated.
     dirtied: u64,
     written: u64,
-    looked: Look,
+    looked: BalanceState,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-struct Look {
+struct BalanceState {
     tick: u64,
     dirtied: u64,
     written: u64,
@@ -130,7 +126,7 @@ impl Balance {
             smooth: FIRST_ESTIMATE,
             dirtied: 0,
             written: 0,
-            looked: Look::default(),
+            looked: BalanceState::default(),
         }
     }
 
@@ -144,9 +140,8 @@ impl Balance {
         self.written * PAGE
     }
 
-    /// A process has dirtied so many bytes: whether it is held back, by what is
-    /// dirty now.
-    pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Verdict {
+    /// A process has dirtied so many bytes: whether it is throttled, by what is dirty now.
+    pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Throttling {
         let pages = bytes / PAGE;
         self.dirtied += pages;
         let writer = self.writers.entry(process).or_insert(Writer {
@@ -163,7 +158,7 @@ impl Balance {
             writer.poll
         };
         if writer.dirtied < poll {
-            return Verdict {
+            return Throttling {
                 flush: false,
                 pause: Span::ZERO,
             };
@@ -175,19 +170,19 @@ impl Balance {
     }
 
     /// balance_dirty_pages
-    fn look(&mut self, writer: &mut Writer, load: Load, now: Time) -> Verdict {
+    fn look(&mut self, writer: &mut Writer, load: Load, now: Time) -> Throttling {
         let tick = now.0 / TICK.0;
         if load.all <= self.free_run() {
             let room = (self.limit - load.all).max(PAGE) / PAGE;
             writer.paused = tick;
             writer.dirtied = 0;
             writer.poll = 1 << (room.ilog2() / 2);
-            return Verdict {
+            return Throttling {
                 flush: load.dirty > self.background,
                 pause: Span::ZERO,
             };
         }
-        let go_on = Verdict {
+        let go_on = Throttling {
             flush: true,
             pause: Span::ZERO,
         };
@@ -228,7 +223,7 @@ impl Balance {
             poll,
             paused: since + pause,
         };
-        Verdict {
+        Throttling {
             pause: Time((tick + pause) * TICK.0).since(now),
             ..go_on
         }
@@ -263,8 +258,8 @@ impl Balance {
         factor
     }
 
-    /// What is not worth a pause, and how many pages may be dirtied before the
-    /// next look (wb_min_pause).
+    /// Returns the shortest pause, and the pages that may be dirtied before the next check
+    /// (wb_min_pause).
     fn shortest(&self, longest: u64, rate: u64) -> (u64, u64) {
         let second = HZ.next_power_of_two();
         let (high, low) = (self.smooth.ilog2(), self.allowed.ilog2());
@@ -290,7 +285,7 @@ impl Balance {
         }
     }
 
-    /// What writers may dirty follows what the device writes
+    /// Updates the dirty rate limit from the write bandwidth of the device
     /// (wb_update_dirty_ratelimit).
     fn follow(&mut self, load: Load, position: f64, tick: u64) {
         let elapsed = (tick - self.looked.tick).max(1);
@@ -336,7 +331,7 @@ impl Balance {
             }
         }
         self.smooth = smooth.max(1);
-        self.looked = Look {
+        self.looked = BalanceState {
             tick,
             dirtied: self.dirtied,
             written: self.written,
@@ -348,7 +343,7 @@ impl Balance {
     pub fn begins(&mut self, now: Time) {
         let tick = now.0 / TICK.0;
         if tick > self.looked.tick + IDLE {
-            self.looked = Look {
+            self.looked = BalanceState {
                 tick,
                 dirtied: self.dirtied,
                 written: self.written,
@@ -364,7 +359,7 @@ impl Balance {
         }
     }
 
-    /// So many bytes have been written, whole folios counted.
+    /// Accounts for written bytes, rounded to whole folios.
     pub fn wrote(&mut self, bytes: u64) {
         self.written += bytes / PAGE;
     }
@@ -409,7 +404,7 @@ mod tests {
         let verdict = balance.dirtied(0, 64 * MIB, load(150 * MIB), Time::ZERO);
         let flush = false;
         let pause = Span::ZERO;
-        assert_eq!(verdict, Verdict { flush, pause });
+        assert_eq!(verdict, Throttling { flush, pause });
     }
 
     /// A writer gets the rate it is allowed, whatever the size of its calls. (Near

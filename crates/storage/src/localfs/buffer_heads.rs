@@ -1,17 +1,17 @@
 //! Lists of buffer heads: what a write follows to find the blocks of a folio.
 //!
-//! Each write goes through its folio's list from the first block, whatever part it writes
-//! (Linux 6.18, fs/ext4/inode.c: ext4_block_write_begin; fs/buffer.c: block_commit_write). Of
-//! a folio of 1 MiB the list is 26 KiB in pieces that lie anywhere: while the processor's
-//! caches have it that is quick, otherwise each head waits for memory. Random rewrites of
-//! 16 KiB took 5 us a call in a cached file of 64 MiB and 30 us in one of 512 MiB, on ext4;
-//! made of folios of 64 KiB, 5 us in both.
+//! Each write goes through its folio's list from the first block, whatever part it writes (Linux
+//! 6.18, fs/ext4/inode.c: ext4_block_write_begin; fs/buffer.c: block_commit_write). Of a folio of 1
+//! MiB the list is 26 KiB in pieces that lie anywhere: the traversal is fast while the processor's
+//! caches hold it, otherwise each head waits for memory. Random rewrites of 16 KiB took 5 us a call
+//! in a cached file of 64 MiB and 30 us in one of 512 MiB, on ext4; made of folios of 64 KiB, 5 us
+//! in both.
 //!
 //! Copies drive the lists out as other lists do: in a cached file of 32 MiB random rewrites of
 //! 16 KiB took 6.0 us, and 9.1 where every other call was a read of 16 KiB, which alone cost as
 //! much as ever.
 //!
-//! Here is which lists the first two levels have; `last_level` has the rest. On a processor with
+//! Here is which lists the first two levels have; `last_level_cache` has the rest. On a processor with
 //! 48 KiB of the first, 1 MiB of the second and 32 MiB of the last, random rewrites of 4 KiB took
 //! 1.2 us in a file of a MiB, whose only list the first has, and 1.4 in one of three. In files of
 //! 64 to 192 MiB they took 1.9 (by another program) where up to 0.5 MB of lists and pages had been
@@ -28,7 +28,7 @@ use headrace_spec::Copying;
 /// Bytes of a buffer head on machines of 64 bits (Linux 6.18, include/linux/buffer_head.h).
 pub(super) const HEAD: u64 = 104;
 
-/// Where a list is found.
+/// Cache level that holds a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Found {
     /// In the first level of the processor's caches.
@@ -47,7 +47,7 @@ pub(super) struct BufferHeads {
     reach: [u64; 2],
     /// Bytes used so far: lists, and pages that were copied.
     used: u64,
-    /// How many were when each list was followed last, by file and folio.
+    /// Counter value at the last traversal of each list, by file and folio.
     lists: BTreeMap<(u32, u64), u64>,
     /// The lists by that.
     by_use: BTreeMap<u64, (u32, u64)>,
@@ -65,7 +65,7 @@ impl BufferHeads {
         }
     }
 
-    /// So many bytes of pages are copied. The process's own memory is used again by each call.
+    /// Accounts for copied pages. Each call reuses the process's own memory.
     pub fn copy(&mut self, bytes: u64) {
         self.used += bytes;
     }
@@ -100,7 +100,7 @@ impl BufferHeads {
 mod tests {
     use headrace_spec::Bytes;
 
-    use super::super::copying::NO_TIME;
+    use super::super::copy_time::NO_TIME;
     use super::Found::{Beyond, First, Second};
     use super::*;
 

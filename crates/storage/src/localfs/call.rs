@@ -5,7 +5,7 @@ use headrace_trace::Operation;
 
 use crate::client::Extent;
 
-/// What a call does next.
+/// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// It has just been made.
@@ -16,11 +16,11 @@ pub enum Stage {
     Filling,
     /// Its data is on its way to the device.
     Flushing,
-    /// So it is, in parts that the call prepares.
+    /// The call prepares it in parts.
     Sending,
     /// The journal commits what it changed.
     Committing,
-    /// What the journal has committed of its data is on its way to its place.
+    /// Committed journal data is being written to its final place.
     Placing,
     /// The device's write cache is flushed.
     Settling,
@@ -65,7 +65,7 @@ pub struct Call {
     pub end: u64,
     /// Bytes of the whole call: they decide how well a copy is cached.
     pub size: u64,
-    /// Processor time of the step under way, or how long it is held back.
+    /// Processor time of the step in progress, or how long it is throttled.
     pub time: Span,
     /// Bytes of the piece that is being copied; of an fsync, whether it has sent some.
     pub piece: u32,
@@ -73,9 +73,9 @@ pub struct Call {
     pub workload: u16,
     /// The machine's volume.
     pub volume: u8,
-    /// What is asked.
+    /// Operation.
     pub operation: Operation,
-    /// What it does next.
+    /// Next stage.
     pub stage: Stage,
     /// It waited for transfers that it made: the processor's part of them comes first.
     pub made: bool,
@@ -86,7 +86,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// What lies under the lock that is given up.
+    /// Returns the extent of the lock that is released.
     pub(super) fn lock(&self) -> Extent {
         Extent {
             file: self.file,

@@ -24,7 +24,7 @@ pub struct CheckpointList {
 #[derive(Debug)]
 struct Committed {
     id: u64,
-    /// Where it begins, in bytes that were ever written into the journal.
+    /// Start, in bytes written to the journal since creation.
     begin: u64,
     blocks: usize,
     data: u64,
@@ -97,7 +97,7 @@ impl CheckpointList {
         ranges.collect()
     }
 
-    /// Whether the oldest has no metadata left: its data can be written back by others.
+    /// Returns true if the oldest has no metadata left: its data can be written back by others.
     pub fn oldest_has_data_alone(&self) -> bool {
         self.transactions.front().is_some_and(|it| it.blocks == 0)
     }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::places::Places;
+use super::extent_index::ExtentIndex;
 
 /// Contiguous bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,12 +19,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// How many bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether it has none.
+    /// Returns true if it has none.
     pub fn is_empty(&self) -> bool {
         self.end == self.start
     }
@@ -77,9 +77,8 @@ struct Ends {
     last: Id,
 }
 
-/// What is known of some bytes of a file: one extent holds all of them, or none
-/// does ([`NONE`]). A call asks for the same bytes many times over, and a search
-/// among all extents costs more than the rest of a step.
+/// Memo of the last lookup: one extent holds the whole range, or none does ([`NONE`]). A call looks
+/// up the same bytes many times, and a search among all extents costs more than the rest of a step.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     range: Range,
@@ -118,8 +117,8 @@ pub(super) struct Extents {
     /// own because most extents are clean, and memory that is not touched costs nothing.
     dirty_links: Vec<Links>,
     free: Vec<Id>,
-    places: Places,
-    dirty_places: Places,
+    places: ExtentIndex,
+    dirty_places: ExtentIndex,
     known: Cell<Known>,
     ends: [Ends; 3],
     pub bytes: u64,
@@ -133,8 +132,8 @@ impl Default for Extents {
             slab: Vec::new(),
             dirty_links: Vec::new(),
             free: Vec::new(),
-            places: Places::default(),
-            dirty_places: Places::default(),
+            places: ExtentIndex::default(),
+            dirty_places: ExtentIndex::default(),
             known: Cell::new(NOTHING_KNOWN),
             ends: [Ends {
                 first: NONE,
@@ -301,7 +300,7 @@ impl Extents {
     }
 
     /// Makes a clean extent the one that became dirty last.
-    pub fn soil(&mut self, id: Id) {
+    pub fn mark_dirty(&mut self, id: Id) {
         let Extent { range, dirty, .. } = *self.get(id);
         if !dirty {
             self.slab[id as usize].dirty = true;

@@ -1,27 +1,27 @@
 //! Memory for the page cache that nobody has used yet.
 //!
-//! What the cache has ever held at once was used, and is used again before other memory is. A
-//! device may take longer to read into what was not: under a hypervisor that takes free memory
-//! back (Linux 6.18, mm/page_reporting.c) that is not there until somebody touches it.
+//! Memory that the cache has used before is reused first. Reads into unused memory may take a
+//! device longer: under a hypervisor that takes free memory back (Linux 6.18, mm/page_reporting.c)
+//! that is not there until somebody touches it.
 //!
 //! Not modelled: memory that is free again for some seconds, and then taken back once more; that a
 //! crash frees all of it; the processor's part, which `file_system.read_page` has for all pages.
 
-use super::two_lists::TwoLists;
+use super::active_inactive_lru::ActiveInactiveLru;
 
-/// How much of the memory was used.
+/// Amount of memory that was used before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshMemory {
-    /// Bytes under way from the device.
+    /// Bytes in progress from the device.
     arriving: u64,
-    /// The most bytes that were cached or under way at once, as far as reads have seen it.
+    /// The most bytes that were cached or in progress at once, as far as reads have seen it.
     most: u64,
 }
 
 impl FreshMemory {
-    /// So many bytes are asked of the device for a cache. Gives how many pages of 4 KiB of them go
-    /// into memory that was not used yet.
-    pub fn take(&mut self, size: u64, cache: &TwoLists) -> u32 {
+    /// Reserves memory for bytes read from the device. Returns the number of 4 KiB pages that use
+    /// memory for the first time.
+    pub fn take(&mut self, size: u64, cache: &ActiveInactiveLru) -> u32 {
         let used = self.most.max(cache.most_bytes());
         self.arriving += size;
         // For more than the cache has room, pages of it are taken.
@@ -29,7 +29,7 @@ impl FreshMemory {
         (self.most.div_ceil(4096) - used.div_ceil(4096)) as u32
     }
 
-    /// So many bytes that were asked for are there.
+    /// Accounts for requested bytes that have arrived.
     pub fn filled(&mut self, size: u64) {
         debug_assert!(size <= self.arriving, "more came than was asked for");
         self.arriving = self.arriving.saturating_sub(size);
@@ -45,7 +45,10 @@ mod tests {
 
     #[test]
     fn memory_is_fresh_once() {
-        let (mut memory, mut cache) = (FreshMemory::default(), TwoLists::new(16 * PAGE, PAGE, 0.5));
+        let (mut memory, mut cache) = (
+            FreshMemory::default(),
+            ActiveInactiveLru::new(16 * PAGE, PAGE, 0.5),
+        );
         let file = |file: u32, pages: u64| Range {
             file,
             start: 0,

@@ -11,11 +11,11 @@
 //! blocks that it holds are written to their places and the room is free again
 //! (Nguyen 2011, §5.3: between a half and a quarter).
 //!
-//! Where all data goes through it, a journal is full again and again. There the kernel's
-//! own rules are followed: transactions are kept apart until they are at their places
-//! (`CheckpointList`), a commit moves the journal's tail if that frees enough, and
-//! who finds no room makes some (module `checkpointing`). Elsewhere a commit that finds
-//! too little room empties all of it: with metadata alone that is rare and short.
+//! In data mode the journal fills up repeatedly. The model then follows the kernel's rules:
+//! transactions are kept apart until they are at their places (`CheckpointList`), a commit moves
+//! the journal's tail if that frees enough, and who finds no room makes some (module
+//! `checkpointing`). Elsewhere a commit that finds too little room empties all of it: with metadata
+//! alone that is rare and short.
 //!
 //! XFS writes records of what changed instead of blocks, straight with the flush.
 //!
@@ -41,9 +41,9 @@ pub const TAGS: u64 = 500;
 /// jbd2_journal_get_max_txn_bufs; 5,440 of 16,384 blocks were counted).
 const LARGEST_TRANSACTION: u64 = 3;
 
-/// What jbd2 keeps free beyond that, "for rounding errors" (Linux 6.18, include/linux/jbd2.h:
-/// jbd2_log_space_left); as much of a journal of the smallest size that the kernel takes, 1,024
-/// blocks, as it can be of smaller ones here.
+/// Blocks that jbd2 keeps free beyond that, "for rounding errors" (Linux 6.18,
+/// include/linux/jbd2.h: jbd2_log_space_left); as much of a journal of the smallest size that the
+/// kernel takes, 1,024 blocks, as it can be of smaller ones here.
 const RESERVE: u64 = 32 * BLOCK;
 const RESERVE_PART: u64 = 32;
 
@@ -78,7 +78,7 @@ pub enum Metadata {
 pub struct Transaction {
     /// Its number.
     pub id: u64,
-    /// When its first change came.
+    /// Time when its first change came.
     pub began: Time,
     blocks: BTreeSet<Metadata>,
     /// Bytes of data by file and offset, in data mode.
@@ -89,7 +89,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Whether nothing was changed.
+    /// Returns true if nothing was changed.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.data.is_empty()
     }
@@ -104,12 +104,12 @@ impl Transaction {
         (self.len() + self.len().div_ceil(TAGS)) * BLOCK
     }
 
-    /// Whether it changes a block.
+    /// Returns true if it changes a block.
     fn changes(&self, block: Metadata) -> bool {
         self.blocks.contains(&block)
     }
 
-    /// Whether it has any of these bytes.
+    /// Returns true if it has any of these bytes.
     fn has_of(&self, range: Range) -> bool {
         let before = self.data.range(..(range.file, range.end)).next_back();
         before.is_some_and(|(key, size)| key.0 == range.file && key.1 + size > range.start)
@@ -130,9 +130,9 @@ impl Transaction {
 /// The journal of a file system.
 #[derive(Debug)]
 pub struct Journal {
-    /// What goes through it.
+    /// Journal mode.
     pub mode: JournalMode,
-    /// Whether flushes stand around the commit record.
+    /// True if flushes stand around the commit record.
     pub barriers: bool,
     size: u64,
     checkpoint_at: f64,
@@ -144,11 +144,11 @@ pub struct Journal {
     /// the room is free.
     written: u64,
     tail: u64,
-    /// How much was written as the commit under way began.
+    /// Bytes written when the running commit began.
     began: u64,
-    /// Bytes that the commit under way will take.
+    /// Bytes that the commit in progress will take.
     promised: u64,
-    /// Where the next block goes.
+    /// Address of the next block.
     head: u64,
     /// Metadata that the journal holds and its place does not.
     pending: BTreeSet<Metadata>,
@@ -199,7 +199,7 @@ impl Journal {
         }
     }
 
-    /// Whether there is one.
+    /// Returns true if there is one.
     pub fn exists(&self) -> bool {
         self.mode != JournalMode::None
     }
@@ -250,7 +250,7 @@ impl Journal {
         }
     }
 
-    /// Whether the running transaction is as large as it may get.
+    /// Returns true if the running transaction is as large as it may get.
     pub fn is_full(&self) -> bool {
         if self.mode == JournalMode::Data {
             return self.left() == 0;
@@ -260,8 +260,8 @@ impl Journal {
 
     /// Bytes of data that the running transaction can take yet; any, but in data mode.
     ///
-    /// Of its blocks it keeps those of the descriptors and of its record, as if it were of the
-    /// largest size (Linux 6.18, fs/jbd2/journal.c: jbd2_descriptor_blocks_per_trans).
+    /// Returns the remaining credits. Blocks for descriptors and the commit record are reserved as
+    /// for the largest size (Linux 6.18, fs/jbd2/journal.c: jbd2_descriptor_blocks_per_trans).
     pub fn left(&self) -> u64 {
         if self.mode != JournalMode::Data {
             return u64::MAX;
@@ -271,7 +271,7 @@ impl Journal {
         all.saturating_sub(kept).saturating_sub(self.running.len()) * BLOCK
     }
 
-    /// Whether there is room for what a call changes: beside the transaction that is being
+    /// Returns true if there is room for what a call changes: beside the transaction that is being
     /// committed, for one more of the largest size (Linux 6.18, fs/jbd2/transaction.c:
     /// add_transaction_credits; include/linux/jbd2.h: jbd2_log_space_left). Without it the call
     /// waits for a checkpoint. XFS reserves its log's room otherwise.
@@ -307,7 +307,7 @@ impl Journal {
         self.running.data_bytes + committing
     }
 
-    /// Whether a transaction can begin to be committed now.
+    /// Returns true if a transaction can begin to be committed now.
     pub fn can_commit(&self) -> bool {
         self.committing.is_none() && !self.running.is_empty()
     }
@@ -326,7 +326,7 @@ impl Journal {
         self.committing = Some(std::mem::replace(&mut self.running, next));
     }
 
-    /// Where in the journal, and how much, the commit writes before its record.
+    /// Returns the address and size of the commit's blocks before its record.
     pub fn descriptor_and_blocks(&mut self) -> (u64, u64) {
         let bytes = match (&self.committing, self.mode) {
             (Some(_), JournalMode::Log) => 0,
@@ -340,7 +340,7 @@ impl Journal {
         (self.take(bytes), bytes)
     }
 
-    /// Where the commit record goes, and its size.
+    /// Returns the address and size of the commit record.
     pub fn record(&mut self) -> (u64, u64) {
         let bytes = match (&self.committing, self.mode) {
             (Some(transaction), JournalMode::Log) => {
@@ -374,7 +374,7 @@ impl Journal {
         Some(done)
     }
 
-    /// Whether what the journal holds must go to its place now.
+    /// Returns true if what the journal holds must go to its place now.
     pub fn needs_checkpoint(&self) -> bool {
         let free = self.size.saturating_sub(self.used()) as f64;
         let by_commits = self.exists() && self.mode != JournalMode::Data;
@@ -387,7 +387,7 @@ impl Journal {
         std::mem::take(&mut self.pending)
     }
 
-    /// Where the tail can go: to the oldest transaction that is not at its place, or is not
+    /// Returns the possible journal tail: the oldest transaction that is not checkpointed or not
     /// committed (Linux 6.18, fs/jbd2/journal.c: jbd2_journal_get_log_tail).
     fn oldest(&self) -> u64 {
         match (self.list.oldest(), &self.committing) {
@@ -397,14 +397,13 @@ impl Journal {
         }
     }
 
-    /// Where the tail goes, if it can go on: once the device has all that was written to
-    /// its place until now.
+    /// Returns the new tail, if it can advance once the device has all checkpointed data.
     pub fn can_free(&self) -> Option<u64> {
         let oldest = self.oldest();
         (oldest > self.tail).then_some(oldest)
     }
 
-    /// Where a commit moves the tail: if that frees as much as a transaction can have
+    /// Returns the journal tail that a commit sets, if that frees as much as a transaction can have
     /// (Linux 6.18, fs/jbd2/commit.c: jbd2_journal_commit_transaction, update_tail).
     pub fn commit_can_free(&self) -> Option<u64> {
         let enough = |tail: &u64| tail - self.tail >= self.largest();
@@ -429,7 +428,7 @@ impl Journal {
         both.find(|it| it.has_of(range)).map(|it| it.id)
     }
 
-    /// What of some bytes the running transaction has not changed anew.
+    /// Returns the bytes that the running transaction has not changed again.
     pub fn left_alone(&self, range: Range) -> Vec<Range> {
         let mut pieces = Vec::new();
         let mut end = range.end;
@@ -453,7 +452,7 @@ impl Journal {
         pieces
     }
 
-    /// Of data mode, for tests.
+    /// Creates a journal in data mode, for tests.
     #[cfg(test)]
     pub fn data_mode(size: u64) -> Journal {
         Journal {

@@ -8,11 +8,10 @@
 //!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
 //! ```
 //!
-//! A call is on the processor, held back because it dirtied too much, or waits
-//! for the device, for pages that are under way, or for a commit. What becomes of
-//! it is decided by the state of the file system ([`Volume`]). Waiting calls lie in
-//! bags by what they wait for, so that the time spent there tells what holds the
-//! processes back; calls of the kernel's own lie apart.
+//! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
+//! pages that are in progress, or for a commit. What becomes of it is decided by the state of the
+//! file system ([`Volume`]). Waiting calls lie in bags by what they wait for, so that the time
+//! spent there tells what holds the processes back; calls of the kernel's own lie apart.
 //!
 //! With further volumes all this stands in a page for each, around one processor:
 //!
@@ -30,9 +29,9 @@ use headrace_net::{
 use headrace_spec::{Cpu, Machine};
 use headrace_trace::Operation;
 
+use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Caller, Stage};
-use super::two_lists::TwoLists;
-use super::users::{StoredFile, Users};
+use super::callers::{Callers, StoredFile};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
 use crate::client::Extent;
 use crate::device::{self, BlockDevice};
@@ -42,35 +41,35 @@ use crate::tokens::{GivenUp, Request, Transfer};
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]
 pub struct MachinePorts {
-    /// Where its processes' requests come in.
+    /// Input of its processes' requests.
     pub request: Port<Request>,
-    /// Where they go out when they are done.
+    /// Output of completed requests.
     pub complete: Port<Request>,
-    /// Where a data server's machine loses its memory.
+    /// Place where a data server's machine loses its memory.
     pub forget: Option<Port<Crash>>,
 }
 
-/// Where tokens of a volume go.
+/// Places for the tokens of a volume.
 #[derive(Clone, Copy)]
 struct Places {
     /// The volume's number.
     volume: usize,
     ready: Node<Call>,
     processor: To<Call>,
-    held_back: Node<Call>,
+    throttled: Node<Call>,
     waiting: Bags,
     requests: Node<Request>,
     complete: To<Request>,
     device: BlockDevice,
     tick: Node<Tick>,
-    errands: Node<Errand>,
+    dispatches: Node<Dispatch>,
     given_up: Option<To<GivenUp>>,
 }
 
 /// The file system wants something done: calls to wait or to go on, transfers to
 /// be made. What it is lies in the store.
 #[derive(Clone, Copy)]
-pub(super) struct Errand;
+pub(super) struct Dispatch;
 
 /// Waiting calls by what they wait for. A waiter is known by its bag and its slot
 /// there, in one number.
@@ -124,7 +123,7 @@ impl Volumes {
         }
     }
 
-    /// What is cached of a file and not dirty is of no use any more.
+    /// Drops the clean cached data of a file.
     pub(crate) fn forget_clean(&mut self, file: u32) {
         for volume in &mut self.list {
             volume.cache.forget_clean(file);
@@ -154,7 +153,7 @@ impl Volumes {
 pub fn machine(
     page: &mut Page<'_>,
     spec: &Machine,
-    users: &Users,
+    callers: &Callers,
     files: impl Fn(u32) -> Vec<StoredFile>,
     failing: Option<Failing>,
 ) -> MachinePorts {
@@ -163,7 +162,7 @@ pub fn machine(
         complete: page.output("complete"),
         forget: None,
     };
-    let volumes = page.store("file system", |copy| volumes(spec, users, &files(copy)));
+    let volumes = page.store("file system", |copy| volumes(spec, callers, &files(copy)));
     let room = spec.memory.page_cache().max(1) as f64;
     page.level(volumes, move |all: &Volumes| {
         let levels = all.list.iter().map(|it| {
@@ -182,16 +181,16 @@ pub fn machine(
     if let [spec] = specs.as_slice() {
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = processor(page, &spec.cpu);
-        let errands = only_volume(
+        let dispatches = only_volume(
             page,
             volumes,
             device,
             processor,
             (new, ports.complete),
-            users,
+            callers,
             None,
         );
-        ports.forget = failing.map(|it| forget(page, it, volumes, errands));
+        ports.forget = failing.map(|it| forget(page, it, volumes, dispatches));
         return ports;
     }
     let processor = processor(page, &spec.cpu);
@@ -206,12 +205,12 @@ pub fn machine(
                 processor: page.output("processor"),
                 processed: page.input("back"),
             };
-            let ways = Ways {
+            let ways = InnerPorts {
                 new: page.place("new"),
                 complete: mount.complete.into(),
                 processor: mount.processor.into(),
                 processed: page.place("processed"),
-                users: users.clone(),
+                callers: callers.clone(),
                 locks: None,
             };
             page.connect(mount.request, ways.new);
@@ -252,12 +251,12 @@ struct Mount {
 }
 
 /// The same, from inside.
-struct Ways {
+struct InnerPorts {
     pub new: Node<Request>,
     pub complete: To<Request>,
     pub processor: To<Call>,
     pub processed: Node<Call>,
-    pub users: Users,
+    pub callers: Callers,
     /// Locks to be given up, and where they go when nothing is cached under them.
     pub locks: Option<(Node<GivenUp>, To<GivenUp>)>,
 }
@@ -275,26 +274,26 @@ pub(super) fn only_volume(
     device: BlockDevice,
     processor: Node<Call>,
     (new, complete): (Node<Request>, Port<Request>),
-    users: &Users,
+    callers: &Callers,
     locks: Option<(Node<GivenUp>, To<GivenUp>)>,
-) -> Node<Errand> {
-    let ways = Ways {
+) -> Node<Dispatch> {
+    let ways = InnerPorts {
         new,
         complete: complete.into(),
         processor: processor.into(),
         processed: processor,
-        users: users.clone(),
+        callers: callers.clone(),
         locks,
     };
     volume(page, 0, volumes, device, ways)
 }
 
-/// Where a data server's machine loses its memory.
+/// Place where a data server's machine loses its memory.
 fn forget(
     page: &mut Page<'_>,
     failing: Failing,
     volumes: Store<Volumes>,
-    errands: Node<Errand>,
+    dispatches: Node<Dispatch>,
 ) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
@@ -303,12 +302,12 @@ fn forget(
         .take(crashed)
         .with(volumes)
         .with(failing.store)
-        .may_put(errands)
+        .may_put(dispatches)
         .fires(move |firing, crash: Crash, (volumes, failures)| {
             let volume = volumes.at(0);
             failures.world.hosts.forgets(crash.server, volume.crash());
             if volume.wants_something() {
-                firing.put(errands, Errand);
+                firing.put(dispatches, Dispatch);
             }
         });
     crash
@@ -332,20 +331,20 @@ fn volume(
     number: usize,
     volumes: Store<Volumes>,
     device: BlockDevice,
-    ways: Ways,
-) -> Node<Errand> {
+    ways: InnerPorts,
+) -> Node<Dispatch> {
     let time = |call: &Call, _: &mut Random<'_>| call.time;
     let places = Places {
         volume: number,
         ready: page.place("ready"),
         processor: ways.processor,
-        held_back: page.station("held back", Infinite(time)),
+        throttled: page.station("held back", Infinite(time)),
         waiting: Bags::new(page),
         requests: page.bag("requests"),
         complete: ways.complete,
         device,
         tick: page.place("timer"),
-        errands: page.place("errands"),
+        dispatches: page.place("errands"),
         given_up: ways.locks.map(|(_, given_up)| given_up),
     };
     page.rest(places.tick);
@@ -356,19 +355,19 @@ fn volume(
         .with(volumes)
         .puts(places.requests)
         .may_put(places.processor)
-        .may_put(places.held_back)
-        .may_put(places.errands)
+        .may_put(places.throttled)
+        .may_put(places.dispatches)
         .may_pass(places.requests, places.complete)
         .fires(move |firing, request: Request, volumes| {
             let volume = volumes.at(places.volume);
             let slot = firing.put(places.requests, request);
-            let mut call = call_of(&request, slot, &ways.users);
+            let mut call = call_of(&request, slot, &ways.callers);
             call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
             proceed(firing, call, volume, places);
         });
     for (name, from, spent, processed) in [
         ("go on", ways.processed, true, true),
-        ("let go", places.held_back, true, false),
+        ("let go", places.throttled, true, false),
         ("resume", places.ready, false, false),
     ] {
         let transition = page
@@ -376,8 +375,8 @@ fn volume(
             .take(from)
             .with(volumes)
             .may_put(places.processor)
-            .may_put(places.held_back)
-            .may_put(places.errands)
+            .may_put(places.throttled)
+            .may_put(places.dispatches)
             .may_pass(places.requests, places.complete);
         let transition = match places.given_up {
             Some(given_up) => transition.may_put(given_up),
@@ -399,10 +398,10 @@ fn volume(
             .take(locks)
             .with(volumes)
             .may_put(given_up)
-            .may_put(places.errands)
+            .may_put(places.dispatches)
             .fires(move |firing, lock: GivenUp, volumes| {
                 let volume = volumes.at(places.volume);
-                proceed(firing, giving_up(&lock), volume, places);
+                proceed(firing, revocation_call(&lock), volume, places);
             });
     }
     let bags = places.waiting.0.into_iter();
@@ -413,7 +412,7 @@ fn volume(
         |transition, bag| transition.may_take(bag),
     )
     .puts_many(places.ready)
-    .may_put(places.errands)
+    .may_put(places.dispatches)
     .fires(move |firing, transfer: Transfer, volumes| {
         let volume = volumes.at(places.volume);
         volume.done_for.extend(transfer.owner);
@@ -428,7 +427,7 @@ fn volume(
     page.transition("periodic")
         .take(places.tick)
         .with(volumes)
-        .may_put(places.errands)
+        .may_put(places.dispatches)
         .fires(move |firing, tick: Tick, volumes| {
             let volume = volumes.at(places.volume);
             volume.tick(tick, firing.now());
@@ -438,7 +437,7 @@ fn volume(
     let bags = places.waiting.0.into_iter();
     bags.fold(
         page.transition("carry out")
-            .take(places.errands)
+            .take(places.dispatches)
             .with(volumes)
             .priority(1),
         |transition, bag| transition.may_put(bag).may_take(bag),
@@ -448,9 +447,9 @@ fn volume(
     .puts_many(places.tick)
     .later()
     .fires(move |firing, _, volumes| {
-        carry_out(firing, volumes.at(places.volume), places);
+        dispatch(firing, volumes.at(places.volume), places);
     });
-    places.errands
+    places.dispatches
 }
 
 /// A token goes to one of several.
@@ -464,17 +463,17 @@ fn choose<'b, I: Inputs, T: Token>(
 }
 
 /// The file systems as the run finds them.
-fn volumes(spec: &Machine, users: &Users, files: &[StoredFile]) -> Volumes {
+fn volumes(spec: &Machine, callers: &Callers, files: &[StoredFile]) -> Volumes {
     let specs = specs_of(spec);
     // Volumes that nobody uses take no part.
-    let number = u64::from(users.volumes.count_ones().max(1));
+    let number = u64::from(callers.volumes.count_ones().max(1));
     let list = (0..).zip(&specs).map(|(at, spec)| {
-        let mut volume = mounted(spec, users);
+        let mut volume = mounted(spec, callers);
         volume.number = at;
         if number > 1 {
             let memory = &spec.memory;
             let room = memory.page_cache() / number;
-            volume.cache = TwoLists::new(room, memory.page.0, memory.active_share);
+            volume.cache = ActiveInactiveLru::new(room, memory.page.0, memory.active_share);
         }
         for file in files.iter().filter(|file| file.volume == at) {
             volume.add_file(file);
@@ -488,18 +487,18 @@ fn volumes(spec: &Machine, users: &Users, files: &[StoredFile]) -> Volumes {
 }
 
 /// A file system that is empty.
-fn mounted(spec: &Machine, users: &Users) -> Volume {
+fn mounted(spec: &Machine, callers: &Callers) -> Volume {
     let capacity = device::capacity(&spec.device);
     let largest = spec.io_scheduler.largest_request.0;
-    Volume::new(spec, capacity, largest, users)
+    Volume::new(spec, capacity, largest, callers)
 }
 
-fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
+fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
     let reads_or_writes = matches!(request.operation, Operation::Read | Operation::Write);
     let size = if reads_or_writes { request.size } else { 0 };
     Call {
         request: slot.0,
-        process: users.number(request.process),
+        process: callers.number(request.process),
         file: request.file,
         transfers: 0,
         at: request.offset,
@@ -520,8 +519,8 @@ fn call_of(request: &Request, slot: Slot, users: &Users) -> Call {
     }
 }
 
-/// What is done before a lock is given up.
-fn giving_up(lock: &GivenUp) -> Call {
+/// Creates the call that writes back data before a lock is released.
+fn revocation_call(lock: &GivenUp) -> Call {
     let Extent {
         file,
         target,
@@ -570,7 +569,7 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
             }
             Next::Pause(time) => {
                 call.time = time;
-                firing.put(places.held_back, call);
+                firing.put(places.throttled, call);
                 break;
             }
             Next::Wait(wait) => {
@@ -602,12 +601,12 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
 /// Sends for what the file system wants done, if anything.
 fn send_for(firing: &mut Firing<'_>, volume: &Volume, places: Places) {
     if volume.wants_something() {
-        firing.put(places.errands, Errand);
+        firing.put(places.dispatches, Dispatch);
     }
 }
 
 /// Does what the file system wants done.
-fn carry_out(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
+fn dispatch(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
     let account = firing.account();
     if let Some((call, wait)) = volume.waits.take() {
         let waiter = places.waiting.put(firing, call, wait);

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use super::block_allocator::Gaps;
 use super::extents::Range;
-use super::placement::Gaps;
 
 /// By file and first byte: the byte after the last. They neither overlap nor touch.
 #[derive(Clone, Debug, Default)]

@@ -67,7 +67,7 @@ impl PageCache {
         }
     }
 
-    /// Whether writes are acknowledged before the device has them.
+    /// Returns true if writes are acknowledged before the device has them.
     pub fn buffers_writes(&self) -> bool {
         self.dirty_limit > 0
     }

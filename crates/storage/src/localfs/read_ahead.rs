@@ -29,7 +29,7 @@ pub struct Window {
     pub mark: Option<u64>,
 }
 
-/// What an open file remembers of its reads (struct file_ra_state).
+/// Read-ahead state of an open file (struct file_ra_state).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Stream {
     /// The last window.
@@ -99,9 +99,8 @@ fn next(size: u64, largest: u64) -> u64 {
 }
 
 impl Stream {
-    /// What to read when `at` is not cached, for a call that goes up to `end`.
-    /// `history` says how many bytes just before a place are cached, up to a number
-    /// of them.
+    /// Returns the range to read when `at` is not cached, for a call up to `end`. `history` returns
+    /// the cached bytes just before a position, up to a maximum.
     pub fn miss(
         &mut self,
         rules: &ReadAhead,
@@ -173,12 +172,12 @@ impl Stream {
         Some(self.window())
     }
 
-    /// Whether a call goes on where the last one ended, which is then this one.
+    /// Returns true if a call goes on where the last one ended, which is then this one.
     pub fn continued(&mut self, call: &Call) -> bool {
         std::mem::replace(&mut self.position, call.end) == call.at
     }
 
-    /// Whether a read at this place goes on where the last one ended.
+    /// Returns true if a read at this place goes on where the last one ended.
     pub fn goes_on(&self, at: u64) -> bool {
         self.last == Some(at)
     }

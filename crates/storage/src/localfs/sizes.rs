@@ -1,4 +1,4 @@
-//! How large files are.
+//! File sizes.
 
 use std::collections::BTreeMap;
 

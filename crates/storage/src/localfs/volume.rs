@@ -12,31 +12,31 @@ use headrace_spec::{
 };
 use headrace_trace::Operation;
 
+use super::active_inactive_lru::ActiveInactiveLru;
 use super::balance::Balance;
+use super::block_allocator::BlockAllocator;
 use super::buffer_heads::BufferHeads;
 use super::call::{Call, Caller, Stage};
-use super::copying::CopyTime;
+use super::callers::{Callers, OpenFlags, StoredFile};
+use super::copy_time::CopyTime;
 use super::extents::Range;
 use super::fresh_memory::FreshMemory;
 use super::journal::{Journal, Metadata};
-use super::last_level::LastLevel;
-use super::logging::Logging;
+use super::last_level_cache::LastLevelCache;
 use super::new_blocks::NewBlocks;
-use super::placement::Placement;
+use super::pages_under_commit::PagesUnderCommit;
 use super::read_ahead::{ReadAhead, Stream};
-use super::remote::Remote;
+use super::server_dirty_data::Remote;
 use super::sizes::Sizes;
-use super::two_lists::TwoLists;
-use super::users::{Opened, StoredFile, Users};
-use crate::span::{part_of, span};
+use crate::time_conversion::{part_of, span};
 use crate::tokens::{Content, Transfer};
 
-/// What a call does next.
+/// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// It needs the processor.
     Work(Span),
-    /// It is held back.
+    /// It is throttled.
     Pause(Span),
     /// It waits.
     Wait(Wait),
@@ -46,14 +46,14 @@ pub(super) enum Next {
     End,
 }
 
-/// What a call waits for.
+/// Event that a call waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wait {
     /// Transfers of its own.
     Transfers,
     /// A page that somebody has asked for.
     Page(u32, u64),
-    /// Write-back of a file that is under way.
+    /// Write-back of a file that is in progress.
     Written(u32),
     /// The end of a transaction's commit.
     Commit(u64),
@@ -90,7 +90,7 @@ pub(super) struct Costs {
     pub lookup: Span,
 }
 
-/// Pages under way from the device.
+/// Pages in progress from the device.
 #[derive(Default, Debug)]
 pub(super) struct Arriving {
     pub end: u64,
@@ -128,27 +128,27 @@ pub(super) struct Volume {
     /// Calls of processes that are at the processor, or wait for it, to read or write what is
     /// cached.
     pub copying: u32,
-    pub cache: TwoLists,
+    pub cache: ActiveInactiveLru,
     pub page: u64,
     pub read_ahead: ReadAhead,
-    /// What open files remember: of each process one of its own, of a daemon one that
-    /// its threads share; and the marked pages.
+    /// Read-ahead state of open files: one per process, one per daemon shared by its threads; and
+    /// the marked pages.
     pub streams: BTreeMap<(u32, u32), Stream>,
     /// Bytes asked for that nobody's processor time was charged with yet.
     pub asked: u64,
     pub marks: BTreeSet<(u32, u64)>,
-    pub placement: Placement,
+    pub placement: BlockAllocator,
     pub delayed: bool,
-    /// Whether an fsync without a journal writes the inode, with pointers or without.
+    /// True if an fsync without a journal writes the inode, with pointers or without.
     pub sync_writes_inode: bool,
     pub journal: Journal,
     pub journal_at: u64,
     /// Data on its way there.
-    pub logging: Logging,
+    pub under_commit: PagesUnderCommit,
     /// The servers below a client.
     pub remote: Option<Remote>,
     pub balance: Balance,
-    /// Whether the flusher is at work because too much was dirty.
+    /// True if the flusher is at work because too much was dirty.
     pub flushing: bool,
     /// Dirty bytes of other file systems, which count against the limits.
     pub others: u64,
@@ -158,7 +158,7 @@ pub(super) struct Volume {
     pub expiry: Span,
     pub periods: [Span; 2],
     pub ticking: [bool; 2],
-    pub opened: Vec<Opened>,
+    pub opened: Vec<OpenFlags>,
     /// All calls come from one daemon.
     pub one_daemon: bool,
     /// The byte after the last of each file.
@@ -169,7 +169,7 @@ pub(super) struct Volume {
     /// Lists of blocks that the processor's caches have, where folios have such lists.
     pub buffer_heads: Option<BufferHeads>,
     /// Bytes of the cache that the processor's last level has, where that makes a difference.
-    pub last_level: Option<LastLevel>,
+    pub last_level: Option<LastLevelCache>,
     /// Dirty bytes as the limits count them: whole folios.
     pub dirty: u64,
     /// Bytes under write-back, whole folios too, and what a transfer counts for
@@ -182,19 +182,19 @@ pub(super) struct Volume {
     /// Since when files have been dirty.
     pub dirty_since: BTreeMap<u32, Time>,
     pub dirty_order: BTreeSet<(Time, u32)>,
-    /// Where the flusher goes on in each file.
+    /// Position of the flusher in each file.
     pub cursor: BTreeMap<u32, u64>,
     pub arriving: BTreeMap<(u32, u64), Arriving>,
     pub fresh_memory: FreshMemory,
     pub indirect_known: BTreeSet<(u32, u64)>,
-    /// What was allocated and not written yet.
+    /// Blocks allocated and not yet written.
     pub new_blocks: NewBlocks,
     /// The transaction that last changed a file, and when its times changed.
     pub changed_in: BTreeMap<u32, (u64, u64)>,
     /// Without a journal: blocks that an fsync of a file has to write.
     pub unsynced: BTreeMap<u32, BTreeSet<Metadata>>,
     pub commit_wanted: bool,
-    /// Whether room is being made in the journal.
+    /// True if room is being made in the journal.
     pub checkpointing: bool,
     pub commit_waiters: Vec<(u64, u32)>,
     pub room_waiters: Vec<u32>,
@@ -210,11 +210,11 @@ pub(super) struct Volume {
     pub ticks: Vec<Tick>,
     /// The call of this step, which has to wait.
     pub waits: Option<(Call, Wait)>,
-    /// Who has one transfer less to wait for.
+    /// Calls that wait for one transfer less.
     pub done_for: Vec<u32>,
 }
 
-/// What of a machine its page cache and the calls on it are made of.
+/// Parts of a machine that its page cache and calls depend on.
 struct Host<'a> {
     cpu: &'a Cpu,
     copying: &'a Copying,
@@ -250,9 +250,9 @@ impl<'a> From<&'a ClientMachine> for Host<'a> {
 impl Volume {
     /// A file system that nobody has used yet, on a device of so many bytes that
     /// takes so many at once.
-    pub fn new(spec: &Machine, capacity: u64, transfer: u64, users: &Users) -> Volume {
+    pub fn new(spec: &Machine, capacity: u64, transfer: u64, callers: &Callers) -> Volume {
         let file_system = &spec.file_system;
-        let volume = Volume::empty(Host::from(spec), transfer, users);
+        let volume = Volume::empty(Host::from(spec), transfer, callers);
         let journal = Journal::new(file_system);
         // Files whose data goes into the journal have no large folios
         // (ext4_should_enable_large_folio in fs/ext4/inode.c).
@@ -283,7 +283,7 @@ impl Volume {
                 lookup: span(file_system.lookup),
                 ..volume.costs
             },
-            placement: Placement::new(&file_system.allocation, capacity),
+            placement: BlockAllocator::new(&file_system.allocation, capacity),
             delayed: file_system.allocation.delayed,
             sync_writes_inode: file_system.sync_writes_inode,
             journal,
@@ -295,22 +295,22 @@ impl Volume {
 
     /// The cache of a client, with the servers in place of a file system; reads ask
     /// for so many bytes at once.
-    pub fn above_servers(
+    pub fn client_cache(
         spec: &ClientMachine,
         transfer: u64,
-        users: &Users,
+        callers: &Callers,
         remote: Remote,
         sizes: Sizes,
     ) -> Volume {
         Volume {
             remote: Some(remote),
             sizes,
-            ..Volume::empty(Host::from(spec), transfer, users)
+            ..Volume::empty(Host::from(spec), transfer, callers)
         }
     }
 
     /// An empty cache, with nothing below it.
-    fn empty(spec: Host<'_>, transfer: u64, users: &Users) -> Volume {
+    fn empty(spec: Host<'_>, transfer: u64, callers: &Callers) -> Volume {
         let room = spec.memory.page_cache();
         let page = spec.memory.page.0;
         let cpu = spec.cpu;
@@ -352,7 +352,7 @@ impl Volume {
             },
             copy: CopyTime::new(spec.copying, page, cpu.cores),
             copying: 0,
-            cache: TwoLists::new(room, page, spec.memory.active_share),
+            cache: ActiveInactiveLru::new(room, page, spec.memory.active_share),
             page,
             read_ahead: ReadAhead {
                 largest: window - window % page,
@@ -362,12 +362,12 @@ impl Volume {
             streams: BTreeMap::new(),
             asked: 0,
             marks: BTreeSet::new(),
-            placement: Placement::elsewhere(),
+            placement: BlockAllocator::elsewhere(),
             delayed: false,
             sync_writes_inode: false,
             journal: Journal::none(),
             journal_at: 0,
-            logging: Logging::default(),
+            under_commit: PagesUnderCommit::default(),
             remote: None,
             balance,
             flushing: false,
@@ -377,13 +377,13 @@ impl Volume {
             expiry: span(spec.write_back.expiry),
             periods: [span(spec.write_back.interval), Span::ZERO],
             ticking: [false; 2],
-            opened: users.opened.clone(),
-            one_daemon: users.one_daemon,
+            opened: callers.opened.clone(),
+            one_daemon: callers.one_daemon,
             sizes: Sizes::default(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
             buffer_heads: None,
-            last_level: LastLevel::new(spec.copying),
+            last_level: LastLevelCache::new(spec.copying),
             dirty: 0,
             writing: 0,
             writing_besides: BTreeMap::new(),
@@ -432,23 +432,23 @@ impl Volume {
         }
     }
 
-    /// How a call's files were opened.
-    pub fn opened(&self, call: &Call) -> Opened {
+    /// Returns the open flags of a call's files.
+    pub fn opened(&self, call: &Call) -> OpenFlags {
         let opened = self.opened.get(usize::from(call.workload));
         let opened = opened.copied().unwrap_or_default();
-        Opened {
+        OpenFlags {
             direct: opened.direct || call.uncached,
             ..opened
         }
     }
 
-    /// What is remembered of the reads of a call's open file.
+    /// Returns the read-ahead state of a call's open file.
     pub fn stream(&mut self, call: &Call) -> &mut Stream {
         let process = if self.one_daemon { 0 } else { call.process };
         self.streams.entry((process, call.file)).or_default()
     }
 
-    /// Whether a call at the processor copies to or from the page cache.
+    /// Returns true if a call at the processor copies to or from the page cache.
     pub fn copies(&self, call: &Call) -> bool {
         // A synchronous write that sends what it has copied is at other work.
         call.caller == Caller::Process
@@ -457,7 +457,7 @@ impl Volume {
             && (!self.opened(call).direct || self.buffers_direct())
     }
 
-    /// What copying some bytes takes, of what it would if the processor had none of them.
+    /// Returns the cost of copying bytes relative to a copy without processor caches.
     pub fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
         if let Some(heads) = &mut self.buffer_heads {
             heads.copy(end - start);
@@ -475,7 +475,7 @@ impl Volume {
         }
     }
 
-    /// What a read or write through the page cache takes to come in.
+    /// Returns the entry cost of a buffered read or write.
     pub fn entering(&mut self, call: &Call) -> Span {
         let costs = self.costs;
         if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
@@ -515,7 +515,7 @@ impl Volume {
         }
     }
 
-    /// Whether anything is to be done beyond the call of this step.
+    /// Returns true if anything is to be done beyond the call of this step.
     pub fn wants_something(&self) -> bool {
         self.waits.is_some()
             || !(self.out.is_empty()
@@ -575,7 +575,7 @@ impl Volume {
         &self,
         operation: Operation,
         file: u32,
-        piece: super::placement::Piece,
+        piece: super::block_allocator::Piece,
     ) -> Transfer {
         Transfer {
             file,
@@ -587,7 +587,7 @@ impl Volume {
 
     /// A transfer of the file system's own blocks, for a call that waits.
     pub fn own_transfer(&self, operation: Operation, address: u64, size: u64) -> Transfer {
-        let piece = super::placement::Piece {
+        let piece = super::block_allocator::Piece {
             offset: 0,
             address,
             size,

@@ -1,12 +1,12 @@
-//! When something was active: from the first request of a phase to the end of
-//! its last one, phases joined where they overlap.
+//! Active periods: from the first request of a phase to the end of its last one, phases joined
+//! where they overlap.
 
 use headrace_net::{Span, Time};
 
 /// The time that an operation's phases took.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Activity {
-    /// By workload: the phase under way.
+    /// By workload: the phase in progress.
     current: Vec<Option<Phase>>,
     /// Phases that are over, in no order.
     over: Vec<(Time, Time)>,
@@ -15,7 +15,7 @@ pub(super) struct Activity {
 #[derive(Clone, Copy, Debug)]
 struct Phase {
     number: u32,
-    /// Its first request, or the reset if some were under way then.
+    /// Its first request, or the reset if some were in progress then.
     start: Time,
     /// Its last completion.
     end: Time,
@@ -56,8 +56,8 @@ impl Activity {
         }
     }
 
-    /// Forgets what was; a phase with requests under way is active from now on.
-    /// Whether there is one.
+    /// Forgets what was; a phase with requests in progress is active from now on. Whether there is
+    /// one.
     pub fn reset(&mut self, now: Time) -> bool {
         self.over.clear();
         for current in &mut self.current {
@@ -72,7 +72,7 @@ impl Activity {
         self.current.iter().any(Option::is_some)
     }
 
-    /// From the start to the end of each phase under way.
+    /// From the start to the end of each phase in progress.
     fn current(&self) -> impl Iterator<Item = (Time, Time)> {
         let phases = self.current.iter().flatten();
         phases.map(|phase| (phase.start, phase.end))
@@ -84,7 +84,7 @@ impl Activity {
             .extend(other.over.iter().copied().chain(other.current()));
     }
 
-    /// How long anything was active.
+    /// Duration for which anything was active.
     pub fn total(&self) -> Span {
         let mut periods: Vec<(Time, Time)> =
             self.over.iter().copied().chain(self.current()).collect();

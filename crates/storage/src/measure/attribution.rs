@@ -5,10 +5,10 @@
 //! are. So a request that waits first for a metadata server and then for four jobs side by
 //! side has one second of each, and a job that is late has the time of those that are not.
 //!
-//! Requests inside a machine lie in a bag; what they wait for there is told by
-//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what
-//! is left when none of the jobs is under way that the request asked for itself: it is on
-//! the processor, or waits for jobs that others asked for.
+//! Requests inside a machine lie in a bag; what they wait for there is known from
+//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what is left
+//! when none of the jobs is in progress that the request asked for itself: it is on the processor,
+//! or waits for jobs that others asked for.
 
 use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
 use indexmap::IndexMap;
@@ -22,20 +22,20 @@ pub(super) const SERVER_MACHINE: &str = "system/server/machine/";
 /// The page of the clients' caches.
 const CLIENT_MACHINE: &str = "system/client/machine/";
 
-/// Where requests wait for locks; what is sent and flushed for that counts nowhere else.
+/// Place where requests wait for locks; the messages and flushes for it count nowhere else.
 const LOCKS: &str = "system/client/waiting for locks";
 
-/// Where requests wait for transfers of a metadata server's database that others asked for:
-/// pages that are being read, and the commit of a group.
+/// Place where requests wait for database transfers that others requested: pages that are being
+/// read, and the commit of a group.
 const DATABASE: &str = "system/metadata/waiting for device";
 
-/// Where messages are between two cards.
+/// Place of messages between two cards.
 const LATENCY: &str = "system/network/latency";
 
-/// What no place can be found for.
+/// Time that no place explains.
 pub const UNATTRIBUTED: &str = "system/unattributed";
 
-/// Whether requests' time is booked on a node.
+/// Returns true if requests' time is booked on a node.
 pub fn counts(node: &NodeStructure, path: &str) -> bool {
     if path.starts_with(CLIENT_MACHINE) {
         false
@@ -46,7 +46,7 @@ pub fn counts(node: &NodeStructure, path: &str) -> bool {
     }
 }
 
-/// Where requests spend their time, most first.
+/// Time breakdown of requests, largest first.
 pub(super) fn breakdown(
     net: &Net,
     reports: &[NodeReport],
@@ -63,7 +63,7 @@ pub(super) fn breakdown(
     }
     let inside = reports.iter().filter(|node| node.charged > 0.0);
     let inside: f64 = inside.map(|node| node.mean_inside).sum();
-    let of = Of {
+    let of = RequestShares {
         total,
         alone: inside <= 1.01 * total,
         mean_latency,
@@ -107,16 +107,16 @@ pub(super) fn breakdown(
     entries
 }
 
-/// Mean numbers of requests under way as parts of all of them.
-struct Of {
+/// Mean numbers of requests in progress as parts of all of them.
+struct RequestShares {
     total: f64,
-    /// No request has several jobs under way at once: what each is served is what it needs.
+    /// No request has several jobs in progress at once: what each is served is what it needs.
     alone: bool,
     mean_latency: f64,
     requests: f64,
 }
 
-impl Of {
+impl RequestShares {
     /// Entries of a node: of itself, and of the latency of the network behind it.
     fn node(&self, node: &NodeReport) -> impl Iterator<Item = BreakdownEntry> + use<> {
         let on_the_way = match node.residence > 0.0 {

@@ -1,4 +1,4 @@
-//! What holds the system back, and what would move if it did not.
+//! Bottleneck of a system, and the next one behind it.
 
 use serde::Serialize;
 
@@ -11,15 +11,14 @@ pub struct Bottleneck {
     pub station: Option<String>,
     /// Its utilisation, mean over its copies; 0 for a place.
     pub utilisation: f64,
-    /// Whether it, or its busiest copy, is saturated: busy for more than
-    /// [`SATURATED`] of the time.
+    /// True if it, or its busiest copy, is saturated: busy for more than [`SATURATED`] of the time.
     pub saturated: bool,
     /// The part of the latency that goes with it: the time that requests spend there and,
     /// if it is saturated, wait in queues elsewhere, which may be for it. None where requests
     /// come at times of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// What would hold the system back next.
+    /// Next bottleneck.
     pub next: Option<String>,
     /// By what factor throughput could grow at the most if it took no time at
     /// all: an upper bound from operational analysis. None, and no key, if
@@ -214,7 +213,7 @@ pub(super) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
     })
 }
 
-/// Where requests wait for something else than a queue.
+/// Places where requests wait for something other than a queue.
 const NOT_QUEUES: [&str; 3] = [
     "system/waiting for failed servers",
     "system/network/waiting for retransmission",
@@ -255,7 +254,7 @@ pub(super) fn finite(gain: f64) -> Option<f64> {
     gain.is_finite().then_some(gain)
 }
 
-/// What throughput could do.
+/// Returns the possible gain in throughput.
 pub(super) fn rise(most_gain: f64) -> String {
     match most_gain {
         gain if gain.is_infinite() => "nothing would bound throughput".to_owned(),

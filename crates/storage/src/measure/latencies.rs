@@ -1,4 +1,4 @@
-//! How long requests took: a histogram, and what needs none.
+//! Time that requests took: a histogram, and what needs none.
 
 use hdrhistogram::Histogram;
 use headrace_net::Span;
@@ -61,7 +61,7 @@ impl Latencies {
         }
     }
 
-    /// So many took no longer: no less than the shortest, and no more than the longest.
+    /// Returns a quantile, between the shortest and the longest time.
     pub fn quantile(&self, quantile: f64) -> f64 {
         match self.count() {
             0 => f64::NAN,

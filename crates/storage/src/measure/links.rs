@@ -1,4 +1,4 @@
-//! What the links of a network carried, where the network is modelled as a whole.
+//! Traffic of links, if the network is modelled as a whole.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Carried {
 /// A network's links, and where to find what they carried.
 #[derive(Clone)]
 pub struct LinkLoads {
-    /// What they carried.
+    /// Carried traffic.
     pub carried: Store<Carried>,
     /// The links.
     pub fabric: Arc<Fabric>,
@@ -55,7 +55,7 @@ pub struct LinkLoads {
     pub page: &'static str,
     /// The station in which messages are while they pass the links.
     pub station: &'static str,
-    /// What became of packets, if it is packets that pass the links.
+    /// Packet counts, if the network is modelled by packets.
     pub packets: Option<PacketCounts>,
 }
 

@@ -1,18 +1,17 @@
-//! What holds the processes of machines with local file systems back.
+//! Bottlenecks of machines with local file systems.
 //!
-//! The device of a local file system is busy with much that no process waits for,
-//! so it is the processes' time that tells: each call is on the processor or waits
-//! for it, is held back because too much is dirty, or waits for the device, for a
-//! commit of the journal, or for dirty pages to be written. Those who wait lie in
-//! bags by what they wait for; the rest of a request's time is the processor's.
+//! The device of a local file system is busy with much that no process waits for, so it is the
+//! processes' time that tells: each call is on the processor or waits for it, is throttled because
+//! too much is dirty, or waits for the device, for a commit of the journal, or for dirty pages to
+//! be written. Those who wait lie in bags by what they wait for; the rest of a request's time is
+//! the processor's.
 
 use headrace_net::NodeReport;
 
 use super::bottleneck::{Bottleneck, SATURATED, finite, rise};
 use super::report::{BreakdownEntry, StationReport};
 
-/// What processes can wait for, by the place of the net where they do, and the
-/// place that it is booked on.
+/// Waiting places of processes in the net, and the places to which the time is attributed.
 const WAITS: [(&str, &str); 4] = [
     ("waiting for the device", "device"),
     ("waiting for a commit", "journal"),
@@ -20,7 +19,7 @@ const WAITS: [(&str, &str); 4] = [
     ("held back", "dirty limit"),
 ];
 
-/// What a place has of the requests of machines.
+/// Share of a place in the requests of machines.
 pub(super) struct Part {
     pub place: String,
     /// The mean number of requests that it holds up.
@@ -29,7 +28,7 @@ pub(super) struct Part {
     pub waiting: f64,
 }
 
-/// Where requests spend their time, most first.
+/// Time breakdown of requests, largest first.
 pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
     let all: Vec<&NodeReport> = reports.iter().collect();
     let (total, parts) = parts(&all);
@@ -43,7 +42,7 @@ pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<Breakd
 }
 
 impl Part {
-    /// The same as a part of all requests under way.
+    /// The same as a part of all requests in progress.
     pub(super) fn entry(self, total: f64, mean_latency: f64) -> BreakdownEntry {
         let share = self.inside / total;
         let seconds = share * mean_latency;
@@ -57,8 +56,7 @@ impl Part {
     }
 }
 
-/// How many requests machines have on average, and where the nodes of the machines
-/// say that they are.
+/// Mean number of requests of machines, and where the nodes of the machines say that they are.
 pub(super) fn parts(reports: &[&NodeReport]) -> (f64, Vec<Part>) {
     let mut total = 0.0;
     let mut parts: Vec<Part> = Vec::new();
@@ -101,7 +99,7 @@ pub(super) fn parts(reports: &[&NodeReport]) -> (f64, Vec<Part>) {
     (total, parts)
 }
 
-/// Where transfers of a volume are: at its device, or in the queue before it.
+/// Returns the place of a volume's transfers: its device, or the queue before it.
 fn device_or_queue(reports: &[&NodeReport], page: &str) -> String {
     let inside = |path: &str| {
         let node = reports.iter().find(|node| node.path == path);

@@ -1,10 +1,9 @@
-//! What a run shows: requests as they start and end, summed up for people.
+//! Measurements of a run: requests as they start and end, summarised.
 
 mod activity;
 mod attribution;
 mod bottleneck;
 mod latencies;
-mod left_out;
 mod links;
 mod local;
 mod outages;
@@ -16,7 +15,8 @@ mod servers;
 mod single_requests;
 mod stop;
 mod synced_writes;
-mod unfinished;
+mod unfinished_requests;
+mod unmodelled;
 
 pub use bottleneck::Bottleneck;
 pub use links::{Carried, LinkLoads};
@@ -31,7 +31,7 @@ pub use series::Series;
 pub use single_requests::{Recipient, Recorded};
 pub use stop::{PrecisionReport, StopReason, StopReport};
 pub use synced_writes::SyncedWrites;
-pub use unfinished::{Unfinished, UnfinishedReport};
+pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
 pub(crate) use attribution::counts;
 pub(crate) use report::report;

@@ -1,4 +1,4 @@
-//! What the failures of servers did.
+//! Effects of server failures.
 
 use serde::Serialize;
 
@@ -14,30 +14,30 @@ pub struct OutageReport {
     /// The metadata server that failed; none if it was a data server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<u32>,
-    /// When it failed, in seconds from the start.
+    /// Time of the failure, in seconds from the start.
     pub at_s: f64,
-    /// When it is back; none if it does not come back.
+    /// Time when it is back; none if it does not come back.
     pub until_s: Option<f64>,
     /// The data server that serves its targets from then on, if another does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_over_by: Option<u32>,
-    /// When the first client took it for failed; none if nobody did.
+    /// Time when the first client took it for failed; none if nobody did.
     pub noticed_s: Option<f64>,
     /// Bytes that it had answered as written and had in its memory alone.
     pub forgotten_bytes: u64,
-    /// How what it had cost was made anew, if that is done.
+    /// Repair of the lost copies, if repair is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairReport>,
 }
 
-/// How copies were made anew after a failure.
+/// Report of a repair after a failure.
 #[derive(Clone, Debug, Serialize)]
 pub struct RepairReport {
-    /// When copying began, in seconds from the start; none if it did not.
+    /// Start of copying, in seconds from the start; none if it did not start.
     pub began_s: Option<f64>,
     /// Bytes that servers stored for it.
     pub copied_bytes: u64,
-    /// When nothing was left to be copied; none if something is, or nothing ever was.
+    /// End of copying; none if copies remain, or none were needed.
     pub whole_s: Option<f64>,
 }
 

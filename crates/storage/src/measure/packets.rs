@@ -1,4 +1,4 @@
-//! What became of a network's packets.
+//! Packet counts of a network.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,12 +19,12 @@ struct Counts {
     lost: Box<[AtomicU64]>,
 }
 
-/// What became of packets in a run.
+/// Packet report of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct PacketReport {
     /// Packets that hosts have sent, acknowledgements among them.
     pub sent: u64,
-    /// Those that found a queue full, on whichever link of their path.
+    /// Packets dropped at a full queue on any link of the path.
     pub lost: u64,
     /// Segments that were sent once more.
     pub sent_again: u64,
@@ -48,7 +48,7 @@ impl PacketCounts {
         self.0.sent.fetch_add(1, Relaxed);
     }
 
-    /// What it sent was a segment that it had sent before.
+    /// Accounts for a retransmitted segment.
     pub fn sent_again(&self) {
         self.0.sent_again.fetch_add(1, Relaxed);
     }
@@ -63,7 +63,7 @@ impl PacketCounts {
         self.0.lost[link as usize].fetch_add(1, Relaxed);
     }
 
-    /// How many were lost at these links.
+    /// Returns the packets lost at these links.
     pub fn lost_at(&self, links: std::ops::Range<u32>) -> u64 {
         links
             .map(|link| self.0.lost[link as usize].load(Relaxed))

@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::latencies::Latencies;
 use super::series::Series;
 use super::single_requests::SingleRequests;
-use super::unfinished::Unfinished;
+use super::unfinished_requests::Unfinished;
 use crate::tokens::Request;
 
 /// One request, as it happened.
@@ -15,7 +15,7 @@ use crate::tokens::Request;
 pub struct Completed {
     /// The request.
     pub request: Request,
-    /// When it was done.
+    /// Time when it was done.
     pub completed: Time,
 }
 
@@ -155,7 +155,7 @@ impl Recorder {
         self.since_start += 1;
     }
 
-    /// Forgets what was seen; requests under way are counted when they end.
+    /// Forgets what was seen; requests in progress are counted when they end.
     pub fn reset(&mut self, now: Time) {
         for cell in &mut self.cells {
             let mut activity = cell.take().map_or_else(Activity::default, |it| it.activity);
@@ -173,7 +173,7 @@ impl Recorder {
         self.single.forget();
     }
 
-    /// What is wrong if the run is too long to be counted.
+    /// Returns the error for a run that is too long to count.
     pub fn overflow(&self) -> Option<String> {
         if self.bytes.is_none() {
             let message = "more than 16 EiB were moved, which nothing can count: look at \
@@ -194,12 +194,12 @@ impl Recorder {
         self.series.finish(now);
     }
 
-    /// How many requests are done since the start of the run.
+    /// Number of requests completed since the start of the run.
     pub fn since_start(&self) -> u64 {
         self.since_start
     }
 
-    /// How many requests are done since the last reset.
+    /// Number of requests that are done since the last reset.
     pub fn requests(&self) -> u64 {
         self.requests
     }

@@ -17,14 +17,14 @@ use super::recorder::{Cell, Recorder, column};
 use super::servers;
 use super::stop::StopReport;
 use super::synced_writes::{SyncedWrites, synced_writes};
-use super::unfinished::UnfinishedReport;
-use super::{attribution, left_out, local};
+use super::unfinished_requests::UnfinishedReport;
+use super::{attribution, local, unmodelled};
 use crate::system::System;
 
-/// What a run of a scenario showed.
+/// Report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// What was run; it can be run again from this.
+    /// The scenario of the run, sufficient to repeat it.
     pub scenario: ScenarioReport,
     /// The seed of its random numbers.
     pub seed: u64,
@@ -60,33 +60,33 @@ pub struct Report {
     pub groups: IndexMap<String, GroupReport>,
     /// Stations, as they are written.
     pub stations: Vec<StationReport>,
-    /// Where requests spend their time, most first.
+    /// Time breakdown of requests, largest first.
     pub breakdown: Vec<BreakdownEntry>,
-    /// What became of the network's packets, at the grain of packets.
+    /// Packet counts of a network modelled by packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
-    /// What the servers' failures did, if any failed.
+    /// Outages, if any server failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<OutageReport>,
-    /// What of the workloads was not simulated, or only in part.
+    /// Operations of the workloads that were not simulated, or only in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// What holds the system back.
+    /// Bottleneck of the system.
     pub bottleneck: Bottleneck,
 }
 
-/// What was run.
+/// The scenario of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScenarioReport {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Description.
     pub description: String,
     /// The whole scenario as a file, defaults filled in.
     pub toml: String,
 }
 
-/// How often an operation was done.
+/// Number of times an operation was done.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationReport {
     /// Requests done.
@@ -99,14 +99,14 @@ pub struct OperationReport {
     /// Requests per second over the time the operation's phases took; none if they
     /// took none.
     pub per_second: Option<f64>,
-    /// That time.
+    /// Active time in seconds.
     pub active_seconds: f64,
 }
 
-/// How long requests took, in seconds; NaN, which is null in JSON, where none was done.
+/// Time that requests took, in seconds; NaN, which is null in JSON, where none was done.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
-    /// How many requests.
+    /// Number of requests.
     pub count: u64,
     /// Their mean.
     pub mean: f64,
@@ -120,7 +120,7 @@ pub struct Latency {
     pub max: f64,
 }
 
-/// What a group of clients got.
+/// Report of a client group.
 #[derive(Clone, Debug, Serialize)]
 pub struct GroupReport {
     /// Clients in the group.
@@ -135,8 +135,8 @@ pub struct GroupReport {
     pub share: Option<Share>,
 }
 
-/// A group's share of throughput, over the windows in which every group had
-/// requests under way all the time.
+/// A group's share of throughput, over the windows in which every group had requests in progress
+/// all the time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Share {
     /// The mean over the windows.
@@ -149,7 +149,7 @@ pub struct Share {
     pub from_s: f64,
     /// End of the last window.
     pub to_s: f64,
-    /// How many windows.
+    /// Number of windows.
     pub windows: usize,
 }
 
@@ -158,7 +158,7 @@ pub struct Share {
 pub struct StationReport {
     /// Page path and name.
     pub station: String,
-    /// How it queues and serves.
+    /// Queueing discipline.
     pub discipline: String,
     /// Copies.
     pub copies: u32,
@@ -192,10 +192,10 @@ pub struct StationReport {
 pub struct BreakdownEntry {
     /// Page path and name.
     pub place: String,
-    /// Its share of the time that requests, or their jobs, were under way.
+    /// Its share of the time that requests, or their jobs, were in progress.
     pub share: f64,
-    /// That share of the mean latency, in seconds. Where a request's jobs
-    /// travel side by side, its time is divided among all their places.
+    /// Contribution to the mean latency, in seconds. The time of parallel jobs of a request is
+    /// divided among their places.
     pub seconds: f64,
     /// The part of these seconds spent waiting rather than being served.
     pub waiting: f64,
@@ -266,7 +266,7 @@ pub(crate) fn report(
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }
-    let left_out = left_out::left_out(system, scenario, &operations);
+    let left_out = unmodelled::left_out(system, scenario, &operations);
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),

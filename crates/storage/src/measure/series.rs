@@ -9,17 +9,17 @@ pub struct Series {
     /// The length of a window, in picoseconds.
     window: Span,
     fixed: bool,
-    /// When the first window starts.
+    /// Time when the first window starts.
     start: Time,
     /// By window: bytes by series, and whether each group was backlogged.
     windows: Vec<Window>,
     columns: usize,
     groups: usize,
-    /// By group: since when it has had no request under way.
+    /// By group: since when it has had no request in progress.
     idle_since: Vec<Option<Time>>,
     outstanding: Vec<u64>,
     end: Time,
-    /// Whether the run was longer than the windows reach.
+    /// True if the run was longer than the windows reach.
     overflowed: bool,
 }
 
@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// Starts again from now; what is under way stays under way.
+    /// Starts again from now; what is in progress stays in progress.
     pub(super) fn reset(&mut self, now: Time) {
         self.start = now;
         self.windows.clear();
@@ -81,12 +81,12 @@ impl Series {
         &mut self.windows[index]
     }
 
-    /// How many windows there is room for.
+    /// Returns the maximum number of windows.
     pub(super) fn most_windows(&self) -> usize {
         (MOST_FIGURES / self.columns.max(1)).max(1)
     }
 
-    /// Whether the run was longer than the windows reach.
+    /// Returns true if the run was longer than the windows reach.
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
     }
@@ -176,8 +176,8 @@ impl Series {
         })
     }
 
-    /// The whole windows in which every group had requests under way all the time:
-    /// their start in seconds, and the bytes of each column.
+    /// The whole windows in which every group had requests in progress all the time: their start in
+    /// seconds, and the bytes of each column.
     pub(super) fn backlogged(&self) -> impl Iterator<Item = (f64, &[u64])> {
         let windows = self.rows().zip(&self.windows);
         let whole = self.end.since(self.start).0 / self.window.0;

@@ -1,4 +1,4 @@
-//! What holds a parallel file system back whose servers are machines.
+//! Bottlenecks of a parallel file system whose servers are modelled machines.
 //!
 //! Requests and jobs are counted where they are, as everywhere; a job that a thread
 //! has is where its call is ([`super::local`]). A job that waits for a thread waits
@@ -11,7 +11,7 @@ use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
 use super::local;
 use super::report::{BreakdownEntry, StationReport};
 
-/// Where jobs wait for a thread.
+/// Place where jobs wait for a thread.
 const WAITING: &str = "system/server/waiting for a thread";
 
 fn in_machine(path: &str) -> bool {

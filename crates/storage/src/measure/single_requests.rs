@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Completed;
 
-/// What the one who takes single requests in hears.
+/// Message to the recipient of single requests.
 #[derive(Debug)]
 pub enum Recorded {
     /// The next of them, in the order in which they were done.
@@ -14,13 +14,13 @@ pub enum Recorded {
     Forget,
 }
 
-/// Who takes single requests in while the run goes on.
+/// Recipient of single requests during the run.
 pub type Recipient = Arc<dyn Fn(Recorded) + Send + Sync>;
 
 /// Requests of a part: some megabytes.
 const PART: usize = 1 << 16;
 
-/// What becomes of single requests.
+/// Destination of single request records.
 pub(crate) enum SingleRequests {
     Dropped,
     Kept(Vec<Completed>),
@@ -42,7 +42,7 @@ impl SingleRequests {
         }
     }
 
-    /// Those so far do not count.
+    /// Discards all counts so far.
     pub fn forget(&mut self) {
         match self {
             SingleRequests::Dropped => {}

@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use super::recorder::Recorder;
 
-/// How a run ended.
+/// Report of a run's end.
 #[derive(Clone, Debug, Serialize)]
 pub struct StopReport {
-    /// What ended it.
+    /// Reason of the end.
     pub reason: StopReason,
-    /// How well the mean latency is known; only if `run.stop.precision` is given.
+    /// Precision of the mean latency; only if `run.stop.precision` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<PrecisionReport>,
 }
 
-/// What ends a run.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StopReason {
@@ -30,7 +30,7 @@ pub enum StopReason {
     Precision,
 }
 
-/// How well the mean latency is known at the end.
+/// Precision of the mean latency at the end.
 #[derive(Clone, Debug, Serialize)]
 pub struct PrecisionReport {
     /// Half the width of the confidence interval over the mean, as asked for.
@@ -39,16 +39,16 @@ pub struct PrecisionReport {
     pub got: Option<f64>,
     /// The probability that the interval holds.
     pub confidence: f64,
-    /// Whether what was asked for was reached.
+    /// True if what was asked for was reached.
     pub reached: bool,
-    /// What still drifted at the end, so that the interval tells nothing: a tally, or what
-    /// a station or store uses up or fills.
+    /// Quantity that still drifted at the end, so that the interval is meaningless: a tally, or the
+    /// load of a station or store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drifts: Option<String>,
 }
 
 impl StopReport {
-    /// Of a run that the kernel ended so.
+    /// Creates the report of a run that the kernel ended this way.
     pub(crate) fn new(
         stop: Stop,
         scenario: &Scenario,

@@ -18,7 +18,7 @@ pub struct SyncedWrites {
     pub throughput: f64,
 }
 
-/// Those of all groups; none if there were not both.
+/// Returns the synced writes of all groups; none unless writes and syncs occurred.
 pub(super) fn synced_writes(recorder: &Recorder) -> Option<SyncedWrites> {
     let mut activity = Activity::default();
     let (mut bytes, mut syncs) = (0, 0);

@@ -1,5 +1,5 @@
-//! How data and what is asked about it cross the network: what stands between a host's
-//! jobs and its messages. Jobs that go as one message each way need nothing.
+//! Message protocols of data and metadata: the layer between a host's jobs and its messages. Jobs
+//! with one message each way need none.
 //!
 //! A job that is too large for that is asked for first, and its data goes in buffers
 //! (OrangeFS: src/client/sysint/sys-io.sm, src/io/flow/flowproto-bmi-trove):
@@ -9,9 +9,9 @@
 //!   write: request ─▶   ◀─ ready   data ─▶ data ─▶ …   ◀─ done
 //! ```
 //!
-//! So many buffers of a job are on their way at a time; whoever receives data makes
-//! room for one more when he has put it where it belongs, and tells so by an empty
-//! packet, as TCP opens its window. Those take no processor time.
+//! A limited number of a job's buffers is in flight. The receiver of data frees one when it has
+//! stored it, and announces it with an empty packet, as TCP opens its window. Those take no
+//! processor time.
 //!
 //! Not modelled: that the server's answer to a read and its first data can share a
 //! packet.
@@ -27,7 +27,7 @@ use headrace_spec::{Parallel, Rendezvous};
 use crate::network::Wire;
 use crate::tokens::{Job, Message};
 
-/// What a job is cut into.
+/// Buffers of a job.
 #[derive(Clone, Copy)]
 struct Buffers {
     eager: u64,
@@ -52,7 +52,7 @@ impl Buffers {
         }
     }
 
-    /// Whether a job goes as one message each way.
+    /// Returns true if a job goes as one message each way.
     fn eager(&self, job: &Job) -> bool {
         job.size == 0 || job.size.saturating_add(self.message) <= self.eager
     }
@@ -62,8 +62,8 @@ impl Buffers {
         job.size.min(self.buffer.saturating_mul(self.window))
     }
 
-    /// Whether the sender of a job's data still waits for room when the receiver has
-    /// put so many bytes away.
+    /// Returns true if the sender of a job's data still waits for room when the receiver has put so
+    /// many bytes away.
     fn waits(&self, job: &Job, put_away: u64) -> bool {
         let room = self.buffer.saturating_mul(self.window);
         put_away.saturating_add(room - self.buffer) < job.size

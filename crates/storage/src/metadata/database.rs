@@ -1,10 +1,10 @@
 //! Entries of metadata on a device: some are in memory, changes go to a log.
 //!
-//! An operation on an entry that is not in memory waits for the device to read it.
-//! Changes wait for a write to the end of the log which the device confirms from its
-//! medium; those that come while one is under way go together in the next (group
-//! commit, as of jbd2 in Linux and of the coalescing of PVFS2's database syncs).
-//! Without `synchronous` they are written too, but nobody waits.
+//! An operation on an entry that is not in memory waits for the device to read it. Changes wait for
+//! a write to the end of the log which the device confirms from its medium; those that come while
+//! one is in progress go together in the next (group commit, as of jbd2 in Linux and of the
+//! coalescing of PVFS2's database syncs). Without `synchronous` they are written too, but nobody
+//! waits.
 //!
 //! Not modelled: entries go from the log to their place in idle time only, that is,
 //! for nothing; the log never ends.
@@ -15,7 +15,7 @@ use headrace_trace::Operation;
 
 use crate::device;
 use crate::failure::{Crash, Failing};
-use crate::localfs::{Range, TwoLists};
+use crate::localfs::{ActiveInactiveLru, Range};
 use crate::tokens::{Job, Transfer};
 
 /// Half of the pages in use may be active, as in the page cache of Linux.
@@ -27,9 +27,9 @@ struct Entries {
     /// Bytes of the device; the log lies in the second half.
     capacity: u64,
     log: u64,
-    /// Which are in memory; none where all are.
-    memory: Option<TwoLists>,
-    /// How many bytes of them can be.
+    /// Entries in memory; none if all are.
+    memory: Option<ActiveInactiveLru>,
+    /// Number of bytes of them can be.
     cache: Option<u64>,
     synchronous: bool,
     group: usize,
@@ -49,7 +49,7 @@ fn changes(operation: Operation) -> bool {
     matches!(operation, Create | Unlink | Rename | Mkdir | Rmdir)
 }
 
-/// What is made new needs no reading.
+/// Returns true if the object is new and needs no read.
 fn is_new(operation: Operation) -> bool {
     matches!(operation, Operation::Create | Operation::Mkdir)
 }
@@ -64,7 +64,7 @@ impl Entries {
             log: 0,
             memory: spec
                 .cache
-                .map(|cache| TwoLists::new(cache.0, entry, ACTIVE_SHARE)),
+                .map(|cache| ActiveInactiveLru::new(cache.0, entry, ACTIVE_SHARE)),
             cache: spec.cache.map(|cache| cache.0),
             synchronous: spec.synchronous,
             group: spec.group.limit().map_or(usize::MAX, |most| most as usize),
@@ -84,7 +84,7 @@ impl Entries {
         }
     }
 
-    /// Whether an entry is in memory; if so, it is used.
+    /// Returns true if an entry is in memory; if so, it is used.
     fn has(&mut self, file: u32) -> bool {
         let range = self.range(file);
         let Some(memory) = &mut self.memory else {
@@ -105,9 +105,10 @@ impl Entries {
         }
     }
 
-    /// What was in memory is lost; gives the bytes of changes that were only there.
+    /// Discards memory contents and returns the bytes of lost changes.
     fn forget(&mut self) -> u64 {
-        self.memory = (self.cache).map(|cache| TwoLists::new(cache, self.entry, ACTIVE_SHARE));
+        self.memory =
+            (self.cache).map(|cache| ActiveInactiveLru::new(cache, self.entry, ACTIVE_SHARE));
         std::mem::take(&mut self.behind) * self.entry
     }
 
@@ -222,7 +223,7 @@ pub(super) fn stored(
     (nodes.done, forget)
 }
 
-/// Where a server loses what it has in memory.
+/// Place where a server loses its memory.
 fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
@@ -237,7 +238,7 @@ fn forget(page: &mut Page<'_>, failing: Failing, entries: Store<Entries>) -> Por
     crash
 }
 
-/// What becomes of a job whose entry is in memory.
+/// Continues a job whose entry is in memory.
 fn go_on(firing: &mut Firing<'_>, job: Job, entries: &mut Entries, nodes: Nodes) {
     entries.keep(job.file);
     if !changes(job.operation) {

@@ -21,11 +21,11 @@ use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
-/// Which metadata server knows a file.
+/// Placement of files on metadata servers.
 #[derive(Clone, Debug)]
 pub struct Placement {
     servers: u32,
-    /// Of all files, if it goes by them.
+    /// Directories of all files, if the placement depends on them.
     directories: Option<Directories>,
 }
 
@@ -54,7 +54,7 @@ fn hash(file: u32) -> u64 {
     u64::from(file).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
 }
 
-/// What the processor takes for each operation.
+/// Processor time of each operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     of: [Span; 8],
@@ -82,12 +82,12 @@ impl Times {
         }
     }
 
-    /// Whether nothing takes time.
+    /// Returns true if nothing takes time.
     pub fn all_zero(&self) -> bool {
         self.other == Span::ZERO && self.of.iter().all(|time| *time == Span::ZERO)
     }
 
-    /// That of an operation.
+    /// Returns the entry of an operation.
     pub fn of(&self, operation: Operation) -> Span {
         let index = match operation {
             Operation::Open => 0,

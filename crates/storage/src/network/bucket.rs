@@ -36,7 +36,7 @@ impl Bucket {
         self.tokens / self.most.max(1.0)
     }
 
-    /// How long bytes that begin now need to pass: at the link's rate as long as there
+    /// Duration for which bytes that begin now need to pass: at the link's rate as long as there
     /// are tokens, and then as tokens come.
     pub fn time(&self, now: Time, bytes: u64, at_full_rate: Span) -> Span {
         let missing = bytes as f64 - self.tokens(now);

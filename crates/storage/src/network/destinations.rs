@@ -4,7 +4,7 @@ use headrace_net::To;
 
 use crate::tokens::{Direction, Job, Role};
 
-/// Where the hosts are that messages go to.
+/// Destination hosts of messages.
 #[derive(Clone, Copy)]
 pub(super) struct Destinations {
     pub servers: To<Job>,

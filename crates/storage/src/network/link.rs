@@ -9,7 +9,7 @@ use headrace_spec::{Network, Rate};
 use super::Bucket;
 use crate::tokens::Job;
 
-/// How messages become bits on the wire.
+/// Encoding of messages on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     /// Data bytes in a full packet.
@@ -69,7 +69,7 @@ impl Wire {
 pub struct Link {
     kind: Arc<LinkKind>,
     bucket: Option<Box<Bucket>>,
-    /// When all that has come will have been sent.
+    /// Time when all that has come will have been sent.
     free: Time,
     /// Messages that have come, and those of them that it delays by the latency.
     messages: u64,
@@ -78,7 +78,7 @@ pub struct Link {
     due: VecDeque<(Time, Slot)>,
 }
 
-/// What all links of a kind have in common: there can be a million of them.
+/// Properties shared by all links of a kind, of which there can be a million.
 #[derive(Debug)]
 struct LinkKind {
     picoseconds_per_byte: f64,
@@ -87,7 +87,7 @@ struct LinkKind {
     side: fn(&Job) -> Side,
 }
 
-/// Which side of the network a message meets on a link.
+/// Side of the network that a link belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The sender's: the head goes on after one packet.
@@ -125,7 +125,7 @@ impl Link {
         }
     }
 
-    /// How long so many bytes need that begin now, and the first packet of them.
+    /// Transmission time of bytes that begin now, and of their first packet.
     fn times(&mut self, now: Time, bytes: u64) -> (Span, Span) {
         let packet = bytes.min(self.kind.packet);
         let (whole, first) = (self.time(bytes), self.time(packet));

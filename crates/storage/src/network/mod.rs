@@ -6,12 +6,12 @@
 //! `pairs`); at the others the network is a whole (`flow`, `packet`), with the links
 //! that `fabric` says.
 
-mod bare;
 mod bucket;
 mod destinations;
 mod fabric;
 mod flow;
 mod link;
+mod no_nic;
 mod packet;
 mod pairs;
 mod star;
@@ -40,13 +40,13 @@ pub struct Hosts {
     pub metadata: u32,
 }
 
-/// How a client is attached to the network.
+/// Attachment of a client to the network.
 pub struct ClientAttachment {
-    /// Where it sends jobs for data servers.
+    /// Destination of jobs for data servers.
     pub send: To<Job>,
-    /// Where it sends jobs for metadata servers.
+    /// Destination of jobs for metadata servers.
     pub ask: To<Job>,
-    /// What has come back to it.
+    /// Returned messages.
     pub received: Node<Job>,
     to_servers: Port<Job>,
     to_metadata: Port<Job>,
@@ -54,11 +54,11 @@ pub struct ClientAttachment {
     from_metadata: Port<Job>,
 }
 
-/// How a data or metadata server is attached to the network.
+/// Attachment of a data or metadata server to the network.
 pub struct ServerAttachment {
-    /// Where it sends jobs back.
+    /// Destination of returned jobs.
     pub send: To<Job>,
-    /// What has arrived at it.
+    /// Arrived messages.
     pub received: Node<Job>,
     sent: Port<Job>,
     receive: Port<Job>,
@@ -74,7 +74,7 @@ pub fn attach_client(
     match (scenario.network.grain, &scenario.network.topology) {
         (Grain::Message, Topology::Pairs(_)) => pairs::client(page, scenario, hosts),
         (Grain::Message, _) => star::client(page, scenario, card),
-        (Grain::Flow | Grain::Packet, _) => bare::client(page),
+        (Grain::Flow | Grain::Packet, _) => no_nic::client(page),
     }
 }
 
@@ -88,9 +88,9 @@ pub fn attach_server(
 ) -> ServerAttachment {
     match (scenario.network.grain, &scenario.network.topology) {
         // A pair's link is in the client's page.
-        (Grain::Message, Topology::Pairs(_)) => bare::server(page),
+        (Grain::Message, Topology::Pairs(_)) => no_nic::server(page),
         (Grain::Message, _) => star::server(page, network, card),
-        (Grain::Flow | Grain::Packet, _) => bare::server(page),
+        (Grain::Flow | Grain::Packet, _) => no_nic::server(page),
     }
 }
 
@@ -214,8 +214,8 @@ pub fn join(
     links
 }
 
-/// Where jobs go that schedulers in the network are to see, and what is about locks or asks
-/// whether a server is there, which they are not.
+/// Returns the destinations of scheduled jobs and of lock messages and pings, which bypass
+/// schedulers in the network.
 fn past_schedulers(
     page: &mut Page<'_>,
     scenario: &Parallel,

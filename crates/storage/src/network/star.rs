@@ -142,7 +142,7 @@ impl CardLinks {
         }
     }
 
-    /// Of a client's card: what it sends goes `out`, what it receives `here`.
+    /// Attaches a client's card: sent messages go `out`, received messages arrive `here`.
     fn joined(self, page: &mut Page<'_>, name: &str, out: To<Job>, here: To<Job>) {
         match self {
             CardLinks::Full { sending, receiving } => {

@@ -23,7 +23,7 @@ pub(super) struct Batches {
     waiting: BinaryHeap<Reverse<Entry>>,
 }
 
-/// Where a class is with its batches.
+/// Batch position of a class.
 #[derive(Clone, Copy, Default, Debug)]
 struct Class {
     round: u64,

@@ -9,7 +9,7 @@
 
 use headrace_net::{Message, Span, Time};
 
-use super::ordered::Ordered;
+use super::ordered_queue::OrderedQueue;
 use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -21,33 +21,33 @@ pub struct Dsfq {
     weights: Vec<f64>,
     groups: Vec<Group>,
     virtual_time: f64,
-    waiting: Ordered<Tag>,
+    waiting: OrderedQueue<Tag>,
 }
 
 #[derive(Clone, Default, Debug)]
 struct Group {
     /// The finish tag of its last job here.
     finish: f64,
-    /// What it has asked of others since then, as far as is known.
+    /// Work requested at other schedulers since then, as far as known.
     elsewhere: f64,
-    /// What it has asked here that the others have not been told.
+    /// Work requested here and not reported to the other schedulers.
     untold: u64,
     /// From when on they may be told.
     tell: Time,
-    /// Whether a wake-up for that is asked.
+    /// True if a wake-up for that is asked.
     waking: bool,
 }
 
 impl Dsfq {
-    /// At most `depth` jobs out at once; `weights` by group, all positive; others
-    /// are told of a group no more often than each `interval`.
+    /// At most `depth` jobs out at once; `weights` by group, all positive; other schedulers are notified of a
+    /// group no more often than each `interval`.
     pub fn new(depth: u32, weights: Vec<f64>, interval: Span) -> Dsfq {
         Dsfq {
             interval,
             groups: vec![Group::default(); weights.len()],
             weights,
             virtual_time: 0.0,
-            waiting: Ordered::new(depth),
+            waiting: OrderedQueue::new(depth),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use headrace_net::{Span, Time};
 
-use super::ordered::Ordered;
+use super::ordered_queue::OrderedQueue;
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
@@ -15,7 +15,7 @@ use crate::tokens::Job;
 #[derive(Debug)]
 pub struct Edf {
     latencies: Vec<Span>,
-    waiting: Ordered<Time>,
+    waiting: OrderedQueue<Time>,
 }
 
 impl Edf {
@@ -23,7 +23,7 @@ impl Edf {
     pub fn new(depth: u32, latencies: Vec<Span>) -> Edf {
         Edf {
             latencies,
-            waiting: Ordered::new(depth),
+            waiting: OrderedQueue::new(depth),
         }
     }
 

@@ -16,7 +16,7 @@ use headrace_net::Span;
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
-/// What a group is promised.
+/// Guarantees of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Controls {
     /// Bytes per second that it gets first; 0 for none.

@@ -1,16 +1,16 @@
 //! Schedulers of jobs: who is served next, and when. To add one, write a file
-//! with a type that implements [`Scheduler`] and name it in `kinds.rs`.
+//! with a type that implements [`Scheduler`] and name it in `factory.rs`.
 
 mod batches;
-mod class;
 mod crrn;
 mod dsfq;
 mod edf;
-mod elsewhere;
+mod external_scheduler;
+mod factory;
 mod fifo;
-mod kinds;
+mod job_class;
 mod mclock;
-mod ordered;
+mod ordered_queue;
 mod orr;
 mod round_robin;
 mod sfq;
@@ -81,14 +81,14 @@ pub trait Scheduler: Send {
         let _ = (tag, dispatcher);
     }
 
-    /// What to call it, such as "SFQ(4)".
+    /// Returns its name, such as "SFQ(4)".
     fn name(&self) -> String;
 }
 
 /// A job that waits at a scheduler.
 pub type JobId = Slot;
 
-/// What a scheduler can see and do.
+/// Interface of a scheduler to its server.
 pub struct Dispatcher<'a, 's> {
     station: &'a mut Station<'s, Job>,
     message_latency: Span,
@@ -105,7 +105,7 @@ impl Dispatcher<'_, '_> {
         self.station.copy()
     }
 
-    /// How many schedulers there are at its position.
+    /// Number of schedulers at its position.
     pub fn schedulers(&self) -> u32 {
         self.station.copies()
     }
@@ -205,7 +205,7 @@ pub struct SchedulerPorts {
 /// Makes the scheduler of a number among those at its position.
 pub type Make<'a> = dyn Fn(u32) -> Box<dyn Scheduler> + Sync + 'a;
 
-/// Which schedulers a scenario has.
+/// Schedulers of a scenario.
 #[derive(Clone, Copy)]
 pub struct Schedulers<'a> {
     scenario: &'a Parallel,
@@ -230,12 +230,12 @@ impl<'a> Schedulers<'a> {
     fn make(&self, number: u32) -> Option<Box<dyn Scheduler>> {
         match self.own {
             Some(make) => Some(make(number)),
-            None => kinds::make(&self.scenario.scheduler.kind, self.groups),
+            None => factory::make(&self.scenario.scheduler.kind, self.groups),
         }
     }
 }
 
-/// How many schedulers a scenario has, if it has any.
+/// Number of schedulers a scenario has, if it has any.
 pub fn count(scenario: &Scenario) -> u32 {
     scenario
         .parallel()

@@ -15,7 +15,7 @@ use super::batches::Batches;
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
-/// What a batch is of.
+/// Key by which batches are formed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchOf {
     /// One file: ORR.
@@ -35,7 +35,7 @@ pub struct Orr {
     others: VecDeque<JobId>,
     /// Jobs waiting in batches.
     batched: u32,
-    /// Whether it is the batches' turn, if others wait too.
+    /// True if it is the batches' turn, if others wait too.
     batches_first: bool,
 }
 

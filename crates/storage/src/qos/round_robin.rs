@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use headrace_spec::Class;
 
-use super::{Dispatcher, JobId, Scheduler, class};
+use super::{Dispatcher, JobId, Scheduler, job_class};
 use crate::tokens::Job;
 
 /// Classes in turn, so many jobs of each.
@@ -22,7 +22,7 @@ pub struct RoundRobin {
     waiting: HashMap<u32, VecDeque<JobId>>,
     /// Classes with jobs waiting; the first has its turn.
     turns: VecDeque<u32>,
-    /// How many jobs the first has had in this turn.
+    /// Number of jobs the first has had in this turn.
     taken: u32,
 }
 
@@ -67,7 +67,7 @@ impl RoundRobin {
 
 impl Scheduler for RoundRobin {
     fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
-        let class = class::of(self.by, dispatcher.job(job));
+        let class = job_class::of(self.by, dispatcher.job(job));
         let queue = self.waiting.entry(class).or_default();
         if queue.is_empty() {
             self.turns.push_back(class);

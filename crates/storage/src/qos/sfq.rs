@@ -7,7 +7,7 @@
 //! of g. The waiting job with the least start tag goes next; v is the start tag
 //! of the job dispatched last.
 
-use super::ordered::Ordered;
+use super::ordered_queue::OrderedQueue;
 use super::tag::{Tag, cost};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -20,7 +20,7 @@ pub struct Sfq {
     /// The finish tag of each group's last job.
     finish: Vec<f64>,
     virtual_time: f64,
-    waiting: Ordered<Tag>,
+    waiting: OrderedQueue<Tag>,
 }
 
 impl Sfq {
@@ -30,7 +30,7 @@ impl Sfq {
             finish: vec![0.0; weights.len()],
             weights,
             virtual_time: 0.0,
-            waiting: Ordered::new(depth),
+            waiting: OrderedQueue::new(depth),
         }
     }
 

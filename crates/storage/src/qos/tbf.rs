@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use headrace_net::Span;
 use headrace_spec::Class;
 
-use super::{Dispatcher, JobId, Scheduler, class};
+use super::{Dispatcher, JobId, Scheduler, job_class};
 use crate::tokens::Job;
 
 /// Classes of jobs, each held to a rate.
@@ -37,8 +37,8 @@ pub struct Tbf {
 struct Bucket {
     waiting: VecDeque<JobId>,
     interval: i128,
-    /// When it was empty, if it had filled without end since: it has
-    /// min(bucket, (now − empty) / interval) tokens.
+    /// Time when it was empty, assuming unlimited filling since: it has min(bucket, (now − empty) /
+    /// interval) tokens.
     empty: i128,
 }
 
@@ -98,7 +98,7 @@ impl Scheduler for Tbf {
     fn job_arrival(&mut self, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
         let now = i128::from(dispatcher.now().0);
         let job = dispatcher.job(id);
-        let class = class::of(self.by, job);
+        let class = job_class::of(self.by, job);
         let interval = i128::from(self.intervals[usize::from(job.group)]);
         let full = now - i128::from(self.bucket) * interval;
         let bucket = self.buckets.entry(class).or_insert_with(|| Bucket {

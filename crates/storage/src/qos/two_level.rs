@@ -17,7 +17,7 @@ use headrace_net::{Span, Time};
 use super::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
 
-/// What a group is held to.
+/// Limits of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
     /// Bytes per second, more than 0.
@@ -32,7 +32,7 @@ pub struct TwoLevel {
     depth: u32,
     out: u32,
     period: Span,
-    /// When this period began.
+    /// Time when this period began.
     began: Time,
     groups: Vec<Group>,
     /// Jobs of the upper level that wait.

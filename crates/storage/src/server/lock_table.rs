@@ -11,7 +11,7 @@
 
 use headrace_spec::ExtentLocks;
 
-/// How many conflicting locks keep a new one from growing towards the beginning.
+/// Number of conflicting locks that stop a new lock from growing towards the start.
 const MANY: usize = 4;
 
 /// A lock that a client has or waits for.
@@ -36,22 +36,22 @@ impl Lock {
         self.start < end && start < self.end
     }
 
-    /// Whether both cannot be granted.
+    /// Returns true if both cannot be granted.
     pub fn conflicts(&self, other: &Lock) -> bool {
         (self.write || other.write) && self.overlaps(other.start, other.end)
     }
 }
 
-/// What a client is to be told.
+/// Notice to a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tell {
+pub enum LockNotice {
     /// It has this lock.
     Granted(Lock),
     /// It is to give this lock up.
     Blocking(Lock),
 }
 
-/// How locks grow.
+/// Growth of locks.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     unit: u64,
@@ -80,7 +80,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Whether nobody has a lock or waits for one.
+    /// Returns true if nobody has a lock or waits for one.
     pub fn is_free(&self) -> bool {
         self.granted.is_empty() && self.waiting.is_empty()
     }
@@ -92,7 +92,7 @@ impl Object {
     }
 
     /// A client asks for a lock.
-    pub fn enqueue(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<Tell>) {
+    pub fn enqueue(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<LockNotice>) {
         let mut free = true;
         for other in self.granted.iter_mut().chain(&mut self.waiting) {
             if other.conflicts(&lock) {
@@ -107,7 +107,7 @@ impl Object {
     }
 
     /// A client gives a lock up; those that waited for it go on.
-    pub fn cancel(&mut self, client: u32, number: u32, growth: Growth, tell: &mut Vec<Tell>) {
+    pub fn cancel(&mut self, client: u32, number: u32, growth: Growth, tell: &mut Vec<LockNotice>) {
         let is = |lock: &Lock| (lock.client, lock.number) == (client, number);
         self.granted.retain(|lock| !is(lock));
         let mut at = 0;
@@ -123,12 +123,12 @@ impl Object {
         }
     }
 
-    fn grant(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<Tell>) {
+    fn grant(&mut self, lock: Lock, growth: Growth, tell: &mut Vec<LockNotice>) {
         let mut lock = match growth.grow {
             true => self.grown(lock, growth),
             false => lock,
         };
-        tell.push(Tell::Granted(lock));
+        tell.push(LockNotice::Granted(lock));
         if self.waiting.iter().any(|other| other.conflicts(&lock)) {
             call_back(&mut lock, tell);
         }
@@ -192,9 +192,9 @@ impl Object {
 }
 
 /// Tells a client once.
-fn call_back(lock: &mut Lock, tell: &mut Vec<Tell>) {
+fn call_back(lock: &mut Lock, tell: &mut Vec<LockNotice>) {
     if !std::mem::replace(&mut lock.called, true) {
-        tell.push(Tell::Blocking(*lock));
+        tell.push(LockNotice::Blocking(*lock));
     }
 }
 

@@ -11,9 +11,9 @@ use headrace_net::{Fcfs, Node, Page, Random, To};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
-use super::lock_table::{Growth, Lock, Object, Tell};
+use super::lock_table::{Growth, Lock, LockNotice, Object};
 use crate::network::Wire;
-use crate::span::span;
+use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
 /// A server's lock tables, by file and target.
@@ -72,8 +72,8 @@ pub fn locks(
             }
             for tell in tell {
                 let (lock, message) = match tell {
-                    Tell::Granted(lock) => (lock, Message::Granted),
-                    Tell::Blocking(lock) => (lock, Message::Blocking),
+                    LockNotice::Granted(lock) => (lock, Message::Granted),
+                    LockNotice::Blocking(lock) => (lock, Message::Blocking),
                 };
                 let told = Job {
                     request: lock.number,

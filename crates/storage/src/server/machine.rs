@@ -23,7 +23,7 @@ use headrace_net::{Account, Node, Page, Port, Time};
 use headrace_spec::{Daemon, Machine};
 use headrace_trace::Operation;
 
-use super::{Holdings, Reply};
+use super::{InitialFiles, Reply};
 use crate::failure::{Crash, Failing};
 use crate::localfs;
 use crate::tokens::{Job, Process, Request};
@@ -37,7 +37,7 @@ pub(super) fn server(
     page: &mut Page<'_>,
     daemon: &Daemon,
     spec: &Machine,
-    holdings: &Holdings<'_>,
+    initial_files: &InitialFiles<'_>,
     received: Node<Job>,
     reply: Reply,
     failing: Option<Failing>,
@@ -56,7 +56,13 @@ pub(super) fn server(
         chunk => chunk,
     };
     let machine = page.page("machine", |page| {
-        localfs::machine(page, spec, &holdings.users, holdings.files, failing)
+        localfs::machine(
+            page,
+            spec,
+            &initial_files.callers,
+            initial_files.files,
+            failing,
+        )
     });
     let done = page.place::<Request>("done");
     page.connect(machine.complete, done);

@@ -1,54 +1,54 @@
 //! A data server: what takes jobs, and puts them back when they are done.
 //!
-//! What it is made of stands in a file for each kind: a page cache and a device, or
-//! a whole machine. To add a kind, write a file and name it in [`server`].
+//! Each kind of server has its own module: a page cache and a device, or a complete machine. To add
+//! a kind, write a module and name it in [`server`].
 
-mod chain;
 mod lock_table;
 mod locks;
 mod machine;
 mod partner;
 mod receive_buffer;
+mod replication_chain;
 mod simple;
-mod streaming;
+mod streaming_server;
 mod targets;
 mod writes_in_flight;
 
-pub use chain::chain;
 pub use locks::locks;
 pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
+pub use replication_chain::replication_chain;
 
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Parallel, ServerKind};
 
 use crate::failure::{Crash, Failing};
-use crate::localfs::{StoredFile, Users};
+use crate::localfs::{Callers, StoredFile};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 
-/// What servers know of the run: whose files they hold, and which they have before
-/// it, by server.
-pub struct Holdings<'a> {
-    /// How files were opened.
-    pub users: Users,
+/// Initial state of servers: the callers of their files, and the files that exist before the run,
+/// by server.
+pub struct InitialFiles<'a> {
+    /// Open flags of files.
+    pub callers: Callers,
     /// The parts of files that a server has before the run.
     pub files: &'a dyn Fn(u32) -> Vec<StoredFile>,
 }
 
-/// What concerns names, where a data server is a metadata server too.
+/// Metadata ports of a data server that is also a metadata server.
 #[derive(Clone, Copy)]
 pub struct Names {
-    /// What has been received.
+    /// Received messages.
     pub received: Node<Job>,
-    /// Where it goes when the daemon has seen to it.
+    /// Destination after processing by the daemon.
     pub processed: To<Job>,
 }
 
 /// A data server's ways to and from what is outside the network.
 #[derive(Clone, Copy, Default)]
 pub struct Ports {
-    /// Where it loses its memory when it fails, if it has any.
+    /// Place where a failure clears its memory, if it has any.
     pub forget: Option<Port<Crash>>,
     /// To its partner's devices, and its partner's to its own, if it has one.
     pub partner: Option<PartnerPorts>,
@@ -59,7 +59,7 @@ pub struct Ports {
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
-    holdings: &Holdings<'_>,
+    initial_files: &InitialFiles<'_>,
     names: Option<Names>,
     received: Node<Job>,
     send: To<Job>,
@@ -71,7 +71,7 @@ pub fn server(
     };
     match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
-            streaming::server(page, scenario, received, reply);
+            streaming_server::server(page, scenario, received, reply);
             Ports::default()
         }
         ServerKind::SimpleServer(spec) => {
@@ -84,7 +84,15 @@ pub fn server(
             }
             let daemon = &scenario.servers.daemon;
             let machine = &spec.machine;
-            let forget = machine::server(page, daemon, machine, holdings, received, reply, failing);
+            let forget = machine::server(
+                page,
+                daemon,
+                machine,
+                initial_files,
+                received,
+                reply,
+                failing,
+            );
             Ports {
                 forget,
                 partner: None,
@@ -93,7 +101,7 @@ pub fn server(
     }
 }
 
-/// How a job that is done goes back.
+/// Reply path of a completed job.
 #[derive(Clone, Copy)]
 struct Reply {
     wire: Wire,

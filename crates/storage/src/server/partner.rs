@@ -6,8 +6,8 @@
 //!         from the partner ─▶ [serve] ────┘        └─▶ back to the partner ┄▶ [done]
 //! ```
 //!
-//! There is one of each device, whoever asks it: what a server had under way when it failed
-//! is still before its partner's transfers.
+//! There is one of each device, whoever asks it: what a server had in progress when it failed is
+//! still before its partner's transfers.
 //!
 //! Not modelled: the paths between machines and devices, which take no time.
 

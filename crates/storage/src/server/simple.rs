@@ -139,16 +139,16 @@ struct Parts {
     waiting: Node<Job>,
     /// Jobs that are done.
     served: Node<Job>,
-    /// How many targets are the server's own.
+    /// Number of targets that are the server's own.
     targets: u32,
 }
 
-/// What a server has of files besides its devices.
+/// Cache and sizes of a server's files.
 #[derive(Debug)]
 struct Cached {
     /// A cache for each target.
     targets: Vec<PageCache>,
-    /// What is on its way from them to the devices.
+    /// Writes in flight to the devices.
     writes: WritesInFlight,
 }
 
@@ -156,12 +156,12 @@ struct Cached {
 #[derive(Clone, Copy, Debug)]
 struct Written(u32);
 
-/// What tells a file's part on a partner's target from that on the server's own, which
-/// is in the same cache: there are fewer files than that.
+/// Offset that separates file numbers of a partner's target from the server's own in the shared
+/// cache; greater than any file number.
 const PARTNERS: u32 = 1 << 31;
 
 impl Parts {
-    /// Which cache a target has.
+    /// Returns the cache of a target.
     fn cache(self, target: u16) -> usize {
         (u32::from(target) % self.targets) as usize
     }
@@ -451,7 +451,7 @@ fn cached(
     failing.map(|failing| forget(page, failing, cache, part))
 }
 
-/// Where a server loses its page cache.
+/// Place where a server loses its page cache.
 fn forget(
     page: &mut Page<'_>,
     failing: Failing,

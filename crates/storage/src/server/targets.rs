@@ -10,7 +10,7 @@ use headrace_spec::{Parallel, SimpleServer};
 use crate::device;
 use crate::tokens::Transfer;
 
-/// Where transfers go, and where they are when they are done.
+/// Input and output of transfers.
 #[derive(Clone, Copy)]
 pub(super) struct Targets {
     pub submit: To<Transfer>,

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 /// fewer tokens than that.
 const WRITE: u32 = 1 << 31;
 
-/// Writes under way on one server.
+/// Writes in progress on one server.
 #[derive(Debug, Default)]
 pub(super) struct WritesInFlight {
     writes: BTreeMap<u32, Write>,

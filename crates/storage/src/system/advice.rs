@@ -1,9 +1,8 @@
-//! Where to look when a run breaks off: the kernel names a place of the net,
-//! people write fields of a scenario.
+//! Maps places of the net in run errors to fields of the scenario.
 
 use headrace_net::RunError;
 
-/// What a run's error says, and which fields have to do with it.
+/// Returns a run's error message with the scenario fields that relate to it.
 pub(super) fn in_fields(error: &RunError) -> String {
     match error {
         RunError::Failed { path, .. } => match fields(path) {

@@ -3,8 +3,8 @@
 use headrace_net::Builder;
 use headrace_spec::{Local, Scenario};
 
-use super::{Error, Options, System, work};
-use crate::localfs::{self, Users};
+use super::{Error, Options, System, workload_processes};
+use crate::localfs::{self, Callers};
 use crate::tokens::Request;
 
 /// Builds the scenario's net.
@@ -15,15 +15,15 @@ pub(super) fn build(
 ) -> Result<System, Error> {
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
-    let work = work::write(&mut page, scenario, options, None)?;
-    let users = Users::processes(scenario, &local.machine);
+    let work = workload_processes::write(&mut page, scenario, options, None)?;
+    let callers = Callers::processes(scenario, &local.machine);
     let files = |client: u32| {
         let all = work.existing.iter();
         let own = all.filter(|file| file.client.is_none_or(|its| its == client));
         own.map(|file| file.stored(scenario, file.size)).collect()
     };
     let machines = page.fold("client", scenario.clients.count, |page| {
-        localfs::machine(page, &local.machine, &users, files, None)
+        localfs::machine(page, &local.machine, &callers, files, None)
     });
     page.connect(
         work.ports.request,

@@ -3,7 +3,7 @@
 mod advice;
 mod local;
 mod parallel;
-mod work;
+mod workload_processes;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -33,31 +33,31 @@ pub enum Error {
     #[error("{0}")]
     TooLarge(String),
     /// The models do not fit together: an error of Headrace's.
-    #[error("the model is wrong (please report this): {0}")]
+    #[error("internal error in the model: {0}; please report it")]
     Build(#[from] BuildErrors),
     /// The run broke off.
     #[error("{}", advice::in_fields(.0))]
     Run(#[from] RunError),
 }
 
-/// How to run a scenario.
+/// Options of a run.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// Keep every single request.
     pub keep_requests: bool,
-    /// Who takes in every single request while the run goes on; none is kept then.
+    /// Recipient of every single request during the run; requests are then not stored.
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
 }
 
-/// Who watches a run: gets the simulated time in seconds, the requests done
-/// and, if known, the part of the run that is over; may break off.
+/// Progress callback of a run. It gets the simulated time in seconds, the completed requests and,
+/// if known, the completed fraction, and may stop the run.
 pub type Observer<'a> = dyn FnMut(f64, u64, Option<f64>) -> ControlFlow<()> + 'a;
 
 /// A run's result.
 pub struct Outcome {
-    /// What it showed.
+    /// Report of the run.
     pub report: Report,
     /// Bytes moved over time; see [`Recorder::series`].
     pub series: Series,
@@ -74,11 +74,11 @@ pub(crate) struct System {
     pub recorder: Store<Recorder>,
     pub latency: TallyId,
     pub total_requests: Option<u64>,
-    /// What of the workloads no process asks for.
+    /// Operations of the workloads that no process requests.
     pub left_out: Vec<LeftOut>,
     /// A network's links that are no stations of their own.
     pub links: Option<LinkLoads>,
-    /// What there is to know of servers that fail.
+    /// State of failing servers.
     pub failing: Option<Failing>,
 }
 
@@ -122,7 +122,7 @@ pub fn simulate(
     })
 }
 
-/// What was due before a time and has not been issued, where requests come at times of their own.
+/// Returns the open-loop requests that were due before a time and not issued.
 fn not_issued(system: &mut System, scenario: &Scenario, until: Time) -> Vec<(Operation, Time)> {
     let workloads = system.net.store_mut(system.workloads, 0);
     let mut found = Vec::new();

@@ -3,15 +3,17 @@
 use headrace_net::{Builder, Node, Page, Port, Span, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
-use super::{Error, Options, System, work};
+use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
-use crate::client::{BreakPorts, Changes, Copies, Held, Knowledge, Layouts, Oplocks};
+use crate::client::{
+    BreakPorts, Changes, ClientContext, Layouts, LockSet, Oplocks, ReplicaPlacement,
+};
 use crate::failure::{Crash, Failing};
-use crate::localfs::{Sizes, Users};
+use crate::localfs::{Callers, Sizes};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
-use crate::server::Holdings;
+use crate::server::InitialFiles;
 use crate::tokens::{Job, Message, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
@@ -34,29 +36,29 @@ pub(super) fn build(
     let mut page = builder.root();
     let failing = failure::failures(&mut page, scenario, parallel);
     let over = failing.and_then(|it| it.repairing).map(|it| it.over);
-    let work = work::write(&mut page, scenario, options, over)?;
-    let knowledge = Knowledge {
-        users: Users::clients(scenario),
+    let work = workload_processes::write(&mut page, scenario, options, over)?;
+    let context = ClientContext {
+        callers: Callers::clients(scenario),
         sizes: Sizes::default(),
         directories: work.directories.clone(),
         changes: Changes::default(),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
         oplocks: oplocks(scenario),
         held: match parallel.locks.extent() {
-            Some(_) => (0..hosts.clients).map(|_| Held::default()).collect(),
+            Some(_) => (0..hosts.clients).map(|_| LockSet::default()).collect(),
             None => Vec::new(),
         },
     };
     for file in &work.existing {
-        knowledge.sizes.grow(file.file, file.size);
+        context.sizes.grow(file.file, file.size);
     }
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(
-            page, scenario, parallel, &knowledge, hosts, schedulers, failing,
+            page, scenario, parallel, &context, hosts, schedulers, failing,
         )
     });
-    let layouts = &knowledge.layouts;
-    let copies = Copies::new(parallel, page.seed());
+    let layouts = &context.layouts;
+    let copies = ReplicaPlacement::new(parallel, page.seed());
     let files = |server: u32| {
         let parts = work.existing.iter().map(|file| {
             let place = copies.place(file.file, 0, server);
@@ -67,12 +69,12 @@ pub(super) fn build(
         });
         parts.filter(|part| part.size > 0).collect()
     };
-    let holdings = Holdings {
-        users: Users::daemon(scenario, parallel.servers.daemon.synchronous),
+    let initial_files = InitialFiles {
+        callers: Callers::daemon(scenario, parallel.servers.daemon.synchronous),
         files: &files,
     };
     let servers = page.fold("server", hosts.servers, |page| {
-        server_host(page, parallel, &holdings, schedulers, failing)
+        server_host(page, parallel, &initial_files, schedulers, failing)
     });
     let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
@@ -168,7 +170,7 @@ fn client_host(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     hosts: Hosts,
     schedulers: Schedulers<'_>,
     failing: Option<Failing>,
@@ -203,7 +205,7 @@ fn client_host(
         page,
         scenario,
         parallel,
-        knowledge,
+        context,
         request,
         complete,
         client::Network {
@@ -285,11 +287,11 @@ struct ServerHost {
     attachment: ServerAttachment,
     shared: Option<Shared>,
     names: Option<NamePorts>,
-    /// Where it loses its memory.
+    /// Place where a failure clears its memory.
     forget: Option<Port<Crash>>,
     /// Its ways to its partner's devices.
     partner: Option<server::PartnerPorts>,
-    /// Where it is told what to copy to others.
+    /// Place for orders to copy data to other servers.
     order: Option<Port<Job>>,
 }
 
@@ -297,14 +299,14 @@ struct ServerHost {
 fn server_host(
     page: &mut Page<'_>,
     parallel: &Parallel,
-    holdings: &Holdings<'_>,
+    initial_files: &InitialFiles<'_>,
     schedulers: Schedulers<'_>,
     failing: Option<Failing>,
 ) -> ServerHost {
     let attachment =
         network::attach_server(page, parallel, &parallel.network, &parallel.servers.card);
-    let door = (attachment.send, attachment.received);
-    let (send, received) = failure::door(page, failing, 0, door);
+    let ports = (attachment.send, attachment.received);
+    let (send, received) = failure::availability_gate(page, failing, 0, ports);
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let way = (host.send, host.received);
     let (copying, received) = failure::sort(page, parallel, failing, way);
@@ -318,13 +320,19 @@ fn server_host(
     let for_daemon = names.as_ref().map(|it| it.1);
     let received = server::locks(page, parallel, host.send, received);
     let way = messages::server(page, parallel, (host.send, received));
-    let way = server::chain(page, parallel, failing, way);
+    let way = server::replication_chain(page, parallel, failing, way);
     let (send, received) = server::receive_buffers(page, parallel, way);
     let scheduler = qos::build(page, schedulers, Position::Server);
     let way = behind(page, scheduler, (send, received));
     let (send, received) = failure::join(page, copying.as_ref(), way);
     let server::Ports { forget, partner } = server::server(
-        page, parallel, holdings, for_daemon, received, send, failing,
+        page,
+        parallel,
+        initial_files,
+        for_daemon,
+        received,
+        send,
+        failing,
     );
     ServerHost {
         attachment,
@@ -403,9 +411,9 @@ fn metadata_host(
 ) -> (ServerAttachment, Option<Shared>, Option<Port<Crash>>) {
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let door = (attachment.send, attachment.received);
+    let ports = (attachment.send, attachment.received);
     let first = parallel.servers.count;
-    let (send, received) = failure::door(page, failing, first, door);
+    let (send, received) = failure::availability_gate(page, failing, first, ports);
     let host = processors::host(page, parallel, Kind::Server, [send; 2], received);
     let scheduler = qos::build(page, schedulers, Position::Metadata);
     let (send, received) = behind(page, scheduler, (host.send, host.received));
@@ -423,7 +431,7 @@ fn between(
 ) -> Option<Between> {
     let build = |page: &mut Page<'_>| {
         let scheduler = qos::build(page, schedulers, position);
-        scheduler.map(|it| failure::bear_losses(page, failing, it))
+        scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
     let between = match position {
         Position::Gateway => page.page("gateway", build).map(Between::Gateway),

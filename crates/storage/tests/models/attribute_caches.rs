@@ -306,7 +306,7 @@ fn closing_is_told_where_the_file_is_shared() {
     assert_eq!(messages(2), 2 + 2 + 2 + 2 + 2);
 }
 
-/// What closing a file brings to the server's device, by kind of attributes.
+/// Device writes caused by closing a file, by kind of attribute cache.
 #[test]
 fn files_that_are_closed_reach_the_device() {
     let (before, _) = LOOKS.split_once("[[workload]]").expect("it has one");

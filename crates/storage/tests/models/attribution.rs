@@ -23,8 +23,8 @@ fn names(outcome: &Outcome, place: &str) {
     assert_eq!(found.station.as_deref(), Some(place), "{found:?}");
 }
 
-/// Of every shipped scenario: seconds add up to the mean latency, no place has more than
-/// requests spent at it, and no time is without a place.
+/// In every shipped scenario, seconds add up to the mean latency, no place has more than requests
+/// spent at it, and no time is without a place.
 #[test]
 fn the_time_of_every_scenario_has_a_place() {
     let scenarios = std::fs::read_dir(in_repository("scenarios")).unwrap();
@@ -145,8 +145,8 @@ fn a_request_waits_for_a_failed_server() {
     names(&outcome, "system/waiting for failed servers");
 }
 
-/// Where requests wait for metadata first and then for four servers at once, each second
-/// counts as one.
+/// Each second counts once where requests wait for metadata first and then for four servers in
+/// parallel.
 #[test]
 fn metadata_servers_have_their_part_of_striped_requests() {
     let text = r#"
@@ -350,7 +350,7 @@ fn a_precision_is_not_reached_while_something_is_used_up() {
     }
 }
 
-/// What has no state to use up stops early.
+/// A system without consumable state stops early.
 #[test]
 fn a_steady_run_stops_when_the_mean_is_known() {
     let text = [
@@ -404,7 +404,7 @@ fn mean_and_longest_are_exact() {
     assert!(outcome.latency_curve.iter().all(|it| it.0 <= latency.max));
 }
 
-/// What never succeeded has no latency: null, not 0.
+/// An operation that never succeeded has no latency: null, not 0.
 #[test]
 fn an_operation_that_never_succeeded_has_no_latency() {
     let text = [

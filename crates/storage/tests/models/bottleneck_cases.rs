@@ -1,5 +1,5 @@
-//! What holds a system back must be named, and relieving it must help by no more than was said:
-//! cases, and how they are tried.
+//! Bottleneck cases: the report must name the bottleneck, and relieving it must help by no more
+//! than predicted.
 
 use crate::running::run;
 
@@ -10,7 +10,7 @@ pub struct Case {
     pub place: &'static str,
     pub says: &'static str,
     pub saturated: bool,
-    /// What relieves it and nothing else.
+    /// Setting that relieves only it.
     pub relief: &'static str,
 }
 

@@ -30,7 +30,7 @@ const BASE: &str = r#"
     phases = ["write"]
 "#;
 
-/// What is weak, the station or place that must be named, and how it is relieved tenfold.
+/// A weak component, the station or place that must be named, and its tenfold relief.
 struct Weakness {
     weak: &'static [&'static str],
     station: &'static str,

@@ -69,7 +69,7 @@ fn a_set_that_does_not_fit_is_read_from_the_device() {
     }
 }
 
-/// What reads push out of the cache while it is dirty reaches the device, once.
+/// Dirty data that reads evict reaches the device exactly once.
 #[test]
 fn dirty_data_that_reads_push_out_is_written() {
     let sets = [

@@ -78,8 +78,7 @@ fn every_server_has_a_line_of_its_own() {
     close(rate, 4.0 * 65536.0 / 265.536e-6, 0.01);
 }
 
-/// What is in the cache does not touch the servers: the first reader waits for them,
-/// the second time nobody does.
+/// Cached data needs no server: the first reader waits for the servers, later ones do not.
 #[test]
 fn what_was_read_once_is_read_from_the_cache() {
     let sets = [

@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// What is opened and closed besides is counted, and no call is left out for it.
+/// Additional opens and closes are counted, and no call is omitted.
 #[test]
 fn files_that_are_opened_and_closed_are_read_whole() {
     let sets = [

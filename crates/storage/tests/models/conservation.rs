@@ -1,5 +1,5 @@
-//! What the device does and what the application asked for, on random small
-//! scenarios: no byte is lost, none is written twice.
+//! Compares device transfers with application requests on random small scenarios: no byte is lost
+//! or written twice.
 
 use std::collections::BTreeSet;
 
@@ -114,8 +114,8 @@ fn device_bytes(outcome: &Outcome) -> (u64, u64) {
     (picoseconds % 1_000_000, picoseconds / 1_000_000)
 }
 
-/// Which pages a server's device must read if it has a list of single pages by
-/// last use. Only one process asks, so that its requests come one after the other.
+/// Reference model: the pages a server's device must read with an LRU list of single pages. Only
+/// one process asks, so that its requests come one after the other.
 struct Servers {
     lists: Vec<Vec<u64>>,
     capacity: usize,

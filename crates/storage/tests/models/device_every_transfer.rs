@@ -1,4 +1,4 @@
-//! What holds for every kind of device: each transfer comes back, once.
+//! Properties of every device: each transfer completes exactly once.
 
 use crate::devices::{Ask, device, drive, read, sync, write};
 use headrace_storage::{Content, device};

@@ -1,5 +1,5 @@
-//! What stands before and behind the members of an array: I/O schedulers and the
-//! bus that they share. Members move 100 MB/s and take 1 ms besides.
+//! I/O schedulers before the members of an array, and the bus that they share. Members move 100
+//! MB/s and take 1 ms besides.
 
 use crate::devices::{Ask, device, drive, end, rate, read, write};
 use crate::running::{close, run, station};

@@ -15,7 +15,7 @@ fn raid(level: u32, disks: u32, failed: &str, rebuild: &str) -> headrace_spec::D
     ))
 }
 
-/// When the members were last busy, and what came to them and to the station
+/// Returns the end of the members' work, and the transfers of the members and of the station
 /// "rebuild".
 fn run(raid: &headrace_spec::Device, script: &[Ask]) -> (u64, u64, u64) {
     let (log, net) = drive_net(script, 1, |page| device::build(page, raid));

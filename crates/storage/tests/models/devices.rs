@@ -8,8 +8,7 @@ use headrace_storage::device::{self, BlockDevice};
 use headrace_storage::{Content, Transfer};
 use headrace_trace::Operation;
 
-/// What is asked, and when: as soon as fewer than the depth are out, or at a
-/// time of its own.
+/// A request and its start: as soon as the queue depth permits, or at its own time.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub at: Option<u64>,
@@ -55,7 +54,7 @@ impl Ask {
         }
     }
 
-    /// Of the file system's own structures.
+    /// Marks the request as file system metadata.
     pub fn metadata(self) -> Ask {
         Ask {
             content: Content::Metadata,
@@ -63,7 +62,7 @@ impl Ask {
         }
     }
 
-    /// So many of its blocks the file system has just allocated.
+    /// Sets the number of newly allocated blocks.
     pub fn allocated(self, first_used: u32) -> Ask {
         Ask { first_used, ..self }
     }
@@ -96,7 +95,7 @@ impl Ask {
     }
 }
 
-/// When a transfer was asked for and done, by its number in the script.
+/// Submission and completion of a transfer, by its number in the script.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Took {
     pub asked: u64,
@@ -196,7 +195,7 @@ pub fn rate(script: &[Ask], log: &[Took]) -> f64 {
     bytes as f64 / (end(log) as f64 * 1e-12)
 }
 
-/// When the last was done.
+/// Returns the last completion.
 pub fn end(log: &[Took]) -> u64 {
     log.iter().map(|took| took.done).max().unwrap()
 }

@@ -33,7 +33,7 @@ pub fn at(at: u64, group: u8, size: u64) -> Arrival {
     }
 }
 
-/// When jobs came to their server, by the job's number.
+/// Arrivals of jobs at their server, by the job's number.
 type Log = Arc<Mutex<Vec<(u64, u32)>>>;
 
 pub const SERVICE: u64 = 10;

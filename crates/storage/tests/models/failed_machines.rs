@@ -33,7 +33,7 @@ fn failing(failure: &str, sets: &[&str]) -> Outcome {
     run(&format!("{MACHINES}\n[[failure]]\n{failure}"), sets)
 }
 
-/// What the device does not have is lost, and what is read then comes from the device.
+/// Data that is not on the device is lost, and later reads come from the device.
 #[test]
 fn a_machine_forgets_what_only_its_memory_has() {
     // Messages of 64 KiB and two latencies take 87 us: all 32 writes are done by 2.9 ms, and
@@ -51,7 +51,7 @@ fn a_machine_forgets_what_only_its_memory_has() {
     assert!(busy(&undisturbed, "machine/device") < 0.01 * bytes * 10_000.0);
 }
 
-/// What has been brought to the device is there.
+/// Synced data survives.
 #[test]
 fn a_machine_keeps_what_was_synchronous() {
     // 32 writes of 1.4 ms each are done by then, and some of the reads.

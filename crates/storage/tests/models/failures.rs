@@ -93,7 +93,7 @@ fn who_waits_for_one_copy_takes_another_that_is_back() {
     );
 }
 
-/// What nobody answers any more ends no run that has an end of its own.
+/// Unanswered requests do not end a run that has its own end.
 #[test]
 fn a_run_ends_at_its_time_though_clients_wait_for_ever() {
     let never = "server = 0\nat = \"1 ms\"";
@@ -190,7 +190,7 @@ fn a_chain_is_made_anew_without_the_failed_server() {
     }
 }
 
-/// What a server has answered and not stored is lost, and only that.
+/// Only acknowledged data that was not stored is lost.
 #[test]
 fn a_server_forgets_what_only_its_memory_has() {
     let sets = [

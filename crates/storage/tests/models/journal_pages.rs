@@ -1,4 +1,4 @@
-//! What pages take that a transaction has, where data goes through the journal.
+//! Cost of pages that belong to a transaction, with `data=journal`.
 
 use crate::running::run;
 

@@ -155,7 +155,7 @@ fn large_requests_run_or_are_refused() {
     assert!(message.contains("213 days"), "{message}");
 }
 
-/// What only a run can tell names the fields to look at.
+/// Errors found only in a run name the fields to check.
 #[test]
 fn times_past_the_end_of_time_name_the_fields_that_make_them() {
     let twice = ["workload.0.files=2", "workload.0.think=200 d"];

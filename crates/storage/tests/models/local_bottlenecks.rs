@@ -1,5 +1,4 @@
-//! What holds back the processes of a machine with a local file system: it must be
-//! named, and relieving it must help by no more than was said.
+//! Bottlenecks of a machine with a local file system: named correctly, with correct bounds.
 
 use crate::bottleneck_cases::{Case, are_named, relieving_helps_as_was_said};
 

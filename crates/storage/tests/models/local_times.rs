@@ -1,4 +1,4 @@
-//! How long odd systems take: no longer than their devices can need.
+//! Run times of unusual systems: at most the time their devices need.
 
 use crate::running::{MICROSECOND, latency, refusal, run};
 
@@ -32,9 +32,8 @@ fn streams_that_share_a_disk_take_seeks_and_not_the_way_between() {
     assert!(seconds < 480e6 / 40e6 + 3000.0 * 16e-3, "{seconds}");
 }
 
-/// Where little may be dirty, writers are held back for moments: the device works
-/// all the time. (A tick of the kernel's clock, 4 ms, is the least: with less than
-/// the device writes in that, it does idle.)
+/// With low dirty limits, writers are throttled briefly: the device works all the time. (A tick of
+/// the kernel's clock, 4 ms, is the least: with less than the device writes in that, it does idle.)
 #[test]
 fn small_dirty_limits_do_not_idle_the_device() {
     for limit in ["1 MiB", "4 MiB", "16 MiB"] {
@@ -146,29 +145,30 @@ fn reads_begin_and_contend() {
     }
 }
 
-/// What the last level of the processor's caches has, thing by thing: what comes in takes the place
-/// of anything.
+/// Reference model of the last-level cache with random replacement.
 #[derive(Default)]
-struct LastLevel {
-    reach: f64,
-    came: f64,
+struct LastLevelCache {
+    effective_size: f64,
+    bytes_inserted: f64,
     used: std::collections::HashMap<u64, f64>,
 }
 
-impl LastLevel {
-    fn new(mebibytes: f64) -> LastLevel {
-        LastLevel {
-            reach: mebibytes * 1024.0 * 1024.0,
-            ..LastLevel::default()
+impl LastLevelCache {
+    fn new(mebibytes: f64) -> LastLevelCache {
+        LastLevelCache {
+            effective_size: mebibytes * 1024.0 * 1024.0,
+            ..LastLevelCache::default()
         }
     }
 
-    /// Which part of a thing of so many bytes is there; then all of it is.
+    /// Returns the cached fraction of an object; afterwards all of it is cached.
     fn uses(&mut self, thing: u64, bytes: f64) -> f64 {
         let before = self.used.get(&thing);
-        let there = before.map_or(0.0, |at| ((at - self.came) / self.reach).exp());
-        self.came += bytes * (1.0 - there);
-        self.used.insert(thing, self.came);
+        let there = before.map_or(0.0, |at| {
+            ((at - self.bytes_inserted) / self.effective_size).exp()
+        });
+        self.bytes_inserted += bytes * (1.0 - there);
+        self.used.insert(thing, self.bytes_inserted);
         there
     }
 }
@@ -186,7 +186,7 @@ fn what_was_copied_lately_is_copied_again_in_less_time() {
         ("read", "backward", 12, true),
     ] {
         // Three times each: of what is there before, the first time is that of memory.
-        let mut last = LastLevel::new(8.0);
+        let mut last = LastLevelCache::new(8.0);
         let calls = (0..3).flat_map(|_| 0..block * 16);
         let found: f64 = calls.map(|call| last.uses(call, 65_536.0)).sum();
         let there = found / (3 * block * 16) as f64;
@@ -244,7 +244,7 @@ fn what_was_appended_lately_is_read_in_less_time() {
         );
         let mean = outcome.report.latency["read"].mean;
         // What came in later has taken the place of some of it.
-        let mut last = LastLevel::new(8.0);
+        let mut last = LastLevelCache::new(8.0);
         let calls = (0..2).flat_map(|_| 0..40);
         let found: f64 = calls.map(|at| last.uses(at, f64::from(call))).sum();
         let expected = f64::from(call) / 4096.0 * 1e-6 * (1.0 - 0.6 * found / 40.0);
@@ -252,8 +252,7 @@ fn what_was_appended_lately_is_read_in_less_time() {
     }
 }
 
-/// What a process does between two calls is on a processor, and in no call: who waits for that
-/// processor waits for it too.
+/// Work between two calls occupies a processor and belongs to no call. Others wait for it.
 #[test]
 fn a_process_computes_between_its_calls() {
     // 256 calls of 3 us, with 2 us before each: of four processes, two on each core.
@@ -483,7 +482,7 @@ fn an_append_changes_the_inode() {
     assert!((0.0308..0.0309).contains(&seconds), "{seconds}");
 }
 
-/// What is new costs by the page and by the folio, and a call makes folios of its own length.
+/// New data costs by the page and by the folio; a call creates folios of its own length.
 #[test]
 fn a_new_folio_costs_besides_its_pages() {
     // 4,096 pages at 1 us; as many folios at 10 us, 256 of 64 KiB, or 64 of 256 KiB, of which each
@@ -610,8 +609,7 @@ fn a_device_reads_longer_into_memory_that_was_not_used_yet() {
     }
 }
 
-/// Who reads from the device takes a processor's time for each page; meanwhile the device
-/// reads ahead.
+/// A read from the device costs processor time for each page, while the device reads ahead.
 #[test]
 fn a_page_that_is_read_takes_its_time_on_the_processor() {
     // 64 MiB at 1 GB/s are 67.1 ms; 16,384 pages at 20 us 327.7 ms.
@@ -678,8 +676,8 @@ fn a_rewrite_follows_the_list_of_its_folio() {
     // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The first levels have them when
     // they are used again, or have not, the last has a part; from the second a block takes a
     // fourth, from the last a half.
-    let again = |reach: f64| {
-        let mut last = LastLevel::new(reach);
+    let again = |effective_size: f64| {
+        let mut last = LastLevelCache::new(effective_size);
         let mut lists = 0.0;
         for call in (0..2).flat_map(|_| 0..128) {
             lists += 256.0 * (1.0 - 0.5 * last.uses(call, 26_624.0));

@@ -301,7 +301,7 @@ fn what_does_not_fit_is_refused() {
     );
 }
 
-/// What is about locks is no job: schedulers do not see it, wherever they stand.
+/// Lock messages bypass schedulers at every position.
 #[test]
 fn schedulers_see_jobs_only() {
     let text = [SMALLEST, LOCKS].concat();

@@ -25,7 +25,7 @@ fn one(sets: &[&str]) -> u64 {
     latencies[0] - 2 * LATENCY
 }
 
-/// How long a message with so much data takes.
+/// Returns the transmission time of a message with data.
 fn data(bytes: u64) -> u64 {
     bytes * NANOSECOND + FIRST.min(bytes * NANOSECOND) + LATENCY
 }
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// What a client's cache asks of the servers goes in buffers too.
+/// Requests of a client's cache are sent in buffers too.
 #[test]
 fn a_client_with_a_cache_sends_its_data_in_buffers() {
     let sets = ["messages.kind=rendezvous", "workload.0.block=16 MiB"];

@@ -1,4 +1,4 @@
-//! Where metadata servers are, and by which network they are reached.
+//! Hosts and networks of metadata servers.
 
 use headrace_storage::Outcome;
 

@@ -1,4 +1,4 @@
-//! What blocks that were just allocated take the device besides: each of them once, and no other.
+//! Additional device time of newly allocated blocks: once each, and for no other block.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn syncs(outcome: &Outcome) -> Vec<u64> {
         .collect()
 }
 
-/// How many blocks each write phase is the first to write.
+/// Returns the newly written blocks of each write phase.
 fn first_written(outcome: &Outcome) -> Vec<u64> {
     let (mut known, mut new) = (BTreeSet::new(), vec![0; 4]);
     for it in &outcome.requests {

@@ -185,7 +185,7 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// When each operation on the common file began, and how many did then.
+/// Returns the start of each operation on the common file, and the number that began then.
 fn moments(outcome: &Outcome) -> Vec<(u64, Vec<u32>)> {
     let mut moments = std::collections::BTreeMap::new();
     for it in &outcome.requests {

@@ -1,4 +1,4 @@
-//! What a report says, against the single requests of the same run.
+//! Compares a report with the single requests of the same run.
 
 use std::collections::BTreeMap;
 

@@ -52,7 +52,7 @@ pub fn run_scenario(scenario: &Scenario) -> Outcome {
     outcome.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is wrong with a scenario, found when it is loaded or run.
+/// Returns the error of a scenario, from loading or running it.
 pub fn refusal(text: &str, sets: &[&str]) -> String {
     let scenario = match load(text, sets) {
         Ok(scenario) => scenario,
@@ -105,7 +105,7 @@ pub fn station<'a>(outcome: &'a Outcome, path: &str) -> &'a StationReport {
     found.unwrap_or_else(|| panic!("no station {path}"))
 }
 
-/// How long a station's servers worked in all, in picoseconds.
+/// Returns the total busy time of a station's servers, in picoseconds.
 pub fn busy(outcome: &Outcome, path: &str) -> f64 {
     let station = station(outcome, path);
     station.service * station.visits as f64 * 1e12

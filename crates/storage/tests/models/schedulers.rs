@@ -34,8 +34,8 @@ fn sfq_serves_by_start_tags() {
     assert_eq!(end, 4 * SERVICE);
 }
 
-/// Who was silent has saved nothing: its next job starts at the virtual time,
-/// which is the start tag of the job dispatched last.
+/// An idle group saves no credit: its next job starts at the virtual time, which is the start tag
+/// of the job dispatched last.
 #[test]
 fn sfq_gives_no_credit_for_silence() {
     // Group 0 comes with five jobs, tags 0, 2, 4, 6, 8; group 1 with two at

@@ -29,7 +29,7 @@ fn round_robin_takes_one_of_each_in_turn() {
     assert_eq!(numbers(&log), [0, 1, 2, 4, 5, 6, 3]);
 }
 
-/// Who has no jobs is left out, and queues up behind the others when it has again.
+/// A group without jobs is skipped, and queues behind the others when it has jobs again.
 #[test]
 fn round_robin_keeps_no_place_for_who_is_silent() {
     let mut arrivals = vec![of_client(0, 0); 4];
@@ -98,8 +98,7 @@ fn trr_sorts_over_files() {
     assert_eq!(numbers(&log), [0, 4, 2, 3, 1]);
 }
 
-/// What is not ordered goes first in, first out, in turn with the batches; what waited
-/// first begins.
+/// Unordered jobs are served first in, first out, in turn with the batches.
 #[test]
 fn orr_leaves_other_jobs_in_order() {
     use Operation::{Read, Write};

@@ -244,7 +244,7 @@ fn mclock_keeps_the_limit() {
     );
 }
 
-/// What a group has beyond its reservation is not counted against it.
+/// Service beyond its reservation does not count against a group.
 #[test]
 fn mclock_does_not_count_spare_service_against_the_reservation() {
     // Alone until 100, group 0 has ten jobs: three by reservation (0, 40, 80), the

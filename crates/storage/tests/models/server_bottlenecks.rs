@@ -1,5 +1,5 @@
-//! What holds back a parallel file system whose servers are machines: it must be
-//! named, and relieving it must help by no more than was said.
+//! Bottlenecks of a parallel file system whose servers are machines: named correctly, with correct
+//! bounds.
 
 use crate::bottleneck_cases::{Case, are_named, relieving_helps_as_was_said};
 

@@ -1,4 +1,4 @@
-//! What processes ask for, and when.
+//! Requests of processes and their times.
 
 use std::collections::{BTreeMap, BTreeSet};
 

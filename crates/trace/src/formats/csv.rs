@@ -105,7 +105,7 @@ fn is_header(row: &ByteRecord) -> bool {
     is(&COLUMNS) || is(&COLUMNS[..REQUIRED])
 }
 
-/// What the CSV library has taken since the last row, and how it ended.
+/// Bytes that the CSV library has read since the last row, and the end of that read.
 #[derive(Default)]
 struct Watch {
     taken: AtomicU64,

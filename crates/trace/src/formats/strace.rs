@@ -68,7 +68,7 @@ fn sniff(beginning: &[u8]) -> bool {
         .any(|line| is_surely_strace(&prefix(line)))
 }
 
-/// Whether a line is a call with its result or has a time.
+/// Returns true if a line is a call with its result or has a time.
 fn is_surely_strace(line: &Prefix<'_>) -> bool {
     let timed = line.stamp.kind != StampKind::Absent;
     syntax::body(line.rest).is_some_and(|body| timed || body.is_whole_call())
@@ -90,7 +90,7 @@ struct StraceReader {
     broken: Broken,
     state: State,
     clock: Clock,
-    /// How many records were given.
+    /// Number of records that were given.
     records: u64,
     at_end: bool,
 }
@@ -138,13 +138,13 @@ impl Reader for StraceReader {
     }
 }
 
-/// What strace says on its error output of a process that it traces.
+/// Message of strace about a traced process.
 #[derive(Debug, PartialEq, Eq)]
 struct Message<'a> {
-    /// What stands before it on the line.
+    /// Text before it on the line.
     before: &'a [u8],
     process: u32,
-    /// How many threads it has attached to; none if it has detached.
+    /// Number of attached threads; none if it has detached.
     threads: Option<u32>,
 }
 
@@ -205,7 +205,7 @@ impl Broken {
     }
 }
 
-/// Whether a line that lacks its newline may be whole all the same.
+/// Returns true if a line that lacks its newline may be whole all the same.
 fn ends_well(line: &[u8]) -> bool {
     [&b">"[..], b"+++", b"---", b"= ?"]
         .iter()
@@ -342,7 +342,7 @@ impl StraceReader {
     }
 }
 
-/// Whether some of the next lines have times.
+/// Returns true if some of the next lines have times.
 fn times_follow(ahead: &[u8]) -> bool {
     let lines = ahead.split(|byte| *byte == b'\n').take(100);
     lines.into_iter().any(|line| {

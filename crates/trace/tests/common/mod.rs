@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Code shared by the tests.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::io::Cursor;

@@ -187,8 +187,8 @@ fn every_write_is_followed_by_the_sync_of_its_file() {
     }
 }
 
-/// Of n transfers with a share p of reads, n·p are reads, give or take four
-/// standard deviations √(n·p·(1−p)).
+/// Among n transfers with a read fraction p, n·p are reads, give or take four standard deviations
+/// √(n·p·(1−p)).
 #[test]
 fn a_mixed_phase_reads_its_share() {
     for share in [0.0, 0.3, 0.7, 1.0] {
@@ -212,7 +212,7 @@ fn a_mixed_phase_reads_its_share() {
     }
 }
 
-/// Which transfers are reads is drawn for each process and phase anew.
+/// Reads are drawn anew for each process and phase.
 #[test]
 fn processes_and_phases_mix_in_their_own_way() {
     let ior = Ior {

@@ -1,4 +1,4 @@
-//! Which file an operation is on.
+//! Selection of the file of an operation.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use headrace_spec::{Locality, OperationMix};
 
 use super::first_with;
 
-/// What is done with a file.
+/// Operation on a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// It is read.
@@ -18,7 +18,7 @@ pub enum Purpose {
     Other,
 }
 
-/// How files are chosen, in groups: a group has every so many files, and so all sizes.
+/// Selection of files by groups. Each group takes every n-th file and so has all sizes.
 #[derive(Clone, Debug)]
 pub struct Groups {
     files: u32,
@@ -30,7 +30,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Those of so many files of a mix; none if all of them are alike.
+    /// Creates the groups for the files of an operation mix; none if all files are equally likely.
     pub fn new(mix: &OperationMix, files: u32) -> Option<Groups> {
         let groups = mix.locality.groups;
         if groups == 1 && mix.write_files == 0.0 {
@@ -42,7 +42,7 @@ impl Groups {
         })
     }
 
-    /// Those of so many names, all for whatever purpose.
+    /// Creates the groups for `count` names, independent of purpose.
     pub fn of_names(count: u32, locality: &Locality) -> Groups {
         let groups = locality.groups.min(count.max(1));
         let mut up_to = poisson(locality.mean_group(), groups);
@@ -103,7 +103,7 @@ impl Groups {
     }
 }
 
-/// How likely the numbers from 0 to below `count` are, in relation to each other.
+/// Returns the relative probabilities of the numbers from 0 to below `count`.
 fn poisson(mean: f64, count: u32) -> Vec<f64> {
     // Logarithms: a power of the mean alone may be too large for a number.
     let mut logarithm = -mean;

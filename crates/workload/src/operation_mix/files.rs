@@ -10,13 +10,13 @@ use super::first_with;
 pub struct Sets(Vec<Set>);
 
 impl Sets {
-    /// Those of a mix.
+    /// Creates the file sets of an operation mix.
     pub fn new(mix: &OperationMix) -> Sets {
         let sets = mix.sets().into_iter();
         Sets(sets.map(|files| Set::new(mix, files)).collect())
     }
 
-    /// How many there are.
+    /// Number of there that are.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -67,7 +67,7 @@ impl Set {
         }
     }
 
-    /// Whether a file is in it.
+    /// Returns true if a file is in it.
     pub fn has(&self, file: u32) -> bool {
         (self.files.first..self.files.end()).contains(&file)
     }

@@ -1,5 +1,5 @@
-//! Operations on the common file that several processes carry out at the same moment (Wang
-//! 2002, section 3.3.6).
+//! Operations on the common file that several processes execute at the same moment (Wang 2002,
+//! section 3.3.6).
 //!
 //! ```text
 //!   a process draws one ─▶ (waits) ─┐
@@ -10,9 +10,9 @@
 //! oldest round that lacks them before they do anything else, and so no two rounds wait for
 //! each other. With the last one comes the go-ahead.
 //!
-//! If some processes are carried out elsewhere, a round has begun when all have been told, in
-//! one order for all. A primary whose round is not told of yet joins those that are, and comes
-//! back to its own: otherwise two that begin at the same moment would wait for each other.
+//! If some processes are executed elsewhere, a round has begun when all have been notified, in one
+//! order for all. A primary whose round is not reported yet joins those that are, and comes back to
+//! its own: otherwise two that begin at the same moment would wait for each other.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -24,15 +24,15 @@ use crate::{Ask, RoundCounts, RoundMessage};
 /// Rounds that were begun.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    /// Whether some processes are carried out elsewhere.
+    /// True if some processes are executed elsewhere.
     among_several: bool,
-    /// Those of processes here that not all have been told of.
+    /// Local rounds not yet announced to all places.
     untold: VecDeque<Primary>,
-    /// How many all have been told of.
+    /// Number of rounds announced to all places.
     told: u64,
-    /// Those that have no go-ahead, the oldest first.
+    /// Rounds that have not started, oldest first.
     waiting: VecDeque<Round>,
-    /// What processes were given the go-ahead for, and have not taken yet.
+    /// Operations that may start and that processes have not taken yet.
     ready: HashMap<u32, Ask>,
     woken: VecDeque<u32>,
     /// For those elsewhere.
@@ -40,43 +40,43 @@ pub struct Rounds {
     whole: u64,
 }
 
-/// Who begins a round.
+/// Process that begins a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Primary {
     pub rank: u32,
-    /// What it stands for: itself, or its client.
+    /// Participant that it represents: itself, or its client.
     pub seat: u32,
     pub ask: Ask,
-    /// Whether it was called to an older round meanwhile.
+    /// True if it was called to an older round meanwhile.
     away: bool,
 }
 
 #[derive(Debug)]
 struct Round {
     number: u64,
-    /// Whether a process here has begun it.
+    /// True if a process here has begun it.
     own: bool,
-    /// How long its primary thinks.
+    /// Duration for which its primary thinks.
     after: Span,
     /// The primary that has not come back.
     away: Option<Primary>,
-    /// What its processes do, by their ranks.
+    /// Operations of its processes, by rank.
     asks: Vec<(u32, Ask)>,
     /// Whom it lacks: processes, or clients of which any process will do.
     lacks: Vec<u32>,
-    /// Whether it lacks nobody here, and those elsewhere know.
+    /// True if it lacks nobody here, and those elsewhere know.
     all_here: bool,
-    /// The operation that all carry out.
+    /// The operation that all execute.
     call: MixedOperation,
 }
 
 impl Rounds {
-    /// Some processes are carried out elsewhere.
+    /// Some processes are executed elsewhere.
     pub fn among_several(&mut self) {
         self.among_several = true;
     }
 
-    /// Whether some processes are carried out elsewhere.
+    /// Returns true if some processes are executed elsewhere.
     pub fn are_among_several(&self) -> bool {
         self.among_several
     }
@@ -86,12 +86,12 @@ impl Rounds {
         self.messages.push_back(message);
     }
 
-    /// What is to be said to those elsewhere.
+    /// Returns the next message for the other places.
     pub fn message(&mut self) -> Option<RoundMessage> {
         self.messages.pop_front()
     }
 
-    /// What a process was given the go-ahead for.
+    /// Takes the operation that a process may start now.
     pub fn take(&mut self, rank: u32, now: Time) -> Option<Ask> {
         let mut ask = self.ready.remove(&rank)?;
         if let Some(intended) = ask.intended {
@@ -100,13 +100,14 @@ impl Rounds {
         Some(ask)
     }
 
-    /// Whether a process waits in a round for others.
+    /// Returns true if a process waits in a round for others.
     pub fn holds(&self, rank: u32) -> bool {
         let mut asks = self.waiting.iter().flat_map(|round| &round.asks);
         asks.any(|(of, _)| *of == rank)
     }
 
-    /// What a process was given and has not issued, as the run ended while it waited for others.
+    /// Returns the operations of a process that were not issued because the run ended while it
+    /// waited.
     pub fn held(&mut self, rank: u32) -> Vec<Ask> {
         let own = |primary: &Primary| (primary.rank == rank).then_some(primary.ask);
         let mut held: Vec<Ask> = self.ready.remove(&rank).into_iter().collect();
@@ -132,7 +133,7 @@ impl Rounds {
         (!round.is_of(rank)).then_some(round.call)
     }
 
-    /// A process begins a round, which begins when all have been told.
+    /// A process begins a round, which begins when all have been notified.
     pub fn begin(&mut self, rank: u32, seat: u32, ask: Ask, call: MixedOperation) {
         self.untold.push_back(Primary {
             rank,
@@ -163,7 +164,7 @@ impl Rounds {
         true
     }
 
-    /// All have been told of a round; of the primary if it was begun here, for whom the process
+    /// All places have been notified of a round, and of its primary if it was begun here, for whom the process
     /// that asks is none other. It lacks those that `lacks` gives, knowing the primary.
     pub fn begins(
         &mut self,
@@ -206,7 +207,7 @@ impl Rounds {
         }
     }
 
-    /// Whether a round lacks nobody: then all go, or those elsewhere are told.
+    /// Returns true if a round lacks nobody: then all go, or those elsewhere are notified.
     fn look(&mut self, place: usize, last: Option<u32>) {
         let round = &mut self.waiting[place];
         if !round.lacks.is_empty() || round.away.is_some() || round.all_here {
@@ -249,7 +250,7 @@ impl Rounds {
         self.woken.pop_front()
     }
 
-    /// How many were begun here.
+    /// Returns the number of rounds begun here.
     pub fn counts(&self) -> RoundCounts {
         let own = self.waiting.iter().filter(|round| round.own).count();
         RoundCounts {
@@ -260,7 +261,7 @@ impl Rounds {
 }
 
 impl Round {
-    /// Whether it waits for a process that has begun it to come back.
+    /// Returns true if it waits for a process that has begun it to come back.
     fn is_of(&self, rank: u32) -> bool {
         self.away.is_some_and(|it| it.rank == rank)
     }

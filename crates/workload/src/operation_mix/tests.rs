@@ -196,7 +196,7 @@ fn an_open_loop_is_a_poisson_process_of_every_client() {
     }
 }
 
-/// Who asks, and when, changes nothing in what a client asks.
+/// The sequence of a client does not depend on the process that asks, or on time.
 #[test]
 fn a_client_asks_the_same_by_however_many_processes() {
     let what = |all: Vec<(u32, Ask)>| -> Vec<_> {

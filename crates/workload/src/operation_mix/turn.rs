@@ -1,15 +1,15 @@
-//! Which operation comes next: drawn, one of a burst, or what follows another.
+//! Selection of the next operation: drawn, part of a burst, or a follow-up.
 //!
-//! How often each is begun with is worked out beforehand, so that with bursts and what follows
-//! the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead, and
-//! draws again what has had its share; in a run without an end there is no such count.)
+//! The weights of first operations are computed beforehand, so that with bursts and what
+//! follows the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead,
+//! and draws again what has had its share; in a run without an end there is no such count.)
 
 use std::collections::VecDeque;
 
 use headrace_net::Random;
 use headrace_spec::{MixedOperation, OperationMix, Sharing, Weighted};
 
-/// What comes next.
+/// Next turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turn {
     /// The operation.
@@ -18,18 +18,18 @@ pub struct Turn {
     pub file: Option<u32>,
 }
 
-/// What begins, and what follows.
+/// First operations and their followers.
 #[derive(Clone, Debug)]
 pub struct Turns {
-    /// What is begun with and how often: an operation, so many times one after the other.
+    /// First operations with weights: an operation and its number of repeats.
     begin: Weighted<(MixedOperation, u32)>,
-    /// What follows an operation, and how often it does.
+    /// Follow-up operations and their probabilities.
     followers: Vec<(MixedOperation, MixedOperation, f64)>,
 }
 
 impl Turns {
-    /// Those of a mix on so many clients of so many processes each. What several do together is
-    /// begun with by one of them.
+    /// Creates the turns of an operation mix for `clients` clients with `per_client` processes
+    /// each. One process starts an operation that several execute together.
     pub fn new(mix: &OperationMix, clients: u32, per_client: u32) -> Turns {
         let together = match mix.sharing {
             Sharing::None => 1,
@@ -81,7 +81,7 @@ impl Turns {
         }
     }
 
-    /// What a client does next, of whom `coming` is what is due.
+    /// Returns the next turn of a client; `coming` holds the turns already due.
     pub fn next(&self, coming: &mut VecDeque<Turn>, random: &mut Random<'_>) -> Turn {
         if let Some(due) = coming.pop_front() {
             return due;

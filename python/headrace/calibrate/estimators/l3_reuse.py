@@ -120,7 +120,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
 def found(part: float, often: float) -> float:
     """Return the mean share of copied data that is found in the cache, for random calls.
 
-    An insertion evicts a random line (crates/storage/src/localfs/last_level.rs). Let r be the
+    An insertion evicts a random line (crates/storage/src/localfs/last_level_cache.rs). Let r be the
     cached share of the file. After x calls per block, r' = (1 - r) (1 - r / part). The result is
     the mean of r.
 

@@ -23,8 +23,8 @@ section! {
         average_seek: Seconds = required("4.7 ms") aka ["seek", "seek_time"],
         /// The seek over all tracks.
         full_stroke_seek: Seconds = required("9.7 ms") aka ["maximum_seek", "full_seek"],
-        /// What a seek takes longer before writing; data sheets give it as the
-        /// difference between the average write and read seek.
+        /// Additional seek time before a write: the difference between average write and read seek
+        /// in data sheets.
         write_settle: Seconds = default("0 s", "nothing is assumed: data sheets tell"),
         /// Time to go on at the next surface of a cylinder.
         head_switch: Seconds = same(track_to_track_seek),
@@ -42,10 +42,10 @@ section! {
         buffer: Bytes = default("0 B", "nothing is assumed about a buffer") aka ["cache"],
         /// Sequential streams that the buffer can hold at once.
         segments: u32 as AtLeastOne = default(16, "declared default: typical of drives since 2000"),
-        /// Whether reading goes on into the buffer when nothing else is to do.
+        /// If true, the disk reads ahead into the buffer while idle.
         read_ahead: bool = default(true, "every drive of the catalogue does; it needs a buffer"),
-        /// Whether a write is done when the buffer has it. Synchronising and
-        /// forced writes wait for the medium.
+        /// If true, a write completes when the buffer has it. Synchronising and forced writes wait
+        /// for the medium.
         write_cache: bool = default(false, "what is acknowledged is on the medium"),
         /// Rate of the bus to the host.
         interface_rate: Rate = required("320 MB/s") aka ["bus_rate"],
@@ -54,8 +54,7 @@ section! {
         /// Commands that the drive takes at once to choose the next from; 1 for
         /// no command queueing.
         queue_depth: u32 as AtLeastOne = default(1, "no command queueing") aka ["depth", "queue"],
-        /// How long a command may be passed over for ones that take less
-        /// positioning.
+        /// Maximum wait of a command while others with less positioning time are preferred.
         age_limit: Seconds = default("0.5 s", "declared default: Jacobson and Wilkes 1991 bound the age of commands, drives do not tell theirs"),
     }
     check geometry_is_possible;

@@ -16,7 +16,7 @@ use crate::declare::kinds;
 use crate::values::{Bytes, Rate};
 
 kinds! {
-    /// What kind of storage device it is.
+    /// Kind of storage device.
     pub enum Device default "simple", "the least that can be said of a device" {
         SimpleDevice = "simple",
         Disk = "disk",

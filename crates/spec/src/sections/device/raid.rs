@@ -11,13 +11,13 @@ section! {
     pub struct Raid {
         /// 0, 1, 5 (left-symmetric), 6 (left-symmetric) or 10.
         level: u32 as Ordinal = required(5),
-        /// How many devices there are.
+        /// Number of devices.
         disks: u32 as AtLeastOne = required(4) aka ["members", "devices"],
         /// Consecutive bytes on one device.
         chunk: Bytes = default("512 KiB", "mdadm(8), the default of --chunk") aka ["stripe_unit"],
-        /// Whether a controller makes the array, so that the I/O scheduler stands
-        /// before it. Else the operating system does (Linux's md, device mapper),
-        /// and one stands before each device, as requests pass through to them.
+        /// If true, a hardware controller forms the array, with the I/O scheduler before it. Else
+        /// the operating system does (Linux's md, device mapper), and one stands before each
+        /// device, as requests pass through to them.
         hardware: Option<bool> = optional("it is if it has a cache of its own"),
         /// The bus that the devices share.
         bus: Bus = section() aka ["channel", "host_adapter"],
@@ -27,7 +27,7 @@ section! {
         rebuild: Rebuild = section(),
         /// The controller's cache.
         cache: ControllerCache = section() aka ["controller"],
-        /// What each of them is.
+        /// Kind of each member.
         member: Member = section() aka ["disk"],
     }
     check array_is_possible;
@@ -49,7 +49,7 @@ section! {
     /// The rebuilding of a failed device: the others are read, a spare is
     /// written.
     pub struct Rebuild {
-        /// Which of `failed` is rebuilt, from the start of the run on.
+        /// Disk of `failed` that is rebuilt from the start of the run.
         disk: Option<u32> as Option<Ordinal> = optional("none is"),
         /// Most bytes of the device rebuilt in a second.
         rate: Option<Rate> = optional("no limit but share and the devices") aka ["speed"],
@@ -58,7 +58,7 @@ section! {
         share: f64 as Share = default(1.0, "rebuilding goes on all the time") aka ["priority"],
         /// Bytes rebuilt at once.
         chunk: Bytes = default("64 KiB", "Linux, drivers/md/raid1-10.c: RESYNC_BLOCK_SIZE"),
-        /// How many chunks are under way at once.
+        /// Number of chunks rebuilt concurrently.
         chunks: u32 as AtLeastOne = default(32, "Linux, drivers/md/raid1.c: RESYNC_DEPTH") aka ["depth"],
         /// Bytes to rebuild, from the begin of the device.
         size: Option<Bytes> = optional("the whole device"),
@@ -72,9 +72,9 @@ section! {
     pub struct ControllerCache {
         /// Room for data; 0: there is no cache.
         size: Bytes = default("0 B", "no cache"),
-        /// Whether a write is done when the cache has it.
+        /// If true, a write completes when the cache has it.
         write_back: bool = default(true, "what such caches are bought for"),
-        /// Whether it survives a loss of power: without, it writes through.
+        /// If true, it survives a loss of power: without, it writes through.
         battery: bool = default(true, "a cache that writes back without would lose data"),
         /// Rate at which data goes through it.
         rate: Rate = default("1 GB/s", "declared default: about four lanes of PCI Express 1.0"),
@@ -82,13 +82,13 @@ section! {
         destage_above: f64 as Portion = default(0.5, "declared default: room for a burst, and for gathering stripes") aka ["low_mark"],
         /// After so long without a transfer, all of it goes.
         idle_time: Seconds = default("100 ms", "declared default: longer than pauses between calls"),
-        /// Writes to the array that are under way at once.
+        /// Writes to the array that are in progress at once.
         destages: u32 as AtLeastOne = default(32, "declared default: some for each of several devices"),
     }
 }
 
 kinds! {
-    /// What kind of device each member is.
+    /// Kind of each member device.
     pub enum Member default "simple", "the least that can be said of a device" {
         SimpleDevice = "simple",
         Disk = "disk",
@@ -111,7 +111,7 @@ impl Member {
 }
 
 impl Raid {
-    /// Whether a controller makes the array, and not the operating system.
+    /// Returns true if a controller makes the array, and not the operating system.
     #[must_use]
     pub fn is_hardware(&self) -> bool {
         self.hardware.unwrap_or(self.cache.size.0 > 0)

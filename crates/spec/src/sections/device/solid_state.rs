@@ -20,9 +20,9 @@ section! {
         channels: u32 as AtLeastOne = required(8),
         /// Flash dies on each channel.
         dies: u32 as AtLeastOne = required(4) aka ["chips", "ways"],
-        /// What is read or programmed at once, all planes of a die together.
+        /// Unit of reads and programs, over all planes of a die.
         page: Bytes = required("16 KiB") aka ["page_size"],
-        /// What the translation layer maps: smaller writes cost one of these.
+        /// Mapping unit of the translation layer: smaller writes cost one unit.
         mapping_unit: Bytes = default("4 KiB", "declared default: the usual sector of file systems and of translation layers"),
         /// Pages that are erased together.
         pages_per_block: u32 as AtLeastOne = default(256, "declared default: typical of planar multi-level flash"),
@@ -44,21 +44,21 @@ section! {
         /// Room for written data on its way to the flash; 0: a write is done
         /// when it is programmed.
         write_cache: Bytes = default("0 B", "nothing is assumed about a cache") aka ["cache", "buffer"],
-        /// Whether the write cache survives a loss of power, so that
-        /// synchronising, and writes that must be on the medium, wait for nothing else.
+        /// If true, the write cache survives a loss of power, so that synchronising, and writes
+        /// that must be on the medium, wait for nothing else.
         power_loss_protection: bool = default(false, "what is synchronised is in the flash"),
         /// Flash beyond the capacity, as a part of the capacity. Each die needs 13 spare
         /// erase blocks to be cleaned.
         over_provisioning: f64 as NonNegative = default(0.07, "a drive of 2^30 bytes to the GB that offers 10^9 has 7 %") aka ["spare"],
-        /// How much of the capacity holds data at the start, written in order.
+        /// Fraction of the capacity that holds sequentially written data at the start.
         fill: f64 as Portion = default(1.0, "a drive in use: nothing was trimmed") aka ["fill_level"],
     }
     check geometry_is_possible;
 }
 
-/// Spare erase blocks of a die without which it cannot be cleaned: four streams have a
-/// block each and one to go on in, two are kept free to clean into, one is written at
-/// random, one is cleaned, and one is left over.
+/// Minimum spare erase blocks of a die for cleaning. Four streams need a current and a next block
+/// each. Two blocks stay free as cleaning targets, one is written at random, one is cleaned, and
+/// one is left over.
 pub const LEAST_SPARE_BLOCKS: u64 = 13;
 
 /// Erase blocks of a drive: some 60 bytes each are remembered.

@@ -25,20 +25,20 @@ section! {
         time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it, with transfers of several processes at once"),
         /// The same of a write.
         write_time_per_transfer: Seconds = same(time_per_transfer),
-        /// Time that each block of 4 KiB takes the device besides its bytes where the file system
-        /// has just allocated it: whatever is behind the device, a hypervisor's page cache or a
-        /// volume that grows, must make room for it.
+        /// Additional device time of each 4 KiB block that the file system has just allocated. The
+        /// storage behind the device, such as a hypervisor's page cache or a growing volume, must
+        /// allocate it too.
         new_block: Seconds = default("0 s", "nothing is assumed: measure it, with new files that are synced"),
-        /// Time that each page of 4 KiB takes the device besides its bytes where it reads into memory
-        /// for the page cache that nobody has used yet: a hypervisor that takes free memory back
-        /// must find some (virtio 1.2, section 5.5.6.7: free page reporting).
+        /// Additional device time of each 4 KiB page that is read into memory used for the first
+        /// time. A hypervisor that reclaims free memory must provide it (virtio 1.2, section
+        /// 5.5.6.7: free page reporting).
         fresh_page: Seconds = default("0 s", "nothing is assumed: measure it, with cold reads some seconds after memory was given back"),
-        /// Transfers that the device has under way at once: another begins when one of them is
+        /// Transfers that the device has in progress at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
-        /// Transfers are served in bulk: the device begins `latency` after the first has come,
-        /// works through all that is there and what comes meanwhile, flushes too, and tells
-        /// of all of them together, with one interrupt.
+        /// Transfers are served in bulk. The device starts `latency` after the first arrival and
+        /// serves all waiting and newly arriving transfers, flushes included. It completes them
+        /// together, with one interrupt.
         bulk_service: bool = default(false, "each transfer is told of by itself; a hypervisor with one thread for a disk tells of all together (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue)"),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).

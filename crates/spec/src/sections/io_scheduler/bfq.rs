@@ -12,15 +12,15 @@ section! {
         max_budget: Bytes = default("8 MiB", "block/bfq-iosched.c: bfq_default_max_budget, 16 * 1024 sectors"),
         /// The longest time that a process has the device.
         timeout_sync: Seconds = default("125 ms", "block/bfq-iosched.c: bfq_timeout, HZ/8"),
-        /// How long the device is left idle for a process's next request; 0: not.
+        /// Idle time of the device while it waits for a process's next request; 0: none.
         slice_idle: Seconds = default("8 ms", "block/bfq-iosched.c: bfq_slice_idle, 1/125 s"),
         /// A synchronous request that has waited this long goes first.
         fifo_expire_sync: Seconds = default("125 ms", "block/bfq-iosched.c: bfq_fifo_expire"),
         /// Another request that has waited this long goes first.
         fifo_expire_async: Seconds = default("250 ms", "block/bfq-iosched.c: bfq_fifo_expire"),
-        /// How far behind the head the next request may lie.
+        /// Maximum distance of the next request behind the head.
         back_seek_max: Bytes = default("16 MiB", "block/bfq-iosched.c: bfq_back_max"),
-        /// How many times longer a way back counts than the same way forward.
+        /// Cost factor of a backward seek relative to a forward seek of the same distance.
         back_seek_penalty: u32 as AtLeastOne = default(2, "block/bfq-iosched.c: bfq_back_penalty"),
         /// The weight of process 0, 1, ... within its priority class.
         weights: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("by the level of priority, (8 - level) * 10: bfq_ioprio_to_weight in block/bfq-wf2q.c; 40 at level 4") aka ["shares"],

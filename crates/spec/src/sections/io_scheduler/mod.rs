@@ -37,13 +37,13 @@ section! {
     /// The queue before a block device, which merges and orders requests; of an
     /// array that the operating system makes, one before each member.
     pub struct IoScheduler {
-        /// How requests are ordered.
+        /// Kind of I/O scheduler.
         #[serde(flatten)]
         kind: IoSchedulerKind = kinds(),
-        /// How many requests are at the device at once; 1: it queues no commands.
+        /// Queue depth of the device; 1: it queues no commands.
         depth: Option<u32> as Option<AtLeastOne> = optional("32, the tags of Serial ATA's Native Command Queuing; with kind = \"none\", transfers go to the device as they come, any number and unmerged") aka ["queue_depth"],
-        /// How many requests that somebody waits for are in the queue and at the
-        /// device, and how many others; more wait before the queue.
+        /// Maximum number of synchronous requests in the queue and at the device, and of
+        /// asynchronous ones. Further requests wait before the queue.
         requests: u32 as AtLeastOne = default(REQUESTS, "nr_requests: BLKDEV_MAX_RQ in include/linux/blkdev.h, Linux 2.6-5.16") aka ["nr_requests"],
         /// The most bytes that merging makes one request of.
         largest_request: Bytes = default("1280 KiB", "max_sectors_kb: BLK_DEF_MAX_SECTORS in include/linux/blkdev.h, Linux 4.3-6.14 (512 KiB before)") aka ["max_sectors_kb"],
@@ -66,13 +66,13 @@ kinds! {
 }
 
 impl IoScheduler {
-    /// Whether there is a queue at all.
+    /// Returns true if there is a queue at all.
     #[must_use]
     pub fn queues(&self) -> bool {
         self.depth.is_some() || !matches!(self.kind, IoSchedulerKind::NoIoScheduler(_))
     }
 
-    /// How many requests are at the device at once, if there is a queue.
+    /// Returns the queue depth of the device, if there is a queue.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth.unwrap_or(DEPTH)

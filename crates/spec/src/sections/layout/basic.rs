@@ -7,7 +7,7 @@ section! {
     /// The whole file on one server (OrangeFS: basic distribution,
     /// src/io/description/dist-basic.c).
     pub struct Basic {
-        /// Which server holds the file.
+        /// Server that holds the file.
         first: FirstServer = default("round-robin", "spreads the files evenly")
             aka ["start"],
     }

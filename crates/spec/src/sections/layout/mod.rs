@@ -17,19 +17,18 @@ use crate::sections::{Parallel, Pool, ReplicaSets, Scenario};
 use crate::values::{Bytes, Count, NonEmpty};
 
 section! {
-    /// How files are laid out over the servers.
+    /// Layout of files over the servers.
     pub struct Layout {
-        /// How a file's data is spread.
+        /// Kind of layout.
         #[serde(flatten)]
         kind: LayoutKind = kinds(),
         /// Largest job sent to a server: a larger piece becomes several jobs.
         packet: Option<Bytes> = optional("a piece is one job, however large"),
         /// The pool whose servers hold the files.
         pool: Option<String> = optional("files may lie on every server"),
-        /// Which server holds the first byte of each of the first files, in the order of
-        /// their numbers, where that is known: one that hashes names, for instance, has
-        /// put them there already. Where the files are in a pool, which of its servers;
-        /// with copies, which set of servers.
+        /// Known servers of the first byte of the first files, by file number, for example from a
+        /// system that hashes names. With a pool the numbers count its servers; with copies, its
+        /// sets of servers.
         first_servers: Option<Vec<u32>> as Option<NonEmpty<Count>> = optional("`first` says it for all files"),
     }
     check pool_has_room;
@@ -46,7 +45,7 @@ kinds! {
 }
 
 impl LayoutKind {
-    /// Which server holds the first byte of a file.
+    /// Returns the server that holds the first byte of a file.
     #[must_use]
     pub fn first(&self) -> FirstServer {
         match self {

@@ -6,13 +6,13 @@ use crate::sections::{Layout, Parallel, Scenario};
 use crate::values::{Bytes, CountOr, choice, word};
 
 choice! {
-    /// Which server holds the first stripe of a file.
+    /// Server that holds the first stripe of a file.
     pub enum FirstServer {
         /// The one after the previous file's first server.
         RoundRobin = "round-robin",
-        /// The one after the last server of the file that was used for the first time
-        /// before, in the same pool: as many stripes for each server, whatever the files'
-        /// numbers (Lustre: lustre/lod/lod_qos.c, `lod_ost_alloc_rr`).
+        /// The server after the last one of the previously created file in the same pool. Each
+        /// server gets equally many stripes, independent of the files' numbers (Lustre:
+        /// lustre/lod/lod_qos.c, `lod_ost_alloc_rr`).
         Balance = "balance",
         /// Any, with equal probability.
         Random = "random",
@@ -52,7 +52,7 @@ section! {
         /// over how many of these.
         servers: ServersPerFile as CountOr<ServersPerFile> = default("all", "every file uses every server")
             aka ["count", "stripe_count"],
-        /// Which server holds the first stripe of a file.
+        /// Server that holds the first stripe of a file.
         first: FirstServer = default("round-robin", "spreads the first stripes evenly")
             aka ["start", "offset"],
     }

@@ -15,13 +15,13 @@ section! {
         /// Size of a strip: the contiguous bytes of a file on one server.
         unit: Bytes = default("64 KiB", "OrangeFS, pvfs2-dist-twod-stripe.h: PVFS_DIST_TWOD_STRIPE_DEFAULT_STRIP_SIZE")
             aka ["strip", "strip_size", "stripe"],
-        /// How many groups; each server is one where there are fewer servers.
+        /// Number of groups; with fewer servers each server is a group.
         groups: u32 as AtLeastOne = default(2, "OrangeFS, pvfs2-dist-twod-stripe.h: PVFS_DIST_TWOD_STRIPE_DEFAULT_GROUPS")
             aka ["num_groups"],
         /// Strips on each server of a group before the next group's turn.
         factor: u32 as AtLeastOne = default(256, "OrangeFS, pvfs2-dist-twod-stripe.h: PVFS_DIST_TWOD_STRIPE_DEFAULT_FACTOR")
             aka ["group_strip_factor"],
-        /// Which server holds the first strip of a file.
+        /// Server that holds the first strip of a file.
         first: FirstServer = default("round-robin", "spreads the first strips evenly")
             aka ["start"],
     }
@@ -35,7 +35,7 @@ const MOST_STRIPS: u64 = 1_000_000;
 const LARGEST_STRIP: u64 = 1 << 40;
 
 impl TwoDimensional {
-    /// How many groups so many servers are divided into.
+    /// Returns the number of groups for a number of servers.
     #[must_use]
     pub fn groups_of(&self, servers: u32) -> u32 {
         self.groups.min(servers)

@@ -12,7 +12,7 @@ section! {
     pub struct VariableStrip {
         /// The strips in order.
         strip: Vec<Strip> as Tables<Strip> = required([Strip::example()]) aka ["strips"],
-        /// Which of the system's servers is number 0 of a file.
+        /// Server that is number 0 of a file.
         first: FirstServer = default("round-robin", "spreads the first strips evenly")
             aka ["start"],
     }
@@ -23,7 +23,7 @@ section! {
     pub struct Strip {
         /// The server, counted from the file's first one.
         server: u32 as crate::values::Count = required(0),
-        /// How many bytes.
+        /// Returns the length in bytes.
         size: Bytes = required("64 KiB"),
     }
 }

@@ -14,14 +14,14 @@ section! {
         /// Time that a server takes for a client's message about a lock, one after the
         /// other.
         time_per_lock: Seconds = default("0 s", "no cost is assumed") aka ["time"],
-        /// What extents are multiples of.
+        /// Granularity of extents.
         unit: Bytes = default("4 KiB", "a page: lustre/ldlm/ldlm_extent.c, ldlm_extent_internal_policy_fixup") aka ["page", "align"],
-        /// Whether a lock is granted larger than it was asked for.
+        /// If true, a lock is granted larger than it was asked for.
         grow: bool = default(true, "the largest extent that conflicts with nobody: lustre/ldlm/ldlm_extent.c, ldlm_extent_policy"),
         /// Beyond how many conflicting locks on the same object a writer's lock grows no
         /// further than `contended_growth`.
         contended_locks: u32 as crate::values::Count = default(32, "lustre/ldlm/ldlm_extent.c, ldlm_extent_internal_policy_fixup"),
-        /// How far such a lock may reach from where it was asked for.
+        /// Maximum extent of such a lock from the requested range.
         contended_growth: Bytes = default("32 MiB", "LDLM_MAX_GROWN_EXTENT in lustre/ldlm/ldlm_extent.c"),
     }
     check pages_and_copies_fit;

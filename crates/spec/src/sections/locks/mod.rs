@@ -9,7 +9,7 @@ pub use none::NoLocks;
 use crate::declare::kinds;
 
 kinds! {
-    /// Who sees to it that clients read what others have written.
+    /// Coherence of clients' data.
     pub enum Locks default "none", "nobody, as with PVFS" {
         NoLocks = "none",
         ExtentLocks = "extent",

@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes, choice};
 
 choice! {
-    /// How a file system remembers where a file's blocks are.
+    /// Block mapping of a file system.
     pub enum Mapping {
         /// A pointer to each block, in indirect blocks (ext2, ext3).
         Indirect = "indirect",
@@ -16,12 +16,11 @@ choice! {
 }
 
 section! {
-    /// Where files lie on the device, and how that is remembered.
+    /// Block allocation of files on the device, and their block mapping.
     pub struct Allocation {
-        /// How a file's blocks are found.
+        /// Block mapping of files.
         mapping: Mapping = default("extents", "ext4 and XFS"),
-        /// Whether blocks are chosen when data is written back rather than when
-        /// it is written.
+        /// If true, blocks are chosen when data is written back rather than when it is written.
         delayed: bool = default(false, "ext2 and ext3 choose at once"),
         /// The size of a group of blocks of 4 KiB; files are spread over the groups.
         group: Bytes = default("128 MiB", "8 blocks of 4 KiB bitmap: mke2fs"),

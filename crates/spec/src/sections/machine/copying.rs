@@ -6,12 +6,10 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, Fraction, Multiple, Portion, Seconds};
 
 section! {
-    /// The time to copy a page between the page cache and a process, which
-    /// grows once the process's buffer outgrows its share of a cache of the
-    /// processor (Nguyen 2011, section 4.5). Two caches give three times: the
-    /// pages of a request up to the share of the first take `page_in_l2` each,
-    /// those up to the share of the second `page_in_l3`, the rest
-    /// `page_in_memory`.
+    /// Time to copy a page between the page cache and a process. It grows when the process's buffer
+    /// exceeds its share of a processor cache (Nguyen 2011, section 4.5). Two caches give three
+    /// times. The pages of a request up to the share of the first take `page_in_l2` each, those up
+    /// to the share of the second `page_in_l3`, the rest `page_in_memory`.
     pub struct Copying {
         /// The first-level cache of a core for data; 0 if nothing is assumed of one.
         l1: Bytes = default("0 B", "none is assumed: the processor's data sheet"),
@@ -29,26 +27,25 @@ section! {
         page_in_l3: Seconds = same(page_in_l2),
         /// Time for a page beyond the share of the last cache.
         page_in_memory: Seconds = same(page_in_l3),
-        /// Time of each read out of the page cache besides its pages and `cpu.system_call`: the
-        /// first lines of its page and what tells where that is are in no cache of the processor,
-        /// and nothing has fetched them ahead. Reads that go on within a page do not take it.
+        /// Time of each read from the page cache besides its pages and `cpu.system_call`. The first
+        /// lines of its page and its index entry are in no processor cache and not prefetched.
+        /// Reads that go on within a page do not take it.
         read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// How long the last level of the processor's caches keeps what was used, pages copied and
-        /// lists of buffer heads: a part of exp(-x / reach) is there yet when x bytes have come in
-        /// since, as with random replacement. Others use it too: it may be less than the level's
-        /// size.
+        /// Effective size of the last level of the processor's caches for copied pages and lists of
+        /// buffer heads. A fraction exp(-x / reach) of used data remains after x further bytes, as
+        /// with random replacement. Other data shares the level, so this may be less than its size.
         l3_reach: Bytes = default("0 B", "nothing is found again: measure it"),
-        /// What copying such bytes again takes, as a part of what it takes if they are in memory.
+        /// Cost of copying such bytes again, relative to a copy from memory.
         reuse_share: f64 as Portion = default(1.0, "as long as others: measure it"),
-        /// What a copy into the page cache takes, as a part of one out of it: a process writes from
-        /// a buffer that the processor's caches have, and reads what they have not.
+        /// Cost of a copy into the page cache relative to a copy out of it. A process writes from a
+        /// buffer in the processor's caches, and reads data that they lack.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
-        /// The share of the second level up to which pages of a request that is copied into the page
-        /// cache take `page_in_l2`: what a process reads goes where the last request went, what it
-        /// writes to memory that it has not used lately.
+        /// Share of the second level up to which pages copied into the page cache take
+        /// `page_in_l2`. A read reuses the last request's buffer; a write fills memory that was not
+        /// used recently.
         write_l2_share: f64 as Fraction = same(l2_share),
-        /// How many times as long copies take while every core copies, since cores share the way
-        /// to memory; with fewer at work, so much less.
+        /// Slowdown factor of copies while all cores copy, because cores share the memory
+        /// bandwidth. It falls linearly with the number of copying cores.
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
     }
     check times_grow;

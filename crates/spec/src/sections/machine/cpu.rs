@@ -8,14 +8,14 @@ use crate::values::{AtLeastOne, Seconds};
 section! {
     /// The processor, and the time that calls take on it besides copying.
     pub struct Cpu {
-        /// How many cores.
+        /// Number of cores.
         cores: u32 as AtLeastOne = default(1, "one core"),
         /// Entering and leaving a system call, and finding the file.
         system_call: Seconds = default("0 s", "nothing is assumed: measure it, for instance by reading single bytes")
             aka ["syscall"],
-        /// What a read or write takes besides that does not go on where the last one of the file
-        /// ended: what it looks up and copies is in no cache of the processor yet (unless its first
-        /// byte is: `copying.l3_reach`).
+        /// Additional time of a read or write that does not continue where the file's last one
+        /// ended: its metadata and data are in no processor cache yet (unless its first byte is:
+        /// `copying.l3_reach`).
         discontiguous_call: Seconds = default("0 s", "nothing is assumed: measure it, by reading a cached file in order and at random"),
         /// Making a transfer and taking its completion: of each direct call, and each time that a
         /// read or an fsync waits for some.
@@ -26,14 +26,14 @@ section! {
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// What a process itself does between two calls: choosing the next, noting how long the last
-        /// took. It is in no call's latency.
+        /// Processor time of a process between two calls, such as choosing the next call and
+        /// recording the last. No latency includes it.
         between_calls: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
     check between_calls_is_short;
 }
 
-/// What a process computes at once is counted in nanoseconds of 32 bits.
+/// Maximum computation of a process at a time, counted in 32-bit nanoseconds.
 const LONGEST: f64 = 4.0;
 
 fn between_calls_is_short(cpu: &Cpu, _: &Scenario, at: &Place<'_>) -> Result<(), Error> {

@@ -11,7 +11,7 @@ section! {
     pub struct FileSystem {
         /// The journal.
         journal: Journal = section(),
-        /// Where files lie.
+        /// Block allocation of files.
         allocation: Allocation = section(),
         /// Without a journal: whether an fsync writes the file's inode besides its data, as ext4
         /// does. With pointers for blocks (`allocation.mapping`) it always does, as on ext2.

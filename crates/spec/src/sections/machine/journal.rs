@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, Fraction, Seconds, choice};
 
 choice! {
-    /// What goes through the journal.
+    /// Journal mode.
     pub enum JournalMode {
         /// There is no journal (ext2).
         None = "none",
@@ -25,17 +25,17 @@ section! {
     /// The journal: a transaction gathers what changes and is committed after a
     /// while, or when somebody waits for it.
     pub struct Journal {
-        /// What goes through the journal.
+        /// Journal mode.
         mode: JournalMode = default("none", "nothing is assumed") aka ["data"],
         /// Its size on the device.
         size: Bytes = default("128 MiB", "mke2fs for file systems of 16 GiB to 32 GiB: e2fsprogs, lib/ext2fs/mkjournal.c"),
-        /// How long a transaction gathers before it is committed.
+        /// Commit interval of the journal.
         commit_interval: Seconds = default("5 s", "JBD2_DEFAULT_MAX_COMMIT_AGE of Linux") aka ["commit"],
         /// The free part of the journal below which what it holds is written to
         /// its place (checkpoint): ext3 does so between 1/2 and 1/4. With data in it,
         /// a third, the largest transaction, if that is more.
         checkpoint_at: f64 as Fraction = default(0.25, "a quarter, the least that a transaction may need: Linux, fs/jbd2/journal.c"),
-        /// Whether the device's write cache is flushed around the commit record.
+        /// If true, the device's write cache is flushed around the commit record.
         barriers: bool = default(true, "the mount option barrier=1 of Linux"),
     }
     check journal_holds_something;

@@ -13,7 +13,7 @@ section! {
     pub struct MainMemory {
         /// Main memory in all.
         size: Bytes = default("4 GiB", "the machine of Nguyen 2011, section 3.2") aka ["capacity"],
-        /// What the kernel and the processes hold of it.
+        /// Memory used by the kernel and the processes.
         used: Bytes = default("0 B", "nothing is assumed"),
         /// The unit of the page cache.
         page: Bytes = default("4 KiB", "the page of Linux on x86-64"),

@@ -35,20 +35,20 @@ section! {
         system: Option<String> as Option<MachinePreset> = optional("nothing is assumed") aka ["preset"],
         /// The processor.
         cpu: Cpu = section() aka ["processor"],
-        /// What it costs to copy between the page cache and a process.
+        /// Cost of copies between the page cache and a process.
         copying: Copying = section() aka ["copy"],
         /// Main memory and the page cache in it.
         memory: MainMemory = section() aka ["cache", "page_cache"],
-        /// When dirty pages are written, and when their writers must wait.
+        /// Writeback of dirty pages, and throttling of writers.
         write_back: WriteBack = section() aka ["dirty"],
-        /// What is read before it is asked for.
+        /// Read-ahead of the file system.
         read_ahead: ReadAhead = section(),
         /// The file system.
         file_system: FileSystem = section() aka ["fs"],
         /// The queue of requests for the device; of an array that the operating
         /// system makes, one for each member.
         io_scheduler: IoScheduler = section(),
-        /// What the file system lies on.
+        /// Device of the file system.
         device: Device = section() aka ["disk", "storage"],
         /// Further file systems, each on a device of its own.
         volume: Option<Vec<Volume>> as Option<Tables<Volume>> = optional("there is one file system") aka ["volumes"],

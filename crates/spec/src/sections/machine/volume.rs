@@ -11,14 +11,14 @@ section! {
     /// an equal part of the page cache. A workload says by name on which its files
     /// lie.
     pub struct Volume {
-        /// What workloads call it.
+        /// Name for use in workloads.
         name: String = required("data"),
         /// The file system; what a preset says holds for the machine's first.
         file_system: FileSystem = section() aka ["fs"],
         /// The queue of requests for the device; of an array that the operating
         /// system makes, one for each member.
         io_scheduler: IoScheduler = section(),
-        /// What the file system lies on.
+        /// Device of the file system.
         device: Device = section() aka ["disk", "storage"],
     }
     check name_is_its_own_and_journal_fits;

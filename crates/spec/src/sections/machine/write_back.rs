@@ -6,7 +6,7 @@ use crate::sections::{MainMemory, Scenario};
 use crate::values::{Bytes, Fraction, Seconds};
 
 section! {
-    /// When dirty pages are written, and when their writers must wait (Linux,
+    /// Writeback of dirty pages, and throttling of writers (Linux,
     /// Documentation/admin-guide/sysctl/vm.rst).
     pub struct WriteBack {
         /// Above this part of memory dirty pages are written in the background.
@@ -20,13 +20,12 @@ section! {
         bytes: Option<Bytes> = optional("the ratio holds") aka ["dirty_bytes"],
         /// Dirty data of other file systems, which counts against the limits too.
         others: Bytes = default("0 B", "nothing else is written"),
-        /// Where the device is itself a file of another file system (a loop
-        /// device): how much of what is written to it stays dirty there, at most.
-        /// It counts against the limits too.
+        /// Maximum dirty data below a loop device, in the file system that holds its file. It
+        /// counts against the limits too.
         below: Bytes = default("0 B", "the device is no file"),
-        /// How long a page may stay dirty.
+        /// Maximum age of a dirty page.
         expiry: Seconds = default("30 s", "vm.dirty_expire_centisecs of Linux") aka ["expire"],
-        /// How often the kernel looks for such pages.
+        /// Interval at which the kernel looks for such pages.
         interval: Seconds = default("5 s", "vm.dirty_writeback_centisecs of Linux"),
     }
     check limits_are_in_order;

@@ -9,7 +9,7 @@ pub use whole::Whole;
 use crate::declare::kinds;
 
 kinds! {
-    /// How a client and a data server exchange data.
+    /// Message protocol between a client and a data server.
     pub enum Messages default "whole", "the fewest messages: data goes along with what is asked or answered" {
         Whole = "whole",
         Rendezvous = "rendezvous",

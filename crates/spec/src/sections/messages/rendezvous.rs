@@ -6,9 +6,9 @@ use crate::sections::{Position, Scenario, SchedulerKind};
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
-    /// Small jobs go as with `whole` (eager). For a large one the server is asked
-    /// first, and answers; then the data flows in buffers, and of written data the
-    /// server tells when it has it all: a message more for a read, two for a write.
+    /// Small jobs go as with `whole` (eager). For a large one the client first asks the server,
+    /// which replies. Then the data flows in buffers, and the server acknowledges written data. A
+    /// read takes one more message, a write two.
     pub struct Rendezvous {
         /// The largest message that goes without asking, `network.message` included.
         eager_limit: Bytes = default("16 KiB", "OrangeFS, bmi_tcp: TCP_MODE_EAGER_LIMIT 16384, the largest unexpected message; sys-io.sm compares a server's part of a request with it")

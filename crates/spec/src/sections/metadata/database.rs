@@ -14,14 +14,14 @@ section! {
         entry: Bytes = default("4 KiB", "a block of ext4's directories, a page of Berkeley DB and of LMDB"),
         /// Room for entries in memory; 0: every one is read when it is needed.
         cache: Option<Bytes> = optional("all of them fit"),
-        /// Whether a change is answered only when the device has it.
+        /// If true, the server acknowledges a change only when the device has it.
         synchronous: bool = default(true, "PVFS2: TroveSyncMeta yes, as pvfs2-genconfig writes it") aka ["sync"],
-        /// How many changes are written together at most, with one flush: those that
-        /// wait when the last write ends.
+        /// Maximum number of changes committed with one flush: those that wait when the last write
+        /// ends.
         group: Limit as CountOr<Limit> = default("unlimited", "as a journal commits") aka ["coalescing"],
         /// The queue of the device.
         io_scheduler: IoScheduler = section() aka ["elevator"],
-        /// What the metadata is stored on.
+        /// Device that stores the metadata.
         device: Device = section() aka ["disk", "storage"],
     }
     check entries_fit;

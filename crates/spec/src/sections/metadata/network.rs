@@ -9,14 +9,14 @@ use crate::values::{Bytes, Rate, Seconds};
 section! {
     /// The way to the metadata servers.
     pub struct MetadataNetwork {
-        /// Which network it is.
+        /// Network to the metadata servers.
         #[serde(flatten)]
         kind: WhichNetwork = kinds(),
     }
 }
 
 kinds! {
-    /// Which network leads to the metadata servers.
+    /// Network to the metadata servers.
     pub enum WhichNetwork default "shared", "one network for all" {
         SharedNetwork = "shared",
         OwnNetwork = "own",
@@ -43,7 +43,7 @@ section! {
         mtu: Bytes = default("1500 B", "IEEE 802.3: the payload of an Ethernet frame"),
         /// Headers inside each packet.
         header: Bytes = default("40 B", "IPv4 (RFC 791) and TCP (RFC 9293) without options: 20 B each"),
-        /// What the wire carries around each packet.
+        /// Framing bytes of each packet on the wire.
         framing: Bytes = default("38 B", "IEEE 802.3: preamble and delimiter 8 B, header 14 B, check sequence 4 B, gap 12 B"),
     }
     check a_star_of_messages;

@@ -22,7 +22,7 @@ pub(super) fn suits(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a workload does otherwise, if it does.
+/// Returns the difference from other workloads, if any.
 fn otherwise(all: &Scenario, workload: &Workload) -> Option<&'static str> {
     match &workload.kind {
         WorkloadKind::Ior(ior) => ior_otherwise(all, ior),

@@ -8,7 +8,7 @@ section! {
     /// batches of jobs, each of one client (Qian et al. 2013; Lustre manual, section
     /// "Client Round-Robin over NIDs (CRR-N) policy").
     pub struct Crrn {
-        /// How many jobs a scheduler lets be out at once: Lustre's service threads.
+        /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: u32 as AtLeastOne = required(4) aka ["threads"],
         /// The most jobs of a batch.
         quantum: u32 as AtLeastOne = default(8, "Lustre, nrs_crr.c: OBD_MAX_RIF_DEFAULT, a client's RPCs in flight") aka ["nrs_crrn_quantum"],

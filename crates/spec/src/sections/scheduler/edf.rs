@@ -12,7 +12,7 @@ section! {
     /// Layland: JACM 1973; with a latency for each group as in Lumb, Merchant,
     /// Alvarez: Façade, FAST 2003).
     pub struct Edf {
-        /// How many jobs a scheduler lets be out at once.
+        /// Maximum number of dispatched jobs.
         depth: u32 as AtLeastOne = required(4),
         /// Time from the arrival of a job to its deadline.
         deadline: Seconds = required("100 ms") aka ["latency"],

@@ -6,8 +6,8 @@ use crate::values::AtLeastOne;
 section! {
     /// Jobs go on in the order in which they come.
     pub struct Fifo {
-        /// How many jobs a scheduler lets be out at once: before a server, with
-        /// that server; at a gateway, with all servers together.
+        /// Maximum number of dispatched jobs: before a server, with that server; at a gateway, with
+        /// all servers together.
         depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
     }
 }

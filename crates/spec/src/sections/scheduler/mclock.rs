@@ -11,7 +11,7 @@ section! {
     /// mClock: each group gets at least its reservation and at most its limit, and
     /// between them its share by weight (Gulati, Merchant, Varman: OSDI 2010).
     pub struct Mclock {
-        /// How many jobs a scheduler lets be out at once.
+        /// Maximum number of dispatched jobs.
         depth: u32 as AtLeastOne = required(4),
         /// Bytes per second that a group gets before all others, at each scheduler.
         reservations: PerGroup<Rate> as ByGroup<Rate> = default(Table::default(), "nothing is reserved") aka ["reservation"],

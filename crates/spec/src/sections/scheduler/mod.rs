@@ -33,7 +33,7 @@ use crate::declare::{kinds, section};
 use crate::values::{Seconds, choice};
 
 choice! {
-    /// Where schedulers stand.
+    /// Position of schedulers.
     pub enum Position {
         /// One before each data server.
         Server = "server",
@@ -51,13 +51,12 @@ choice! {
 section! {
     /// The schedulers of jobs.
     pub struct Scheduler {
-        /// How the next job is chosen.
+        /// Kind of scheduler.
         #[serde(flatten)]
         kind: SchedulerKind = kinds(),
-        /// Where the schedulers stand: one behind the network card of each data
-        /// `server`, one on each `client`, one `gateway` between them, one `proxy` in
-        /// the network before the card of each data server, or one behind the card of
-        /// each `metadata` server.
+        /// Position of the schedulers: one behind the network card of each data `server`, one on
+        /// each `client`, one `gateway` between them, one `proxy` in the network before the card of
+        /// each data server, or one behind the card of each `metadata` server.
         position: Position = default("server", "PFSsim, Liu et al. 2011, section 5: a proxy on every data server"),
         /// Time that a message from one scheduler to another takes.
         message_latency: Option<Seconds> = optional("network.latency"),

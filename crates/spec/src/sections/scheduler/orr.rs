@@ -4,7 +4,7 @@ use crate::declare::section;
 use crate::values::{AtLeastOne, choice};
 
 choice! {
-    /// Which jobs are put in order of their offsets.
+    /// Jobs that are ordered by offset.
     pub enum Ordered {
         /// Reads; others go first come, first served.
         Reads = "reads",
@@ -20,11 +20,11 @@ section! {
     /// of jobs, each of one file, in order of their offsets (Qian et al. 2013; Lustre
     /// manual, section "Object-based Round-Robin (ORR) policy").
     pub struct Orr {
-        /// How many jobs a scheduler lets be out at once: Lustre's service threads.
+        /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: u32 as AtLeastOne = required(4) aka ["threads"],
         /// The most jobs of a batch.
         quantum: u32 as AtLeastOne = default(256, "Lustre, nrs_orr.c: NRS_ORR_QUANTUM_DFLT") aka ["nrs_orr_quantum"],
-        /// Which jobs are ordered: `reads`, `writes` or `reads-and-writes`.
+        /// Jobs that are ordered: `reads`, `writes` or `reads-and-writes`.
         ordered: Ordered = default("reads", "Lustre manual: nrs_orr_supported") aka ["supported", "nrs_orr_supported"],
     }
 }
@@ -34,11 +34,11 @@ section! {
     /// of jobs, each of one data server, in order of file and offset. Before a
     /// server there is one target, and its batches follow each other.
     pub struct Trr {
-        /// How many jobs a scheduler lets be out at once: Lustre's service threads.
+        /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: u32 as AtLeastOne = required(4) aka ["threads"],
         /// The most jobs of a batch.
         quantum: u32 as AtLeastOne = default(256, "Lustre, nrs_orr.c: NRS_ORR_QUANTUM_DFLT") aka ["nrs_trr_quantum"],
-        /// Which jobs are ordered: `reads`, `writes` or `reads-and-writes`.
+        /// Jobs that are ordered: `reads`, `writes` or `reads-and-writes`.
         ordered: Ordered = default("reads", "Lustre manual: nrs_trr_supported") aka ["supported", "nrs_trr_supported"],
     }
 }

@@ -16,10 +16,10 @@ section! {
     pub struct PythonScheduler {
         /// The module and the class. With this field, `kind` need not be given.
         python: PythonClass = required("my_scheduler:MyScheduler") aka ["class"],
-        /// Where the module is looked for first, relative to the scenario file's
-        /// folder; then where Python looks.
+        /// Folder searched first for the module, relative to the scenario file's folder; then
+        /// Python's own path.
         folder: PathBuf as FilePath = default(".", "a class stands beside the scenario that uses it") aka ["path"],
-        /// What the class is made with: keyword arguments of its `__init__`.
+        /// Keyword arguments of the class's `__init__`.
         options: ClassOptions = default(Table::default(), "the class's own defaults") aka ["arguments", "parameters"],
     }
 }
@@ -45,7 +45,7 @@ impl serde::Serialize for PythonClass {
     }
 }
 
-/// Whether this can be a name in Python.
+/// Returns true if this can be a name in Python.
 fn is_name(text: &str) -> bool {
     let starts = |first: char| first.is_alphabetic() || first == '_';
     text.starts_with(starts)

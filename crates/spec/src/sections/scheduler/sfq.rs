@@ -11,8 +11,8 @@ section! {
     /// Start-time fair queueing, SFQ(D): groups get service in proportion to
     /// their weights (Jin, Chase, Kaur: SIGMETRICS 2004).
     pub struct Sfq {
-        /// How many jobs a scheduler lets be out at once, D: before a server, with
-        /// that server; at a gateway, with all servers together.
+        /// Maximum number D of dispatched jobs: before a server, with that server; at a gateway,
+        /// with all servers together.
         depth: u32 as AtLeastOne = required(4),
         /// The weight of each group; 1 for a group that is not named. They differ
         /// only where a scheduler sees several groups: not on a client.

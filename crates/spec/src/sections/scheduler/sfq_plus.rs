@@ -11,8 +11,7 @@ section! {
     /// SFQ(D)+: as `sfq`, but the depth is counted in bytes, and a small job may
     /// fill what a large one that is next leaves free (Zhao, Xu: vPFS+, MSST 2019).
     pub struct SfqPlus {
-        /// How many bytes of jobs a scheduler lets be out at once. A larger job goes
-        /// when nothing else is out.
+        /// Maximum bytes of dispatched jobs. A larger job goes when nothing else is out.
         depth: Bytes = required("1 MiB"),
         /// The weight of each group; 1 for a group that is not named. They differ
         /// only where a scheduler sees several groups: not on a client.

@@ -8,12 +8,12 @@ use crate::tree::Table;
 use crate::values::{AtLeastOne, ByGroup, PerGroup, Positive};
 
 section! {
-    /// The token bucket filter, TBF, of Lustre's network request scheduler: each
-    /// class of jobs has a bucket of tokens that fills at a rate; a job takes one
-    /// (Qian et al.: A configurable rule based classful token bucket filter network
-    /// request scheduler for the Lustre file system, SC 2017).
+    /// The token bucket filter, TBF, of Lustre's network request scheduler: each class of jobs has
+    /// a token bucket with a fill rate. Each job takes one token (Qian et al.: A configurable rule
+    /// based classful token bucket filter network request scheduler for the Lustre file system, SC
+    /// 2017).
     pub struct Tbf {
-        /// How many jobs a scheduler lets be out at once: Lustre's service threads.
+        /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: Option<u32> as Option<AtLeastOne> = optional("any number") aka ["threads"],
         /// Jobs of the same `group`, `client` (Lustre's NID), `workload` (Lustre's
         /// JobID) or `file` have a bucket together.
@@ -22,7 +22,7 @@ section! {
         rates: PerGroup<f64> as ByGroup<Positive> = default(Table::default(), "the rate of all") aka ["rules"],
         /// Jobs per second of a bucket whose group is not named.
         rate: f64 as Positive = default(10_000.0, "Lustre, nrs_tbf.c: tbf_rate"),
-        /// How many tokens a bucket holds.
+        /// Number of tokens a bucket holds.
         bucket: u32 as AtLeastOne = default(3, "Lustre, nrs_tbf.c: tbf_depth") aka ["burst"],
     }
     check check;

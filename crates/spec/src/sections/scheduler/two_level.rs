@@ -8,11 +8,11 @@ use crate::tree::Table;
 use crate::values::{AtLeastOne, ByGroup, PerGroup, Rate, Seconds};
 
 section! {
-    /// Two levels: above, credits hold each group to its rate, and what is spare is
-    /// shared; below, the earliest deadline goes first (Zhang, Sivasubramaniam,
-    /// Wang, Riska, Riedel: MASCOTS 2005; ACM Transactions on Storage 2006).
+    /// Two levels. The upper limits each group to its rate by credits and shares spare credits. The
+    /// lower serves the earliest deadline first (Zhang, Sivasubramaniam, Wang, Riska, Riedel:
+    /// MASCOTS 2005; ACM Transactions on Storage 2006).
     pub struct TwoLevel {
-        /// How many jobs the lower level lets be out at once.
+        /// Maximum number of jobs dispatched by the lower level.
         depth: u32 as AtLeastOne = required(4),
         /// Credit that a group gets each period, as bytes per second.
         rate: Rate = required("50 MB/s"),

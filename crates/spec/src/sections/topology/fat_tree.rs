@@ -19,7 +19,7 @@ section! {
 }
 
 impl FatTree {
-    /// How many hosts there is room for.
+    /// Returns the maximum number of hosts.
     #[must_use]
     pub fn hosts(&self) -> u64 {
         u64::from(self.arity).pow(3) / 4

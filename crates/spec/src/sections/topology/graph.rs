@@ -80,7 +80,7 @@ impl Graph {
             .collect()
     }
 
-    /// How many links it is to every switch from one; none where there is no way.
+    /// Returns the number of links from one switch to every other; none without a path.
     #[must_use]
     pub fn distances(&self, from: u32) -> Vec<Option<u32>> {
         let mut neighbours = vec![Vec::new(); self.switches().len()];

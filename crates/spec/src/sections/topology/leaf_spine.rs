@@ -7,11 +7,11 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Rate, choice};
 
 choice! {
-    /// Which leaves clients are on.
+    /// Leaves of the clients.
     pub enum ClientLeaves {
         /// Leaves of their own, in the order of their numbers.
         Own = "own",
-        /// Those of the data servers, in turn, besides the servers.
+        /// The hosts of the data servers, in turn.
         WithServers = "with-servers",
     }
 }
@@ -28,7 +28,7 @@ section! {
         spines: u32 as AtLeastOne = required(4),
         /// Bytes per second of a link between a leaf and a spine, in each direction.
         uplink: Option<Rate> = optional("network.bandwidth") aka ["uplink_bandwidth"],
-        /// Which leaves clients are on.
+        /// Leaves of the clients.
         clients: ClientLeaves = default("own", "compute nodes and file servers are in racks of their own") aka ["client_leaves"],
     }
     check is_a_whole_network;

@@ -17,7 +17,7 @@ use crate::declare::{Place, kinds};
 use crate::sections::{Grain, Scenario};
 
 kinds! {
-    /// How hosts and switches are joined.
+    /// Topology of hosts and switches.
     pub enum Topology default "star", "switched Ethernet" {
         Star = "star",
         Pairs = "pairs",

@@ -6,7 +6,7 @@ use crate::sections::{Access, Order, Phase, Scenario, Workload, WorkloadKind};
 use crate::values::{AtLeastOne, Bytes};
 
 kinds! {
-    /// Whether processes read and write together.
+    /// Collective I/O of processes.
     pub enum Collective default "none", "IOR without its option -c" {
         NoCollective = "none",
         TwoPhase = "two-phase",
@@ -19,11 +19,11 @@ section! {
 }
 
 section! {
-    /// Two-phase I/O (Thakur, Gropp and Lusk, Frontiers 1999): the data of one call of all
-    /// processes is exchanged between the clients, so that a few of them, the aggregators,
-    /// read or write it in large contiguous parts. All wait for each other in each call.
+    /// Two-phase I/O (Thakur, Gropp and Lusk, Frontiers 1999): the clients exchange the data of one
+    /// call of all processes. A few of them, the aggregators, read or write it in large contiguous
+    /// parts. All wait for each other in each call.
     pub struct TwoPhase {
-        /// How many processes read or write for all.
+        /// Number of aggregator processes that access the file system for all.
         aggregators: Option<u32> as Option<AtLeastOne> = optional("one on each client, as ROMIO's cb_config_list \"*:1\" has it") aka ["cb_nodes"],
         /// Bytes that an aggregator reads or writes in one request, at the most.
         buffer: Bytes = default("16 MiB", "ROMIO's cb_buffer_size: ADIOI_CB_BUFFER_SIZE_DFLT") aka ["cb_buffer_size"],
@@ -31,7 +31,7 @@ section! {
     check buffer_holds_something;
 }
 
-/// What a server stores at the least.
+/// Smallest amount that a server stores.
 const SMALLEST: Bytes = Bytes(4096);
 
 fn buffer_holds_something(spec: &TwoPhase, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
@@ -45,7 +45,7 @@ fn buffer_holds_something(spec: &TwoPhase, _all: &Scenario, at: &Place<'_>) -> R
 }
 
 impl Collective {
-    /// How processes read and write together, if they do.
+    /// Returns the settings of collective I/O, if used.
     #[must_use]
     pub fn two_phase(&self) -> Option<&TwoPhase> {
         match self {

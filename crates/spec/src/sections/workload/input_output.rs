@@ -19,33 +19,32 @@ choice! {
 }
 
 section! {
-    /// How a process opens and calls its files; only with `kind = "local"` or a
-    /// `[clients.machine]`, and in part with a `[servers.machine]`: `existing`, `cached`
-    /// and `made_by` then hold for the servers' file systems, `synchronous` for them
-    /// too.
+    /// Options for opening and accessing files; only with `kind = "local"` or a
+    /// `[clients.machine]`, and in part with a `[servers.machine]`: `existing`, `cached` and
+    /// `made_by` then hold for the servers' file systems, `synchronous` for them too.
     pub struct InputOutput {
         /// By which calls it reads and writes.
         interface: Interface = default("system-call", "IOR's POSIX interface") aka ["api"],
         /// The buffer of the C library (setvbuf): smaller requests are gathered in
         /// it, larger ones pass it by.
         buffer: Bytes = default("4 KiB", "st_blksize of Linux's local file systems, which glibc takes"),
-        /// Whether the page cache is passed by (O_DIRECT).
+        /// If true, I/O bypasses the page cache (O_DIRECT).
         direct: bool = default(false, "files are opened without O_DIRECT"),
-        /// Whether a write returns only when the device has it (O_SYNC).
+        /// If true, a write returns only when the device has it (O_SYNC).
         synchronous: bool = default(false, "files are opened without O_SYNC") aka ["sync"],
         /// The priority of its reads and of the writes it waits for (ionice), such as
         /// "best-effort 0", "realtime 4" or "idle". The I/O schedulers `cfq` and `bfq`
         /// go by class and level, `mq-deadline` by class; the others take no notice.
         /// What the kernel writes later has the kernel's own, "best-effort 4".
         priority: IoPriority = default("best-effort 4", "IOPRIO_DEFAULT of a process of nice 0: include/linux/ioprio.h, task_nice_ioprio") aka ["io_priority", "ionice"],
-        /// Whether the files are there before the run; they are in any case if
-        /// they are read first.
+        /// If true, the files are there before the run; they are in any case if they are read
+        /// first.
         existing: bool = default(false, "files that are written first are new"),
-        /// Whether files that are there are in the page cache when the run begins.
+        /// If true, files that are there are in the page cache when the run begins.
         cached: bool = default(false, "nothing is in the page cache when the run begins") aka ["warm"],
-        /// Whether the blocks that say where the data of such files lies (ext2's and ext3's
-        /// blocks of pointers) are cached when the run begins. When it is measured they are:
-        /// the files were made just before.
+        /// If true, the blocks that say where the data of such files lies (ext2's and ext3's blocks
+        /// of pointers) are cached when the run begins. When it is measured they are: the files
+        /// were made just before.
         pointers_cached: bool = same(cached),
         /// The size of the calls that made files that are there: it decides the
         /// size of their folios.

@@ -17,7 +17,7 @@ pub enum IoClass {
     Realtime,
     /// In turn, by level.
     BestEffort,
-    /// When nobody else asks.
+    /// Served only while no other process has requests.
     Idle,
 }
 
@@ -41,17 +41,17 @@ impl IoClass {
 pub struct IoPriority(u8);
 
 impl Default for IoPriority {
-    /// That of a process that was given none.
+    /// Returns the priority of a process without a configured one.
     fn default() -> IoPriority {
         IoPriority::new(IoClass::BestEffort, NORMAL)
     }
 }
 
 impl IoPriority {
-    /// How many levels a class has.
+    /// Number of levels a class has.
     pub const LEVELS: u8 = 8;
 
-    /// How many priorities there are.
+    /// Number of priorities.
     pub const COUNT: usize = IoClass::ALL.len() * IoPriority::LEVELS as usize;
 
     /// A level of a class; the lowest is 7. The idle class has only that

@@ -6,7 +6,7 @@ use crate::sections::{InputOutput, Interface, Scenario};
 use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, choice, word};
 
 choice! {
-    /// Which files a process works on.
+    /// Files that a process accesses.
     pub enum Access {
         /// On files of its own.
         FilePerProcess = "file-per-process",
@@ -16,7 +16,7 @@ choice! {
 }
 
 choice! {
-    /// In which order a process makes its transfers.
+    /// Order of a process's transfers.
     pub enum Order {
         /// By increasing offset.
         Sequential = "sequential",
@@ -33,7 +33,7 @@ choice! {
 }
 
 choice! {
-    /// What is done with the files.
+    /// Operation on the files.
     pub enum Phase {
         /// They are written.
         Write = "write",
@@ -47,7 +47,7 @@ choice! {
 }
 
 choice! {
-    /// How think times are distributed.
+    /// Distribution of think times.
     pub enum ThinkDistribution {
         /// All the same.
         Constant = "constant",
@@ -57,11 +57,11 @@ choice! {
 }
 
 word! {
-    /// How often the phases are run.
+    /// Number of times the phases are run.
     pub enum Repeat {
         /// Until the run stops.
         Forever = "forever",
-        /// So many times.
+        /// A number of times.
         Times(u32),
     }
 }
@@ -70,49 +70,47 @@ section! {
     /// The pattern of the IOR benchmark: files of segments, each segment one
     /// block per process, each block read or written in transfers.
     pub struct Ior {
-        /// How many files each process has; with shared access, how many there
-        /// are in all.
+        /// Number of files each process has; with shared access, how many there are in all.
         files: u32 as AtLeastOne = default(1, "IOR writes one file") aka ["file_count"],
         /// Contiguous bytes of one process in one segment.
         block: Bytes = required("1 MiB") aka ["size", "block_size", "file_size"],
         /// Bytes of one request; divides the block.
         transfer: Bytes = same(block) aka ["transfer_size", "request", "request_size"],
-        /// How many segments a file has.
+        /// Number of segments a file has.
         segments: u32 as AtLeastOne = default(1, "IOR's segmentCount") aka ["segment_count"],
-        /// How many transfers a process makes in a phase, if not all.
+        /// Number of transfers a process makes in a phase, if not all.
         requests: Option<u64> = optional("every transfer of its blocks") aka ["count"],
-        /// Whether each write is followed by an fsync.
+        /// If true, each write is followed by an fsync.
         sync_per_write: bool = default(false, "IOR without its option -Y") aka ["fsync_per_write"],
-        /// Whether each process opens a file before its first transfer of a phase and closes
-        /// it after the last; a file that all share is opened by each. In random order all
-        /// files are opened before the first transfer of a phase and closed after the last.
+        /// If true, each process opens a file before its first transfer of a phase and closes it
+        /// after the last; a file that all share is opened by each. In random order all files are
+        /// opened before the first transfer of a phase and closed after the last.
         opens: bool = default(false, "what opening and closing takes is left out") aka ["open_and_close"],
-        /// Whether each process has files of its own or all share them.
+        /// One set of files for each process, or files shared by all.
         access: Access = default("file-per-process", "no two clients write the same file"),
-        /// In which order a process makes its transfers.
+        /// Order of a process's transfers.
         order: Order = default("sequential", "IOR without its option -z"),
-        /// At how many places of its part of a file a process reads or writes in turn,
-        /// through one open file: the part has so many sections, each gone through
-        /// in order; only with `order = "sequential"`.
+        /// Number of interleaved sequential streams of a process through one open file. Its part of
+        /// the file is divided into as many sections, each accessed in order; only with `order =
+        /// "sequential"`.
         streams: u32 as AtLeastOne = default(1, "IOR reads and writes at one place") aka ["interleaved_streams"],
-        /// How many transfers lie from one to the next of a file; only with
-        /// `order = "strided"`.
+        /// Distance between successive transfers of a file, in transfers; only with `order =
+        /// "strided"`.
         stride: u32 as AtLeastOne = default(Ior::STRIDE, "declared default: fio's and iozone's strides are for the user to choose"),
-        /// What is done, one after the other; all clients wait for each other
-        /// between phases.
+        /// Phases in order; all clients synchronise between phases.
         phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
             aka ["phase", "operation", "operations"],
-        /// Which part of the transfers of a mixed phase are reads: each is drawn for
-        /// itself, the same ones whatever else happens in the run.
+        /// Read fraction of a mixed phase. Each transfer is drawn independently of all other events
+        /// in the run.
         read_share: f64 as Portion = default(Ior::READ_SHARE, "fio's rwmixread") aka ["read_fraction"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "IOR does not wait") aka ["think_time"],
-        /// How think times are distributed around that mean.
+        /// Distribution of think times around that mean.
         think_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
         /// Time that every process lets pass before it runs the phases again: a program
         /// computes between two checkpoints.
         interval: Seconds = default("0 s", "IOR's interTestDelay is for repetitions of its own") aka ["inter_test_delay", "pause"],
-        /// How often the phases are run: a count, or `forever` until the run stops.
+        /// Number of times the phases are run: a count, or `forever` until the run stops.
         repeat: Repeat as CountOr<Repeat> = default(1, "IOR's repetitions") aka ["repetitions"],
     }
     check transfers_fill_the_block;
@@ -120,11 +118,11 @@ section! {
 
 impl Ior {
     const READ_SHARE: f64 = 0.5;
-    /// How many transfers lie from one to the next, if nothing else is said.
+    /// Default distance between successive transfers, in transfers.
     pub(crate) const STRIDE: u32 = 17;
 
-    /// A pattern that goes through its files once, in order: what other kinds of workload are
-    /// told as where only files and sizes matter.
+    /// Creates a pattern that accesses its files once, in order. It stands for other kinds of
+    /// workload where only files and sizes matter.
     pub(super) fn in_order(files: u32, block: Bytes, transfer: Bytes, phases: Vec<Phase>) -> Self {
         Ior {
             files,
@@ -166,7 +164,7 @@ impl Ior {
     }
 }
 
-/// What O_DIRECT transfers must be a multiple of: the smallest logical block.
+/// Alignment of O_DIRECT transfers: the smallest logical block.
 const SECTOR: u64 = 512;
 
 fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds, choice};
 
 choice! {
-    /// What is done with every file.
+    /// Operation on every file.
     pub enum NamePhase {
         /// It is made, and its bytes are written.
         Create = "create",
@@ -29,11 +29,11 @@ choice! {
 }
 
 choice! {
-    /// Which directories the files lie in.
+    /// Directories of the files.
     pub enum Directory {
         /// All in one.
         Shared = "shared",
-        /// Those of each process in one of its own.
+        /// A directory for each process.
         Own = "own",
     }
 }
@@ -42,20 +42,18 @@ section! {
     /// The pattern of the mdtest benchmark: every process makes, looks up and
     /// removes small or empty files of its own.
     pub struct Mdtest {
-        /// How many files each process has.
+        /// Number of files each process has.
         files: u32 as AtLeastOne = required(1000) aka ["items", "file_count"],
-        /// What is written to each file when it is made, and read from it in the phase
-        /// "read", in one request (options -w and -e).
+        /// Bytes written to each file at its creation, and read in the phase "read", in one request
+        /// (options -w and -e).
         bytes: Bytes = default("0 B", "mdtest without its option -w") aka ["size", "write_bytes"],
-        /// What is done with all of them, one after the other; all processes wait
-        /// for each other between phases.
+        /// Phases of operations on all files, in order; all processes synchronise between phases.
         phases: Vec<NamePhase> as NonEmpty<NamePhase> = default(["create", "stat", "unlink"], "mdtest -F")
             aka ["phase", "operations"],
-        /// Whether all files lie in one directory, or those of each process in one of its
-        /// own (option -u).
+        /// One directory for all files, or one for each process (option -u).
         directory: Directory = default("shared", "mdtest without its option -u") aka ["unique_dir"],
-        /// Whether each process goes through its files in a random order, another in each
-        /// phase: mdtest's option -R does so when it looks them up.
+        /// If true, each process goes through its files in a random order, another in each phase:
+        /// mdtest's option -R does so when it looks them up.
         random: bool = default(false, "mdtest without its option -R") aka ["random_order", "shuffle"],
         /// Time between the end of a request and the next one.
         think: Seconds = default("0 s", "mdtest does not wait") aka ["think_time"],

@@ -1,4 +1,4 @@
-//! Which files the operations of a mix are on.
+//! Files of the operations in a mix.
 
 use super::{MixedOperation, OperationGroup, OperationMix};
 use crate::Error;
@@ -6,15 +6,15 @@ use crate::declare::Place;
 use crate::values::{Bytes, Weighted, choice};
 
 choice! {
-    /// Whether groups of operations have files of their own (Wang 2002, section 3.3.3.1; the
-    /// groups are those of section 3.3.1).
+    /// Files shared by all operation groups, or separate sets for each group (Wang 2002, section
+    /// 3.3.3.1; the groups are those of section 3.3.1).
     pub enum FileSets {
         /// All operations are on the same files.
         Shared = "shared",
-        /// Each group has a set of files of its own, with as large a part of all files as it has
-        /// of the operations on files: each has the files that `bytes_per_rate` wants of its own
-        /// load. Operations on a common file have one to themselves, as large as any. What
-        /// follows another operation is on that one's file.
+        /// Each group has its own set of files. Its fraction of the files equals its fraction of
+        /// the operations on files, so that `bytes_per_rate` applies to each group's own load.
+        /// Operations on a common file have one to themselves, as large as any. What follows
+        /// another operation is on that one's file.
         PerGroup = "per-group",
     }
 }
@@ -27,7 +27,7 @@ pub struct FileSet {
     pub group: Option<OperationGroup>,
     /// The number of its first file.
     pub first: u32,
-    /// How many files it has.
+    /// Number of files.
     pub files: u32,
     sizes: Weighted<Bytes>,
 }
@@ -129,8 +129,8 @@ impl OperationMix {
         loads
     }
 
-    /// Whether an operation is on one of the files: not if it makes or removes names, or goes
-    /// to directories or links that are there for it.
+    /// Returns true if an operation is on one of the files: not if it makes or removes names, or
+    /// goes to directories or links that are there for it.
     fn is_on_a_file(&self, operation: MixedOperation) -> bool {
         let directories = self.names.directory_count(self.rate) > 0;
         let links = self.names.symbolic_link_count(self.rate) > 0;
@@ -140,7 +140,7 @@ impl OperationMix {
     }
 }
 
-/// What stands for the groups that share: they have one set.
+/// Representative of the groups that share a set.
 const COMMON: OperationGroup = OperationGroup::ReadWriteSharing;
 
 #[expect(

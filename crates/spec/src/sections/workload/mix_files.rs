@@ -1,4 +1,4 @@
-//! How large the files of a mix are.
+//! File sizes of an operation mix.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl FileSizes {
                 return Err(String::new());
             };
             if seen.contains(&name) {
-                return Err(format!("{name:?} is there twice"));
+                return Err(format!("{name:?} occurs twice"));
             }
             seen.push(name);
             // The weights of each set add up to 100.

@@ -4,7 +4,7 @@ use super::MixedOperation;
 use crate::values::choice;
 
 choice! {
-    /// What kind of load an operation is.
+    /// Group of an operation.
     ///
     /// The thesis has 13 groups of 24 operations: seven of file content, and six of metadata, of
     /// which it names five and lists the operations of four (the list of the directory group

@@ -1,4 +1,4 @@
-//! Which files of a mix are used again, and how often.
+//! Reuse of files in an operation mix.
 
 use super::OperationMix;
 use crate::Error;
@@ -9,19 +9,19 @@ use crate::values::{AtLeastOne, Portion};
 const RECENT: u32 = 8;
 
 section! {
-    /// Which files are used again. Files are chosen alike if nothing of it is given.
+    /// Reuse of files. By default all files are equally likely.
     pub struct Locality {
-        /// How many groups the files are in, each as large and with files of all sizes. How
-        /// often a group is chosen follows a Poisson distribution of its number, and within
-        /// it all files are alike: LADDIS (Wittle and Keith 1993), Wang 2002, section 3.3.4.2.
+        /// Number of groups of files, each of the same size and with files of all sizes. How often
+        /// a group is chosen follows a Poisson distribution of its number, and within it all files
+        /// are alike: LADDIS (Wittle and Keith 1993), Wang 2002, section 3.3.4.2.
         groups: u32 as AtLeastOne = default(1, "all files are alike"),
-        /// Which part of the reads is of one of the files that the client has read last
-        /// (Wang 2002, section 3.3.4.1).
+        /// Fraction of the reads from one of the client's recently read files (Wang 2002, section
+        /// 3.3.4.1).
         reads: f64 as Portion = default(0.0, "all files are alike"),
-        /// Which part of the writes that do not append is to one of the files that the client
-        /// has overwritten last (Wang 2002, section 3.3.4.1).
+        /// Fraction of the other writes that go to one of the client's recently overwritten files
+        /// (Wang 2002, section 3.3.4.1).
         overwrites: f64 as Portion = default(0.0, "all files are alike"),
-        /// How many files are the last used ones.
+        /// Number of recently used files.
         recent_files: u32 as AtLeastOne = default(RECENT, "declared default: fewer than a group has"),
     }
 }

@@ -16,30 +16,30 @@ section! {
     /// go to one: Wang 2002, sections 3.3.3.3 and 3.3.3.4. The links are spread evenly over the
     /// directories, so that these have something to be listed.
     pub struct NameSets {
-        /// How many directories there are, at the least: `chdir`, `readdir`, `find-first` and
-        /// `find-next` go to one of them, chosen as files are (`locality.groups`).
+        /// Number of directories, at the least: `chdir`, `readdir`, `find-first` and `find-next` go
+        /// to one of them, chosen as files are (`locality.groups`).
         directories: u32 as Count = default(0, "those operations go to the directory that a file lies in"),
-        /// How many directories there are for each operation a second of `rate`: 10 in Wang
-        /// 2002, section 3.3.3.4.
+        /// Number of directories for each operation a second of `rate`: 10 in Wang 2002, section
+        /// 3.3.3.4.
         directories_per_rate: f64 as NonNegative = default(0.0, "there are no more with the load"),
-        /// How many symbolic links there are, at the least: `readlink` goes to one of them.
+        /// Number of symbolic links, at the least: `readlink` goes to one of them.
         symbolic_links: u32 as Count = default(0, "each file has one beside it"),
-        /// How many symbolic links there are for each operation a second of `rate`: 100 in
-        /// Wang 2002, section 3.3.3.4.
+        /// Number of symbolic links for each operation a second of `rate`: 100 in Wang 2002,
+        /// section 3.3.3.4.
         symbolic_links_per_rate: f64 as NonNegative = default(0.0, "there are no more with the load"),
-        /// How many sets the directories are in, each a directory of its own.
+        /// Number of sets the directories are in, each a directory of its own.
         sets: u32 as AtLeastOne = default(SETS, "Wang 2002, section 3.3.3.3"),
     }
 }
 
 impl NameSets {
-    /// How many directories there are with a load.
+    /// Number of directories with a load.
     #[must_use]
     pub fn directory_count(&self, rate: Option<f64>) -> u32 {
         with_load(self.directories, self.directories_per_rate, rate)
     }
 
-    /// How many symbolic links there are with a load.
+    /// Number of symbolic links with a load.
     #[must_use]
     pub fn symbolic_link_count(&self, rate: Option<f64>) -> u32 {
         with_load(self.symbolic_links, self.symbolic_links_per_rate, rate)
@@ -91,7 +91,7 @@ fn with_load(least: u32, each: f64, rate: Option<f64>) -> u32 {
     least.max((each * rate.unwrap_or(0.0)).ceil() as u32)
 }
 
-/// How many of something there are, by the fields that say so.
+/// A number of names, by the fields that determine it.
 struct Grown {
     least: (&'static str, u32),
     each: (&'static str, f64),
@@ -115,7 +115,7 @@ impl Grown {
         if !mix.weights.values().any(|it| self.used_by.contains(&it)) {
             let names: Vec<_> = self.used_by.iter().map(|it| it.word()).collect();
             let message = format!(
-                "nothing goes to them: give {} a weight, or leave it out",
+                "no operation uses them: give {} a weight, or leave it out",
                 names.join(" or ")
             );
             return Err(at.error(given, message));

@@ -1,4 +1,4 @@
-//! What comes after what in a mix.
+//! Follow-up operations of a mix.
 
 use super::{MixedOperation, OperationMix};
 use crate::Error;
@@ -9,10 +9,9 @@ use crate::values::{AtLeastOne, Portion};
 section! {
     /// Writes that come in bursts: Roselli et al. 2000; Wang 2002, section 3.3.4.1.
     pub struct Bursts {
-        /// Which part of the writes, of those that do not follow another operation, comes as
-        /// consecutive ones.
+        /// Fraction of the writes that come in bursts, among those that follow no other operation.
         share: f64 as Portion = default(0.0, "writes come one by one"),
-        /// How many consecutive writes are a burst.
+        /// Number of consecutive writes in a burst.
         length: u32 as AtLeastOne = default(LENGTH, "declared default: neither source gives a number"),
     }
 }
@@ -34,13 +33,13 @@ impl Bursts {
     }
 }
 
-/// Which operation follows which, on the same file.
+/// Follow-up operations on the same file.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Followers(pub Vec<(MixedOperation, MixedOperation)>);
 
 impl Followers {
-    /// What follows an operation, if something does.
+    /// Returns the follow-up of an operation, if any.
     #[must_use]
     pub fn of(&self, operation: MixedOperation) -> Option<MixedOperation> {
         let mut all = self.0.iter();
@@ -66,7 +65,7 @@ impl Followers {
             }
             if next.is_some() {
                 let message = format!(
-                    "what follows {:?} leads back: expected chains that end",
+                    "the follow-up operations of {:?} form a cycle: expected chains that end",
                     first.word()
                 );
                 return Err(at.error("followed_by", message));

@@ -1,4 +1,4 @@
-//! Which processes carry out an operation on the common file together.
+//! Processes that execute an operation on the common file together.
 
 use super::{MixedOperation, OperationMix};
 use crate::Error;
@@ -6,9 +6,9 @@ use crate::declare::Place;
 use crate::values::choice;
 
 choice! {
-    /// By whom `shared-read`, `shared-write` and `shared-read-write` are carried out: one that
-    /// draws such an operation waits until all who take part have ended what they did, and all
-    /// begin at the same moment (Wang 2002, section 3.3.6).
+    /// By whom `shared-read`, `shared-write` and `shared-read-write` are executed: a process that
+    /// draws such an operation waits until all participants are idle. Then all begin at the same
+    /// moment (Wang 2002, section 3.3.6).
     pub enum Sharing {
         /// By whichever process draws one, without the others.
         None = "none",

@@ -1,6 +1,7 @@
 //! `[[workload]]`: what the clients do.
 
 mod collective;
+mod device_capacity;
 mod input_output;
 mod io_priority;
 mod ior;
@@ -14,7 +15,6 @@ mod mix_order;
 mod mix_sharing;
 mod operation_mix;
 mod pipeline;
-mod room;
 mod trace;
 mod tree_copy;
 
@@ -45,15 +45,15 @@ section! {
     pub struct Workload {
         /// The known program or benchmark whose values fill what is not given.
         preset: Option<String> as Option<WorkloadPreset> = optional("nothing is assumed"),
-        /// What is done.
+        /// Operations.
         #[serde(flatten)]
         kind: WorkloadKind = kinds(),
-        /// How files are opened and called, on a local file system.
+        /// Options for opening and accessing files on a local file system.
         io: InputOutput = section(),
-        /// How its files are laid out, where that differs from the scenario's layout: as the
-        /// layout of their directory (Lustre: `lfs setstripe` on a directory).
+        /// Layout of its files, if it differs from the scenario's: the layout of their directory
+        /// (Lustre: `lfs setstripe` on a directory).
         layout: Option<Layout> = over("layout") aka ["striping", "distribution"],
-        /// Whether its processes read and write together.
+        /// Collective I/O of its processes.
         collective: Collective = section() aka ["collective_buffering"],
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
@@ -74,7 +74,7 @@ kinds! {
 }
 
 impl WorkloadKind {
-    /// Whether requests come at times of their own, whatever the system does.
+    /// Returns true if requests come at times of their own, whatever the system does.
     #[must_use]
     pub fn is_open(&self) -> bool {
         match self {
@@ -103,7 +103,7 @@ fn group_exists_and_files_can_be_made(
     }
     Collective::suits(workload, all, at)?;
     group_exists(workload, all, at)?;
-    room::files_fit(workload, all, at)
+    device_capacity::files_fit(workload, all, at)
 }
 
 /// Says no to files that are there before, or in the page cache, where nobody knows which.
@@ -131,7 +131,7 @@ fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), E
 }
 
 impl Workload {
-    /// How its files are laid out on a parallel file system.
+    /// Returns the layout of its files on a parallel file system.
     #[must_use]
     pub fn layout<'a>(&'a self, parallel: &'a Parallel) -> &'a Layout {
         self.layout.as_ref().unwrap_or(&parallel.layout)

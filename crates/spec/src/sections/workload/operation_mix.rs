@@ -40,7 +40,7 @@ choice! {
         ReadWrite = "read-write",
         /// A part of a file is mapped and a byte of each page loaded; simulated as `read`.
         Mmap = "mmap",
-        /// What is mapped of a file is unmapped; simulated as `close`.
+        /// Unmap the mapped part of a file; simulated as `close`.
         Munmap = "munmap",
         /// A part of the largest file, which all share, is read; simulated as `read`.
         SharedRead = "shared-read",
@@ -101,7 +101,7 @@ choice! {
 }
 
 impl MixedOperation {
-    /// Whether parts of files are read by it.
+    /// Returns true if parts of files are read by it.
     #[must_use]
     pub fn reads(self) -> bool {
         use MixedOperation::{
@@ -113,7 +113,7 @@ impl MixedOperation {
         )
     }
 
-    /// Whether parts of files are written by it.
+    /// Returns true if parts of files are written by it.
     #[must_use]
     pub fn writes(self) -> bool {
         use MixedOperation::{DirectWrite, Fwrite, ReadWrite, SharedReadWrite, SharedWrite, Write};
@@ -123,21 +123,21 @@ impl MixedOperation {
         )
     }
 
-    /// Whether it is on the file that all share.
+    /// Returns true if it is on the file that all share.
     #[must_use]
     pub fn is_shared(self) -> bool {
         use MixedOperation::{SharedRead, SharedReadWrite, SharedWrite};
         matches!(self, SharedRead | SharedWrite | SharedReadWrite)
     }
 
-    /// Whether it goes to a directory.
+    /// Returns true if it goes to a directory.
     #[must_use]
     pub fn goes_to_a_directory(self) -> bool {
         use MixedOperation::{Chdir, FindFirst, FindNext, Readdir};
         matches!(self, Chdir | FindFirst | FindNext | Readdir)
     }
 
-    /// Whether it makes or removes a name: not one of a file that is there before the run.
+    /// Returns true if it makes or removes a name: not one of a file that is there before the run.
     #[must_use]
     pub fn makes_or_removes(self) -> bool {
         use MixedOperation::{Create, Link, Mkdir, Rename, Rmdir, Symlink, Unlink};
@@ -147,7 +147,7 @@ impl MixedOperation {
         )
     }
 
-    /// Whether it passes the page cache by, in multiples of [`DIRECT_UNIT`].
+    /// Returns true if it passes the page cache by, in multiples of [`DIRECT_UNIT`].
     #[must_use]
     pub fn is_direct(self) -> bool {
         matches!(
@@ -157,16 +157,16 @@ impl MixedOperation {
     }
 }
 
-/// What places and sizes of direct transfers are multiples of: the largest logical block of
-/// usual devices (open(2), O_DIRECT).
+/// Alignment of offsets and sizes of direct transfers: the largest logical block of usual devices
+/// (open(2), O_DIRECT).
 pub const DIRECT_UNIT: u64 = 4096;
 
 word! {
-    /// How many operations there are.
+    /// Number of operations.
     pub enum Amount {
         /// Until the run stops.
         Forever = "forever",
-        /// So many.
+        /// A number.
         Count(u32),
     }
 }
@@ -175,11 +175,11 @@ section! {
     /// Operations drawn by weight, over files that are there before the run: the load
     /// of the SPEC SFS benchmarks.
     pub struct OperationMix {
-        /// How often each operation is drawn, in relation to the others.
+        /// Weight of each operation.
         weights: Weighted<MixedOperation> as ByWeight<MixedOperation> = required(table_of_weights([("read", 2.0), ("write", 1.0), ("stat", 4.0)]))
             aka ["mix", "operations"],
-        /// How many operations each client asks, by all its processes together: a count,
-        /// or `forever` until the run stops.
+        /// Number of operations each client asks, by all its processes together: a count, or
+        /// `forever` until the run stops.
         amount: Amount as CountOr<Amount> = default(1000, "declared default: enough to see rates and means") aka ["count", "requests"],
         /// Operations a second of all clients together, at times that come from a Poisson
         /// process whatever the system does (an open loop). Each client has an equal part:
@@ -189,37 +189,35 @@ section! {
         /// Time between the end of an operation and the next one of the process; only
         /// without `rate`.
         think: Seconds = default("0 s", "nothing is assumed") aka ["think_time"],
-        /// How think times are distributed around that mean.
+        /// Distribution of think times around that mean.
         think_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
-        /// How many files there are in all, for all processes.
+        /// Number of files in all, for all processes.
         files: u32 as AtLeastOne = default(1000, "declared default: it counts where there are caches") aka ["file_count"],
-        /// How large they are: sizes with weights, the smallest first. Where the weights add
-        /// up to 100, a size of weight 33 is that of 33 files in 100.
-        /// `small`, `medium` and `large` are the sets of Wang 2002, tables 3.1 to 3.3; a list of
-        /// them has as many files of each (section 3.3.3.2: files to be read or written are in
-        /// these three subsets; how many are in each it does not say).
+        /// File sizes with weights, the smallest first. Where the weights add up to 100, a size of
+        /// weight 33 is that of 33 files in 100. `small`, `medium` and `large` are the sets of Wang
+        /// 2002, tables 3.1 to 3.3; a list of them has as many files of each (section 3.3.3.2:
+        /// files to be read or written are in these three subsets; how many are in each it does not
+        /// say).
         file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
-        /// How many bytes the files hold for each operation a second of `rate`, as SPEC SFS and
-        /// Wang 2002, section 3.3.3.4, have 10 MB: there are as many files as that takes, and
-        /// no fewer than `files`.
+        /// Bytes of files per operation per second of `rate`; 10 MB in SPEC SFS and Wang 2002,
+        /// section 3.3.3.4. It determines the number of files, which is at least `files`.
         bytes_per_rate: Option<Bytes> = optional("the files do not grow with the load"),
-        /// Whether groups of operations have files of their own.
+        /// Files shared by all operation groups, or separate sets for each group.
         file_sets: FileSets = default("shared", "SPEC SFS 2.0 has the same files for every operation (Wang 2002, chapter 2); the MPFS benchmark has `per-group`"),
-        /// Which part of the files is written and not read, spread evenly over all sizes; reads
-        /// are of the others (Wang 2002, section 3.3.3.2: groups that read and groups that write
-        /// have files of their own). What is neither is on all files.
+        /// Fraction of the files that is written and not read, spread evenly over all sizes; reads
+        /// use the others (Wang 2002, section 3.3.3.2: groups that read and groups that write have
+        /// files of their own). What is neither is on all files.
         write_files: f64 as Portion = default(0.0, "all files are read and written"),
-        /// How much is read at a time, in a file that is at least as large, if there is one:
-        /// sizes with weights. The place in the file is a multiple of the size.
+        /// Read sizes with weights. Reads choose a file of at least that size, if there is one. The
+        /// offset is a multiple of the size.
         read_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("8 KiB", 1.0)]), "the block of SPEC SFS")
             aka ["read_size", "transfer"],
-        /// How much is written at a time: as `read_sizes`.
+        /// Write sizes, like `read_sizes`.
         write_sizes: Weighted<Bytes> as ByWeight<Bytes> = default(table_of_weights([("8 KiB", 1.0)]), "the block of SPEC SFS")
             aka ["write_size"],
-        /// Which part of the writes goes to the end of a file, and makes it longer.
+        /// Fraction of the writes that append to a file.
         append_share: f64 as Portion = default(0.0, "files keep their size"),
-        /// How many bytes a file grows by at the most: then appends begin again where it ended
-        /// at the start.
+        /// Maximum growth of a file: then appends begin again where it ended at the start.
         append_limit: Option<Bytes> = optional("files that are appended to grow without end"),
         /// From which size on files are read and written at random places; smaller ones from
         /// their beginning to their end, and again. Small files tend to be accessed in sequence
@@ -228,21 +226,21 @@ section! {
         random_from: Option<Bytes> = optional("all are, at random places"),
         /// Directories and symbolic links that are there before the run.
         names: NameSets = section(),
-        /// Which files are used again.
+        /// Reuse of files.
         locality: Locality = section(),
         /// Writes that come one after the other.
         bursts: Bursts = section(),
-        /// Which operation is followed by which, on the same file where both have one:
-        /// `{ readdir = "stat", open = "read" }`. Operations are begun with that much less
-        /// often as they follow others, so that the shares of the mix are kept; what has too
-        /// small a share to follow every time follows as often as it can.
+        /// Follow-up operations, on the same file where both have one: `{ readdir = "stat", open =
+        /// "read" }`. An operation that follows others is drawn correspondingly less often, so that
+        /// the shares of the mix are preserved. One whose share is too small to follow every time
+        /// follows as often as possible.
         followed_by: Followers as ByOperation = default(nothing_follows(), "each operation is drawn for itself"),
-        /// Which processes carry out what is on the common file together, at the same moment. In
-        /// the shares of the mix, each of them counts.
+        /// Processes that execute operations on the common file together, at the same moment. Each
+        /// of them counts in the shares of the mix.
         sharing: Sharing = default("none", "each process is by itself"),
-        /// Which part of the files is hot, spread evenly over all sizes.
+        /// Fraction of hot files, spread evenly over all sizes.
         hot_files: f64 as Share = default(1.0, "all files are alike"),
-        /// Which part of the operations is on the hot files; the others are on the rest.
+        /// Fraction of the operations on hot files; the others use the rest.
         hot_share: f64 as Portion = default(1.0, "all files are alike"),
     }
     check files_and_times_fit;
@@ -272,7 +270,7 @@ impl OperationMix {
         })
     }
 
-    /// How many files there are in all: with `bytes_per_rate`, as many as hold that.
+    /// Number of files in all: with `bytes_per_rate`, as many as hold that.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -289,7 +287,7 @@ impl OperationMix {
         }
     }
 
-    /// Whether every set of files that direct transfers are on has one that holds a unit.
+    /// Returns true if every set of files that direct transfers are on has one that holds a unit.
     fn holds_direct_transfers(&self) -> bool {
         let direct = self.weights.values().filter(|it| it.is_direct());
         let groups: Vec<_> = direct.map(OperationMix::file_group).collect();
@@ -347,7 +345,7 @@ fn files_and_times_fit(mix: &OperationMix, all: &Scenario, at: &Place<'_>) -> Re
         return Err(at.error("bytes_per_rate", message));
     }
     if mix.append_limit.is_some() && mix.append_share == 0.0 {
-        let message = "nothing is appended: give append_share, or leave it out";
+        let message = "no write appends: give append_share, or leave it out";
         return Err(at.error("append_limit", message));
     }
     if mix.write_files >= 1.0 {

@@ -11,7 +11,7 @@ use crate::values::{AtLeastOne, Bytes, Seconds, choice};
 const LONGEST_COMPUTATION: f64 = 4.0;
 
 choice! {
-    /// Who does the stages of a pipeline.
+    /// Threads of a pipeline's stages.
     pub enum Threads {
         /// One thread: it reads a buffer, computes, writes it, and reads the next.
         One = "one",
@@ -21,11 +21,10 @@ choice! {
 }
 
 section! {
-    /// Each process reads a file of its own from beginning to end, computes, and
-    /// writes another file of its own: a filter, a converter, a copy; the
-    /// seqprocessor of Hindman 2011, section 5.4 and appendix E. On a machine with
-    /// a local file system its processor time contends for the cores; elsewhere it
-    /// passes.
+    /// Each process reads its own file from beginning to end, computes, and writes another file,
+    /// like a filter, a converter or a copy; the seqprocessor of Hindman 2011, section 5.4 and
+    /// appendix E. On a machine with a local file system its processor time contends for the cores;
+    /// elsewhere it passes.
     pub struct Pipeline {
         /// Bytes of the file that is read.
         input: Bytes = required("1 GiB") aka ["input_size", "file_size", "size"],
@@ -40,15 +39,15 @@ section! {
         compute_per_byte: Seconds = default("0 s", "nothing is done with the data"),
         /// Processor time for each call, or each bufferful of the C library.
         compute_per_request: Seconds = default("0 s", "nothing is done with the data"),
-        /// Whether one thread does everything in turn, or each stage has its own.
+        /// One thread for all stages in turn, or one for each stage.
         threads: Threads = default("one", "a plain loop of read and write"),
         /// Buffers in the ring between the threads. A thread waits while the next
         /// buffer is not yet empty or not yet full; a buffer is held during the
         /// call that fills or empties it.
         buffers: u32 as AtLeastOne = default(8, "seqprocessor 3's default: Hindman 2011, appendix E"),
-        /// Whether the file written is brought to stable storage at the end (fsync).
+        /// If true, the file written is brought to stable storage at the end (fsync).
         sync: bool = default(false, "closing a file does not") aka ["fsync"],
-        /// Whether it writes over the file that it reads, as bonnie++'s rewrite does.
+        /// If true, it writes over the file that it reads, as bonnie++'s rewrite does.
         in_place: bool = default(false, "programs write another file"),
         /// The machine's volume that the file written lies on, by its name.
         output_volume: Option<String> = optional("it lies where the file read does"),

@@ -6,9 +6,9 @@ use crate::declare::section;
 use crate::values::{FilePath, NonNegative, Seconds, choice};
 
 choice! {
-    /// When a recorded request is made.
+    /// Start of a recorded request.
     pub enum Replay {
-        /// When its process's previous one is done.
+        /// After its process's previous request.
         Closed = "closed",
         /// At its recorded time.
         Timed = "timed",

@@ -11,18 +11,17 @@ use crate::values::{AtLeastOne, Bytes, Weighted, table_of_weights};
 const SPREAD: f64 = 0.618_033_988_749_894_9;
 
 section! {
-    /// Each process copies a tree of its own, as `cp -r` does: it makes each directory, lists
-    /// the one that is copied, and for each file looks up its attributes, opens it, makes the
-    /// copy, reads and writes in turn, and closes both. Directories lie side by side. Not
-    /// there: copying within the kernel (copy_file_range), which cp does where it can.
+    /// Each process copies its own tree, as `cp -r` does. It creates each directory and lists the
+    /// source directory. For each file it looks up the attributes, opens it, creates the copy,
+    /// reads and writes in turn, and closes both. Directories lie side by side. Not there: copying
+    /// within the kernel (copy_file_range), which cp does where it can.
     pub struct TreeCopy {
-        /// How many directories are copied.
+        /// Number of directories that are copied.
         directories: u32 as AtLeastOne = default(16, "declared default") aka ["folders"],
-        /// How many files each has.
+        /// Number of files per directory.
         files: u32 as AtLeastOne = required(100) aka ["files_per_directory"],
-        /// How large they are: sizes with weights, or the name of a set, as in
-        /// `kind = "operation-mix"`. Neighbours differ, and each size comes as often as it
-        /// should.
+        /// File sizes with weights, or the name of a set, as in `kind = "operation-mix"`.
+        /// Neighbours differ, and each size comes as often as it should.
         file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("64 KiB", 1.0)]), "declared default"),
         /// Bytes of one call that reads or writes.
         request: Bytes = default("128 KiB", "cp of GNU coreutils, where st_blksize is not larger: src/ioblksize.h")

@@ -1,9 +1,9 @@
-//! Files dealt out to targets in the order in which they are first used.
+//! Files distributed to targets in the order in which they are first used.
 
 use crate::common::Common;
 
-/// Where the next file of a pool begins, and where the others do. Copies are the same:
-/// one server knows (Lustre's metadata server, lustre/lod/lod_qos.c).
+/// First server of the next file of each pool. Clones share the state: one server knows (Lustre's
+/// metadata server, lustre/lod/lod_qos.c).
 ///
 /// Not modelled: targets that are chosen by their free space (lustre/lod/lod_qos.c,
 /// `lod_ost_alloc_qos`, once two targets differ by `qos_threshold_rr`); a new start at

@@ -30,7 +30,7 @@ impl Layouts {
                 parts: vec![(0, layout)],
             };
         }
-        // Files of one pool are dealt out together.
+        // Files of one pool are distributed together.
         let mut balances = BTreeMap::new();
         let workloads = scenario.workload.iter();
         let parts = workloads.zip(directories.first_files());

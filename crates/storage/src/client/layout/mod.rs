@@ -1,4 +1,4 @@
-//! Where a file's bytes are: which target of which server holds which of them.
+//! Layout of files: the target and server of each byte.
 
 mod balance;
 mod layouts;
@@ -34,14 +34,14 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Layout {
     distribution: Distribution,
-    /// How many targets there are for it.
+    /// Number of targets for it.
     targets: u64,
-    /// Which they are, if not all.
+    /// Targets of the pool, if not all.
     pool: Option<Arc<[u32]>>,
     first: FirstServer,
     /// The first targets of the first files, where they are known.
     known: Arc<[u32]>,
-    /// Where new files go, with [`FirstServer::Balance`].
+    /// Balancer of new files, with [`FirstServer::Balance`].
     balance: Balance,
     seed: u64,
     packet: u64,
@@ -50,8 +50,8 @@ pub struct Layout {
 /// Blocks of a file have numbers of 32 bits.
 pub const BLOCKS: u64 = 1 << 32;
 
-/// How the bytes of a file are dealt out to its targets, which are counted from the one
-/// of its first byte. To add a way, write a file and name it here.
+/// Distribution of a file's bytes over its targets, numbered from the first byte's target. To add
+/// one, write a module and name it here.
 #[derive(Clone, Debug)]
 enum Distribution {
     Stripes(Stripes),
@@ -110,7 +110,8 @@ impl Distribution {
         }
     }
 
-    /// How many targets in turn, from the first byte's on, may hold some of a range.
+    /// Returns the number of consecutive targets, from the first byte's on, that may hold part of a
+    /// range.
     fn spread(&self, offset: u64, end: u64) -> u64 {
         match self {
             Distribution::Stripes(stripes) => stripes.spread(offset, end),
@@ -224,7 +225,7 @@ impl Layout {
         (0..self.distribution.width()).map(move |turn| self.target(first + turn))
     }
 
-    /// How many bytes of a file of `size` bytes a target holds.
+    /// Returns the bytes of a file of `size` bytes that a target holds.
     pub fn part(&self, file: u32, size: u64, target: u32) -> u64 {
         let Some(number) = self.number_of(target) else {
             return 0;
@@ -262,8 +263,8 @@ impl Layout {
         size / self.packet + self.distribution.width().min(strips)
     }
 
-    /// What of a range of a file each target holds, by the targets' numbers: target, first
-    /// byte within what it holds, and the byte after the last.
+    /// Returns the extents of a file's range on each target, by target number: target, first byte
+    /// within its part, and end.
     pub fn extents(&self, file: u32, offset: u64, size: u64) -> SmallVec<[(u32, u64, u64); 4]> {
         let mut extents = SmallVec::new();
         self.parts(file, offset, size, |target, start, end| {

@@ -66,7 +66,7 @@ impl Pattern {
         self.turns.len() as u64
     }
 
-    /// Which of a file's targets holds a byte, and the byte after the strip.
+    /// Returns the target of a byte, and the end of its strip.
     pub fn at(&self, offset: u64) -> (u64, u64) {
         let (whole, rest) = (offset / self.period, offset % self.period);
         let after = self.strips.partition_point(|&(first, _)| first <= rest);
@@ -75,7 +75,7 @@ impl Pattern {
         (self.strips[after - 1].1, end)
     }
 
-    /// How many of a file's first `size` bytes one of its targets holds.
+    /// Returns the bytes that one target holds of a file's first `size` bytes.
     pub fn part(&self, size: u64, turn: u64) -> u64 {
         let (whole, rest) = (size / self.period, size % self.period);
         let (own, all) = &self.turns[turn as usize];

@@ -9,7 +9,7 @@ pub(super) struct Stripes {
 }
 
 impl Stripes {
-    /// Which of a file's targets holds a byte, and the byte after the stripe.
+    /// Returns the target of a byte, and the end of its stripe.
     pub fn at(self, offset: u64) -> (u64, u64) {
         let stripe = offset / self.unit;
         (
@@ -18,7 +18,7 @@ impl Stripes {
         )
     }
 
-    /// How many of a file's first `size` bytes one of its targets holds.
+    /// Returns the bytes that one target holds of a file's first `size` bytes.
     pub fn part(self, size: u64, turn: u64) -> u64 {
         let (stripes, rest) = (size / self.unit, size % self.unit);
         let whole = stripes / self.width + u64::from(stripes % self.width > turn);

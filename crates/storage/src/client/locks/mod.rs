@@ -18,9 +18,9 @@
 //! Not modelled: locks that are given up because they have not been used, locks asked for
 //! ahead, locks of a file that is removed.
 
-mod held;
+mod lock_set;
 
-pub use held::{Extent, Held};
+pub use lock_set::{Extent, LockSet};
 
 use std::collections::BTreeMap;
 
@@ -28,41 +28,41 @@ use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
 use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
-use self::held::Lock;
-use super::{Knowledge, Layouts};
+use self::lock_set::Lock;
+use super::{ClientContext, Layouts};
 use crate::network::Wire;
 use crate::tokens::{GivenUp, Job, Message, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
-pub(super) struct Ways {
-    /// Where what is about locks goes, and where it comes from.
-    pub ways: (To<Job>, Node<Job>),
-    /// Where locks go under which the cache is to be flushed, and where they come back.
+pub(super) struct LockPorts {
+    /// Output and input of lock messages.
+    pub server: (To<Job>, Node<Job>),
+    /// Output of locks whose data must be flushed, and the input where they return.
     pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
 }
 
-/// What a client knows of its locks.
+/// Locks of a client.
 struct Locks {
-    held: Held,
+    held: LockSet,
     /// The number of the next one.
     next: u32,
-    /// Those it has asked for, by number.
-    asked: BTreeMap<u32, Asked>,
-    /// What requests under way use, by workload and rank: target and number.
+    /// Requested locks, by number.
+    asked: BTreeMap<u32, RequestedLock>,
+    /// Locks used by requests in flight, by workload and rank: target and number.
     in_use: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
 }
 
 /// A lock that has been asked for.
 #[derive(Clone, Copy)]
-struct Asked {
-    /// Where the request lies that waits for it.
+struct RequestedLock {
+    /// Slot of the request that waits for it.
     slot: Slot,
     /// The server wants it back before it has come.
     called: bool,
 }
 
-/// What all clients do alike.
+/// Rules common to all clients.
 #[derive(Clone)]
 struct Rules {
     layouts: Layouts,
@@ -70,7 +70,7 @@ struct Rules {
     servers: u32,
     wire: Wire,
     send: To<Job>,
-    /// Where locks go under which the cache is to be flushed.
+    /// Output of locks whose data must be flushed.
     flush: Option<Node<GivenUp>>,
 }
 
@@ -80,29 +80,29 @@ pub(super) fn locks(
     page: &mut Page<'_>,
     parallel: &Parallel,
     spec: &ExtentLocks,
-    knowledge: &Knowledge,
+    context: &ClientContext,
     (mapped, done): (Node<Request>, Node<Request>),
     complete: Port<Request>,
-    ways: Ways,
+    ports: LockPorts,
 ) -> Node<Request> {
-    let held = knowledge.held.clone();
+    let held = context.held.clone();
     let locks = page.store("locks", move |copy| Locks {
         held: held[copy as usize].clone(),
         next: 0,
         asked: BTreeMap::new(),
         in_use: BTreeMap::new(),
     });
-    let (send, received) = ways.ways;
+    let (send, received) = ports.server;
     let locked = page.place::<Request>("locked");
     let waiting = page.bag::<Request>("waiting for locks");
     page.conserve(waiting);
     let rules = Rules {
-        layouts: knowledge.layouts.clone(),
+        layouts: context.layouts.clone(),
         unit: spec.unit.0,
         servers: parallel.servers.count,
         wire: Wire::new(&parallel.network),
         send,
-        flush: ways.flushed.map(|(flush, _)| flush),
+        flush: ports.flushed.map(|(flush, _)| flush),
     };
     let of = rules.clone();
     page.transition("lock")
@@ -128,7 +128,7 @@ pub(super) fn locks(
         .with(locks)
         .may_pass(waiting, locked)
         .puts_many(send);
-    let take_in = match ways.flushed {
+    let take_in = match ports.flushed {
         Some((flush, _)) => take_in.may_put(flush),
         None => take_in,
     };
@@ -161,7 +161,7 @@ pub(super) fn locks(
             _ => {}
         }
     });
-    if let Some((_, flushed)) = ways.flushed {
+    if let Some((_, flushed)) = ports.flushed {
         let of = rules.clone();
         page.transition("give up")
             .take(flushed)
@@ -175,7 +175,7 @@ pub(super) fn locks(
         .with(locks)
         .puts(complete)
         .puts_many(send);
-    let unlock = match ways.flushed {
+    let unlock = match ports.flushed {
         Some((flush, _)) => unlock.puts_many(flush),
         None => unlock,
     };
@@ -260,7 +260,7 @@ impl Rules {
         let number = locks.next;
         locks.next = locks.next.wrapping_add(1);
         let called = false;
-        locks.asked.insert(number, Asked { slot, called });
+        locks.asked.insert(number, RequestedLock { slot, called });
         let operation = request.operation;
         let message = self.message(firing.copy(), extent.file, extent.target, number);
         let ask = Job {
@@ -301,7 +301,7 @@ impl Rules {
         );
     }
 
-    /// That a client gives a lock up.
+    /// Creates the message that a client releases a lock.
     fn message(&self, client: u32, file: u32, target: u32, number: u32) -> Job {
         Job {
             server: target % self.servers,

@@ -1,4 +1,4 @@
-//! What a disk's buffer holds: segments read ahead, and extents still to write.
+//! Disk buffer: read-ahead segments and dirty extents.
 
 use std::collections::BTreeMap;
 
@@ -89,8 +89,7 @@ impl Segments {
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     end: u64,
-    /// Where it begins, once somebody has asked: most are looked at many times
-    /// before they are written.
+    /// Cached start position: most are checked many times before they are written.
     place: Option<Place>,
 }
 
@@ -116,7 +115,7 @@ impl Dirty {
         self.sectors == 0
     }
 
-    /// Whether all of the sectors are here.
+    /// Returns true if all of the sectors are here.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..=start).next_back();
         before.is_some_and(|(_, it)| end <= it.end)
@@ -168,8 +167,8 @@ impl Dirty {
         }
     }
 
-    /// Of the extents nearest to a sector, so many on each side, the one that
-    /// takes the least time: the time, its first sector and its place.
+    /// Returns the extent with the least access time among the nearest ones on each side of a
+    /// sector: time, first sector and position.
     pub(super) fn nearest<T: Ord>(
         &mut self,
         sector: u64,

@@ -1,4 +1,4 @@
-//! Where a disk's sectors lie, and where the head is above them.
+//! Geometry of a disk: positions of sectors and head.
 //!
 //! Tracks follow each other along a spiral of time: a sector's *position* is
 //! the time that the head needs to come to it from sector 0 if it reads on and
@@ -38,7 +38,7 @@ struct Zone {
     position: u64,
 }
 
-/// Where a sector is.
+/// Position of a sector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub cylinder: u64,
@@ -92,7 +92,7 @@ impl Geometry {
         }
     }
 
-    /// Where a sector begins.
+    /// Returns the position of a sector.
     pub(super) fn place(&self, sector: u64) -> Place {
         let (zone, cylinder, head, within) = self.split(sector);
         let position = zone.position

@@ -1,24 +1,21 @@
 //! A disk drive: arm, rotation, zones, buffer, command queue.
 //!
-//! A command is taken when fewer than `queue_depth` are. What the buffer has,
-//! or has room for, goes over the interface alone; anything else needs the arm
-//! and the platters, one command at a time: the one with the shortest
-//! positioning time, unless one has waited past the age limit (Jacobson and
-//! Wilkes, "Disk scheduling algorithms based on rotational position",
-//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read
-//! the disk reads on into that stream's segment. A command for what it is about to
-//! read waits until it has passed there: the arm does not move for it, and its
-//! positioning time is that until its first sector. Any other ends the stream. What
-//! the disk holds dirty it writes when no command waits, or when the buffer is full
-//! (Ruemmler and Wilkes 1994).
+//! A command is taken when fewer than `queue_depth` are. Data that the buffer holds, or has room
+//! for, only crosses the interface. Other commands need the arm and the platters, one at a time.
+//! The disk selects the command with the shortest positioning time, unless one has exceeded the age
+//! limit (Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position",
+//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read the disk reads on
+//! into that stream's segment. A command for data about to be read ahead waits for it without a
+//! seek. Its positioning time lasts until its first sector. Any other ends the stream. What the
+//! disk holds dirty it writes when no command waits, or when the buffer is full (Ruemmler and
+//! Wilkes 1994).
 //!
 //! It counts as busy while the arm seeks, the platters turn to the first sector or sectors
 //! pass for a command, and for as long as those took to pass that it had read ahead when
 //! a command came for them.
 //!
-//! To synchronise is a command that others do not overtake in either direction,
-//! as FLUSH CACHE is in ATA: it waits for those before it and for all dirty
-//! data, and those after it wait for it.
+//! A sync is a barrier, like FLUSH CACHE in ATA. It waits for earlier commands and all dirty data,
+//! and later commands wait for it.
 //!
 //! Not modelled: reading a track from its middle (zero-latency access), that
 //! dirty data and read-ahead share the buffer's room, the way of a command's
@@ -47,8 +44,8 @@ pub(super) fn station(page: &mut Page<'_>, spec: &Disk) -> Node<Transfer> {
 /// The wake-up for the arm; any other tag is the slot of a finished command.
 const ARM: u32 = u32::MAX;
 
-/// How many dirty extents on each side of the arm are looked at for the next to
-/// write: enough to find a short way, few enough to cost little.
+/// Number of dirty extents on each side of the arm that are candidates for the next write: enough
+/// to find a short way, few enough to cost little.
 const NEAR: usize = 8;
 
 /// A command that needs the medium.
@@ -60,16 +57,16 @@ struct Command {
     first: u64,
     end: u64,
     place: Place,
-    /// Where its last sector has passed.
+    /// Position after its last sector.
     passed: Place,
-    /// When it came, and when the controller has understood it.
+    /// Arrival time, and end of the controller's processing.
     came: Time,
     ready: Time,
-    /// When the interface has moved its data at the earliest.
+    /// Time when the interface has moved its data at the earliest.
     moved: Span,
 }
 
-/// What the arm does.
+/// Work of the arm.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Idle,
@@ -269,18 +266,19 @@ impl Drive {
         near.then_some(stream)
     }
 
-    /// When a stream has come, or will come, to a position.
+    /// Returns the time when a stream reaches a position.
     fn comes(stream: Stream, position: u64) -> Time {
         stream.since + Span(position.saturating_sub(stream.position))
     }
 
-    /// When a stream has to stop for want of room: that long the host can make some.
+    /// Returns the time when a stream has to stop for want of room: that long the host can make
+    /// some.
     fn stops(stream: Stream) -> Time {
         Drive::comes(stream, stream.limit_position)
     }
 
-    /// When the stream is at the first sector of a command and when past its last,
-    /// if the command only has to wait for it.
+    /// Returns the times when the stream reaches the first sector of a command and passes its last,
+    /// if no seek is needed.
     fn delivered(&self, command: &Command, now: Time) -> Option<(Time, Time)> {
         let stream = self.stream_for(command.first, now)?;
         let waits =
@@ -398,7 +396,7 @@ impl Drive {
         (self.cylinder, self.head, self.at) = (place.cylinder, place.head, sector);
     }
 
-    /// When the first sector is under the head if the arm goes there now.
+    /// Returns the time when the first sector is under the head if the arm goes there now.
     fn positioning(&self, command: &Command, now: Time) -> Time {
         let begins = now.max(command.ready);
         let to = (command.place.cylinder, command.place.head);
@@ -412,8 +410,8 @@ impl Drive {
         there + Span(wait)
     }
 
-    /// When the first sector of a command is under the head, and when its last has
-    /// passed: on the stream's way, or else if the arm goes there now.
+    /// Returns the times when the first sector of a command reaches the head and its last has
+    /// passed, on the stream's path or after a seek.
     fn times(&self, command: &Command, now: Time) -> (Time, Time) {
         self.delivered(command, now).unwrap_or_else(|| {
             let under = self.positioning(command, now);
@@ -421,7 +419,7 @@ impl Drive {
         })
     }
 
-    /// How long the sectors of a command take to pass.
+    /// Time that the sectors of a command take to pass.
     fn passing(command: &Command) -> Span {
         Span(command.passed.position - command.place.position)
     }
@@ -466,7 +464,7 @@ impl Drive {
         self.segments.room.max(1)
     }
 
-    /// Of the dirty data about the arm what is soonest under the head.
+    /// Returns the dirty extent near the arm that reaches the head first.
     fn nearest_dirty(&mut self, now: Time) -> Option<(Time, Command)> {
         let mut dirty = std::mem::take(&mut self.dirty);
         let command = |first, place| Command {

@@ -1,4 +1,4 @@
-//! How long the arm takes over a distance.
+//! Time that the arm takes over a distance.
 //!
 //! Short seeks accelerate all the way, long ones coast: a + b·√d up to a third
 //! of the stroke, c + e·d beyond (Ruemmler and Wilkes, "An introduction to disk

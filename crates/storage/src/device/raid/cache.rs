@@ -1,5 +1,5 @@
-//! What a controller's cache holds, stripe by stripe: so that stripes that are
-//! wholly dirty are known, and go to the members whole.
+//! Controller cache by stripe. Fully dirty stripes are found and written to the members as full
+//! stripes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ pub(super) struct Cache {
     uses: u64,
     /// By last use: stripes of which nothing is dirty or leaving.
     clean: BTreeMap<u64, u64>,
-    /// Those of which some is, and some is not.
+    /// Stripes that are partly dirty.
     mixed: BTreeSet<u64>,
     unwritten: BTreeSet<u64>,
     full: BTreeSet<u64>,
@@ -98,25 +98,24 @@ impl Cache {
         self.dirty > 0
     }
 
-    /// Whether so much could be in the cache at all.
+    /// Returns true if the cache could hold this much.
     pub(super) fn could_hold(&self, size: u64) -> bool {
         size <= self.capacity
     }
 
-    /// Whether there is room to write so much now.
+    /// Returns true if there is room to write so much now.
     pub(super) fn has_room(&self, size: u64) -> bool {
         self.dirty + self.leaving + size <= self.capacity
     }
 
-    /// Whether something should go to the members. A write that waits for room
-    /// gets it from what is on its way, if that is much: stripes can be gathered
-    /// meanwhile.
+    /// Returns true if something should go to the members. A write that waits for room gets it from
+    /// what is on its way, if that is much: stripes can be gathered meanwhile.
     pub(super) fn destages(&self) -> bool {
         let waiting = self.waiting > 0 && self.leaving <= self.capacity / 2;
         self.dirty > 0 && (self.idle || waiting || self.dirty > self.destage_above)
     }
 
-    /// Whether all of it is here; if so, it has been used.
+    /// Returns true if all of it is here; if so, it has been used.
     pub(super) fn read(&mut self, address: u64, size: u64) -> bool {
         let parts = || parts(self.stripe, address, size);
         let holds = |(stripe, low, high)| {
@@ -153,8 +152,8 @@ impl Cache {
         self.make_room();
     }
 
-    /// What is written next, address and size: whole stripes first, then what
-    /// there is, in the order of addresses from where the last was.
+    /// Returns the next write, address and size: full stripes first, then others in address order
+    /// from the last.
     pub(super) fn destage(&mut self) -> Option<(u64, u64)> {
         let next = |of: &BTreeSet<u64>| of.range(self.at..).next().or(of.first()).copied();
         let number = next(&self.full).or_else(|| next(&self.unwritten))?;
@@ -205,7 +204,7 @@ impl Cache {
         }
     }
 
-    /// What was not used for longest leaves, as far as it is clean.
+    /// Evicts the least recently used clean data.
     fn make_room(&mut self) {
         while self.held > self.capacity {
             if let Some((_, number)) = self.clean.pop_first() {

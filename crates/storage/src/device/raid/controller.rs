@@ -8,11 +8,10 @@
 //!                         (destagers) ─▶ [destage] ─────╯  ╰─▶ (destagers)
 //! ```
 //!
-//! A write is done when the cache has it; it waits while there is no room. What
-//! is dirty goes to the members above a low mark, when a write waits for room,
-//! or when nothing has been asked for some time: whole stripes first, then in
-//! the order of addresses. With such a cache, kept by a battery, to synchronise
-//! takes no time. Without a battery every write goes through.
+//! A write is done when the cache has it; it waits while there is no room. The controller destages
+//! dirty data above a low mark, when a write waits for room, or after some idle time: full stripes
+//! first, then in address order. With such a cache, kept by a battery, to synchronise takes no
+//! time. Without a battery every write goes through.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span};
 use headrace_spec::Raid;
@@ -24,22 +23,22 @@ use crate::tokens::Transfer;
 
 /// A transfer that the members do.
 #[derive(Clone, Copy)]
-struct Behind {
+struct MemberTransfer {
     transfer: Transfer,
     destages: bool,
 }
 
-/// Where what the members do goes.
+/// Places for the members' operations.
 #[derive(Clone, Copy)]
 struct Members {
-    behind: Node<Behind>,
+    behind: Node<MemberTransfer>,
     submit: Node<Transfer>,
 }
 
 impl Members {
     /// Asks them; whose transfer it is stays in the bag.
     fn ask(self, firing: &mut Firing<'_>, transfer: Transfer, destages: bool) {
-        let slot = firing.put(self.behind, Behind { transfer, destages });
+        let slot = firing.put(self.behind, MemberTransfer { transfer, destages });
         let owner = Some(slot.0);
         firing.put(self.submit, Transfer { owner, ..transfer });
     }
@@ -50,7 +49,7 @@ struct State {
     capacity: u64,
     /// Transfers that have come and are not done.
     inside: u64,
-    /// When the last came.
+    /// Time when the last came.
     last: headrace_net::Time,
     /// The clock that looks for idleness runs.
     clock: bool,
@@ -81,7 +80,7 @@ pub(super) fn cached(
     let from = page.place::<Transfer>("asked");
     let moving = page.station("cache", Fcfs::new(1, moves));
     let held = page.place::<Transfer>("held");
-    let behind = page.bag::<Behind>("behind");
+    let behind = page.bag::<MemberTransfer>("behind");
     let destagers = page.place::<()>("destagers");
     let clock = page.place::<()>("clock");
     let number = cache.destages as usize;

@@ -1,5 +1,4 @@
-//! Which members a transfer of the array needs: what is read first, and what is
-//! written then.
+//! Member operations of an array transfer: the reads first, then the writes.
 //!
 //! Chunks lie left-symmetric, as in Linux's md by default (drivers/md/raid5.c,
 //! ALGORITHM_LEFT_SYMMETRIC; with two parities Q follows P): the parity of row r
@@ -16,7 +15,7 @@ pub(super) struct Part {
     pub size: u64,
 }
 
-/// What is done first, and what when all of that is done.
+/// First member operations, and those that follow when all are complete.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
     pub first: Vec<Part>,
@@ -33,14 +32,14 @@ pub(super) struct Layout {
     rebuilt: Option<Rebuilt>,
 }
 
-/// How far a failed member is rebuilt on its spare.
+/// Rebuild progress of a failed member on its spare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rebuilt {
     pub member: u32,
-    /// What lies before this byte can be read.
+    /// End of the readable part.
     pub done: u64,
-    /// What begins before this byte has to be written too: it is rebuilt, or
-    /// being so.
+    /// Writes that begin before this byte also go to the spare: the range is rebuilt or being
+    /// rebuilt.
     pub begun: u64,
 }
 
@@ -70,13 +69,13 @@ impl Layout {
         self.rebuilt = Some(how_far);
     }
 
-    /// Whether a member holds what lies before the byte `end`.
+    /// Returns true if a member holds what lies before the byte `end`.
     pub(super) fn holds(&self, member: u32, end: u64) -> bool {
         let rebuilt = self.rebuilt.filter(|it| it.member == member);
         !self.failed[member as usize] || rebuilt.is_some_and(|it| end <= it.done)
     }
 
-    /// Whether a member is written at the byte `start`.
+    /// Returns true if a member is written at the byte `start`.
     fn takes(&self, member: u32, start: u64) -> bool {
         let rebuilt = self.rebuilt.filter(|it| it.member == member);
         !self.failed[member as usize] || rebuilt.is_some_and(|it| start < it.begun)
@@ -90,7 +89,7 @@ impl Layout {
         })
     }
 
-    /// What is read to know what a member holds at an address.
+    /// Returns the reads that reconstruct a member's data at an address.
     pub(super) fn survivors(
         &self,
         member: u32,
@@ -284,7 +283,7 @@ impl Layout {
     }
 }
 
-/// What is read for two pieces of a row is read once.
+/// Removes duplicate reads of a row.
 fn without_doubles(parts: &mut Vec<Part>) {
     parts.sort_unstable();
     parts.dedup();
@@ -388,7 +387,7 @@ mod tests {
         assert_eq!(counts(&layout(6, 6, &[2, 3]), false, CHUNK, 10), (4, 0));
     }
 
-    /// Rows 0 and 1 are rebuilt, row 2 is under way.
+    /// Rows 0 and 1 are rebuilt, row 2 is in progress.
     #[test]
     fn a_spare_is_read_where_it_is_rebuilt_and_written_where_that_has_begun() {
         let mut it = rebuilding(5, 5, &[0], Some(0));

@@ -8,8 +8,8 @@
 //!                ╰─▶ (waiting)      ╰─▶ [collect] ─▶ done, or what is written then
 //! ```
 //!
-//! The queue is an I/O scheduler's, if the operating system makes the array. A
-//! command is under way there until the bus has passed its data.
+//! The queue is an I/O scheduler's, if the operating system makes the array. A command is in
+//! progress there until the bus has passed its data.
 
 use headrace_net::{Firing, Node, Page, Slot, Time, To};
 use headrace_spec::{IoScheduler, Raid};
@@ -32,7 +32,7 @@ pub(super) struct Waiting {
     pub rebuilds: bool,
 }
 
-/// What the array knows of its members.
+/// State of the array's members.
 pub(super) struct Array {
     pub layout: Layout,
     capacity: u64,
@@ -58,7 +58,7 @@ impl Array {
         self.last[part.member as usize] = part.address + part.size;
     }
 
-    /// What is done first for a transfer, and what then.
+    /// Returns the first and the following member operations of a transfer.
     fn parts_of(&self, transfer: &Transfer) -> (Vec<Part>, Vec<Part>) {
         if transfer.operation == Operation::Sync {
             let part = |member| Part {
@@ -77,7 +77,7 @@ impl Array {
     }
 }
 
-/// Where parts go, and what waits for them.
+/// Destinations of parts, and the transfers waiting for them.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub waiting: Node<Waiting>,
@@ -125,7 +125,7 @@ pub(super) fn members(
     let (rx, tx, passing) = page.fold("disk", spec.disks, |page| {
         let (rx, tx) = (page.input::<Transfer>("rx"), page.output::<Transfer>("tx"));
         let mut device = device::build(page, &member);
-        // A command is under way until its data has passed.
+        // A command is in progress until its data has passed.
         let passing = bus.map(|_| {
             let (to, from) = (page.output::<Transfer>("to bus"), page.input("from bus"));
             page.connect(device.done, to);
@@ -197,7 +197,7 @@ pub(super) fn members(
     BlockDevice { submit, done }
 }
 
-/// Where parts that are done lead.
+/// Destinations of completed parts.
 #[derive(Clone, Copy)]
 struct Ends {
     run: Run,

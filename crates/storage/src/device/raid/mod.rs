@@ -38,7 +38,7 @@ fn capacity_of(spec: &Raid) -> u64 {
     all.min(1 << 60)
 }
 
-/// Where a transfer lies: addresses past the capacity count round.
+/// Returns the address of a transfer, modulo the capacity.
 fn within(transfer: &Transfer, capacity: u64) -> (u64, u64) {
     let size = transfer.size.min(capacity);
     let address = transfer.address % capacity.max(1);

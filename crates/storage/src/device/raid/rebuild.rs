@@ -16,11 +16,11 @@ use crate::tokens::Transfer;
 /// waits for is nobody's request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// How long it rests before it takes the next chunk.
+    /// Time that it rests before it takes the next chunk.
     pub rest: Span,
 }
 
-/// Which chunks are rebuilt, which are under way, and when the next may begin.
+/// Rebuilt chunks, chunks in progress, and the earliest start of the next.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
     pub member: u32,
@@ -49,8 +49,8 @@ impl Progress {
         })
     }
 
-    /// How long a buffer that may go on at `ready` rests from now: chunks begin no
-    /// faster than the rate.
+    /// Duration for which a buffer that may go on at `ready` rests from now: chunks begin no faster
+    /// than the rate.
     fn reserve(&mut self, ready: Time, now: Time) -> Span {
         if self.next >= self.size {
             return ready.since(now);
@@ -79,7 +79,7 @@ impl Progress {
         self.reserve(now + rest, now)
     }
 
-    /// How long so many buffers rest before their first chunks.
+    /// Duration for which so many buffers rest before their first chunks.
     pub(super) fn first(&mut self, buffers: u32) -> Vec<Buffer> {
         let one = |_| Buffer {
             rest: self.reserve(Time::ZERO, Time::ZERO),
@@ -143,7 +143,7 @@ pub(super) fn page(
     buffers
 }
 
-/// What is written when a chunk's survivors have been read.
+/// Returns the writes to the spare after a chunk's survivors have been read.
 pub(super) fn on_the_spare(chunk: &Transfer) -> Vec<Part> {
     vec![Part {
         writing: true,

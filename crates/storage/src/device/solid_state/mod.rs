@@ -40,7 +40,7 @@ const DIES: u32 = u32::MAX - (1 << 16);
 /// Pages in order on one die after which writing counts as sequential.
 const IN_ORDER: u64 = 4;
 
-/// What a die has to do.
+/// Work of a die.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Read {
@@ -72,7 +72,7 @@ struct Die {
 #[derive(Clone, Copy, Default, Debug)]
 struct Command {
     pages: u32,
-    /// When what is done of it is done.
+    /// Time when what is done of it is done.
     until: Time,
 }
 
@@ -236,7 +236,7 @@ impl Drive {
         }
     }
 
-    /// The translation layer takes note of what is written.
+    /// The translation layer records what is written.
     fn map(&mut self, range: (u64, u64), station: &mut Station<'_, Transfer>) {
         let each = self.units_per_page;
         let copy = self.read + self.program;

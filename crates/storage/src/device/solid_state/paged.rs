@@ -15,7 +15,7 @@ pub(super) struct Paged<T> {
 }
 
 impl<T: Clone> Paged<T> {
-    /// So many entries, all the same.
+    /// Creates `count` identical entries.
     pub(super) fn new(value: T, len: usize) -> Paged<T> {
         let page: Arc<[T]> = vec![value; PAGE].into();
         Paged {

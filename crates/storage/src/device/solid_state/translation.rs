@@ -87,8 +87,8 @@ impl Run {
         }
     }
 
-    /// Whether a unit in order belongs into the same block, perhaps behind a few
-    /// that were passed over.
+    /// Returns true if a unit in order belongs into the same block, perhaps behind a few that were
+    /// passed over.
     fn takes_on(&self, unit: u16) -> bool {
         unit >= self.high && (unit - self.high) <= self.n / FOR_A_HOLE
     }
@@ -116,7 +116,7 @@ struct Open {
     cell: u32,
 }
 
-/// What writing a unit cost besides.
+/// Additional cost of a unit's write.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Cleaned {
     /// Units that were moved.
@@ -231,8 +231,7 @@ impl Translation {
         cleaned
     }
 
-    /// Of a run that is overwritten in order the few units that were passed over
-    /// count as scattered.
+    /// Counts the skipped units of a sequentially overwritten run as scattered.
     fn leave_behind(&mut self, cell: usize, unit: u16, random: &mut Random<'_>) {
         let few = self.units / 8;
         let open = self.cells[cell].runs[0].block;
@@ -368,7 +367,7 @@ impl Translation {
         self.streams.len() - 1
     }
 
-    /// What is left of a run counts as scattered.
+    /// Counts the rest of a run as scattered.
     fn disperse(&mut self, cell: usize, run: Run) {
         if run.block != NONE {
             self.cells[cell].scattered += run.n;

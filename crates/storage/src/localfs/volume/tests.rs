@@ -34,23 +34,23 @@ impl Driven {
             panic!("it is local");
         };
         let opened = vec![
-            Opened::default(),
-            Opened {
+            OpenFlags::default(),
+            OpenFlags {
                 synchronous: true,
-                ..Opened::default()
+                ..OpenFlags::default()
             },
-            Opened {
+            OpenFlags {
                 direct: true,
-                ..Opened::default()
+                ..OpenFlags::default()
             },
         ];
-        let users = Users {
+        let callers = Callers {
             opened,
             volumes: 1,
             one_daemon: false,
         };
         Driven {
-            volume: Volume::new(&local.machine, 1 << 30, 128 << 10, &users),
+            volume: Volume::new(&local.machine, 1 << 30, 128 << 10, &callers),
             waiting: Vec::new(),
             ready: Vec::new(),
             device: Vec::new(),
@@ -103,7 +103,7 @@ impl Driven {
         }
     }
 
-    fn carry_out(&mut self) {
+    fn dispatch(&mut self) {
         for transfer in self.volume.out.drain(..) {
             if transfer.operation == Operation::Write && transfer.file != NO_FILE {
                 let pages = transfer.offset / PAGE..(transfer.offset + transfer.size) / PAGE;
@@ -142,12 +142,12 @@ impl Driven {
             }
             self.volume.arrived(&transfer, self.now);
         }
-        self.carry_out();
+        self.dispatch();
         true
     }
 }
 
-/// What one process asks for: kind, file, first page and pages.
+/// Returns the requests of one process: kind, file, first page and pages.
 fn asks() -> impl Strategy<Value = Vec<(u8, u32, u64, u64)>> {
     prop::collection::vec((0_u8..6, 0_u32..3, 0_u64..200, 1_u64..80), 1..40)
 }
@@ -273,7 +273,7 @@ fn the_superblock_frees_no_pages_that_go_to_its_place() {
     let address = volume.journal_at + at;
     let transaction = volume.journal.committing.as_ref().expect("it commits");
     assert_eq!(
-        volume.logging.begin(transaction, address),
+        volume.under_commit.begin(transaction, address),
         [(address, bytes)]
     );
     volume.register(Wait::Logged(address), 7);
@@ -285,5 +285,5 @@ fn the_superblock_frees_no_pages_that_go_to_its_place() {
     let carrier = volume.own_transfer(Operation::Write, address, bytes);
     volume.arrived(&carrier, Time::ZERO);
     assert_eq!(volume.woken, [7]);
-    assert!(volume.logging.is_empty());
+    assert!(volume.under_commit.is_empty());
 }

@@ -15,7 +15,7 @@ use crate::network::Hosts;
 struct Switches {
     hosts: Hosts,
     per_leaf: u32,
-    /// How many leaves clients share with data servers, if they do.
+    /// Number of leaves that clients share with data servers, if any.
     shared: Option<u32>,
     /// Leaves of clients, and of clients and data servers.
     leaves: [u32; 2],

@@ -53,13 +53,13 @@ pub trait Routes: Send + Sync {
 /// Links of one kind, such as the clients' cards in one direction.
 #[derive(Clone, Debug)]
 pub struct LinkGroup {
-    /// What they are called together.
+    /// Name of the group.
     pub name: String,
     /// Their numbers.
     pub links: Range<u32>,
-    /// What one of them is called, counted within the group.
+    /// Name of one link, numbered within the group.
     pub each: fn(&LinkGroup, u32) -> String,
-    /// How many of them belong to one switch, for names.
+    /// Number per switch, for names.
     pub per_switch: u32,
 }
 
@@ -88,7 +88,7 @@ pub struct Fabric {
 /// Devices that data passes on its way.
 #[derive(Clone, Copy)]
 struct Streams {
-    /// Of each server.
+    /// Targets per server.
     targets: u32,
     /// The first device as it reads, and as it writes.
     reading: u32,

@@ -17,11 +17,11 @@ pub(super) struct Connection {
     pub receiver: Receiver,
     /// The first segment that was never sent.
     pub fresh: u64,
-    /// When its timer's event is due.
+    /// Time when its timer's event is due.
     pub timer: Option<Time>,
     /// Messages that are not acknowledged.
     messages: VecDeque<Message>,
-    /// How many of them have been delivered.
+    /// Number delivered.
     delivered: usize,
 }
 

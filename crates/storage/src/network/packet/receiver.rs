@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use headrace_net::Time;
 
-/// What has come of a connection's segments; every one is acknowledged at once (no
-/// delayed acknowledgements, RFC 1122, 4.2.3.2).
+/// Receiver of a connection's segments; each is acknowledged at once (no delayed acknowledgements,
+/// RFC 1122, 4.2.3.2).
 #[derive(Clone, Default, Debug)]
 pub(super) struct Receiver {
     /// The first that has not come.
     expected: u64,
-    /// Those after it that have.
+    /// Later ones that have.
     ahead: BTreeSet<u64>,
-    /// When that was sent which came last and was not early (RFC 7323, 4.3: TS.Recent).
+    /// Send time of the latest in-order segment (RFC 7323, 4.3: TS.Recent).
     recent: Time,
 }
 

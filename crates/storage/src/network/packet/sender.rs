@@ -11,12 +11,12 @@
 
 use headrace_net::{Span, Time};
 
-/// What does not change in a connection.
+/// Constant settings of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     /// The congestion window at the start and after a pause, in segments.
     pub initial_window: f64,
-    /// The most segments under way: what the receiver has room for.
+    /// The most segments in progress: what the receiver has room for.
     pub most: f64,
     pub minimum_timeout: Span,
     /// The round trip that opening the connection has measured, on an idle path.
@@ -26,8 +26,8 @@ pub(super) struct Settings {
 /// A timeout does not grow beyond this (RFC 6298, 2.5).
 const LONGEST_TIMEOUT: Span = Span(60_000_000_000_000);
 
-/// How fine time is measured (RFC 6298, 2: G). Linux measures round trips in
-/// microseconds (net/ipv4/tcp_input.c: tcp_rtt_estimator).
+/// Clock granularity (RFC 6298, 2: G). Linux measures round trips in microseconds
+/// (net/ipv4/tcp_input.c: tcp_rtt_estimator).
 const GRANULARITY: Span = Span(1_000_000);
 
 /// Duplicate acknowledgements that mean a loss (RFC 5681, 3.2).
@@ -92,12 +92,12 @@ impl Sender {
         self.end
     }
 
-    /// When the retransmission timer runs out, if it runs.
+    /// Returns the expiry of the retransmission timer, if armed.
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
 
-    /// So many segments more are to be sent; gives those that go now.
+    /// Queues segments and returns those to send now.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut Vec<u64>) {
         // After a pause nothing is known of the path any more (RFC 5681, 4.1).
         if self.end == self.acknowledged && now.since(self.last_sent) > self.timeout {
@@ -172,7 +172,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// Half of what is under way, at least two segments (RFC 5681, equation 4).
+    /// Half of what is in progress, at least two segments (RFC 5681, equation 4).
     fn half(&self) -> f64 {
         let under_way = (self.next - self.acknowledged) as f64;
         (under_way / 2.0).max(2.0)
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(acknowledge(0, 10).0, [8]);
         assert_eq!(acknowledge(0, 10).0, [9]);
         assert_eq!(acknowledge(0, 10).0, [10]);
-        // The hole is filled: the window is the half, three of which are under way.
+        // The hole is filled: the window is the half, three of which are in progress.
         assert_eq!(acknowledge(8, 20), (vec![11], 4.0));
     }
 
@@ -315,7 +315,7 @@ mod tests {
         );
         assert!((sender.window - 7.0).abs() < 1e-9);
         assert!((sender.threshold - 4.0).abs() < 1e-9);
-        // All that was under way at the loss has come.
+        // All that was in progress at the loss has come.
         sent(|out| sender.acknowledge(10, at(20), at(30), out));
         assert!((sender.window - 4.0).abs() < 1e-9 && sender.recovers.is_none());
     }

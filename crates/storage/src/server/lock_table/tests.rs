@@ -21,20 +21,20 @@ fn lock(client: u32, number: u32, write: bool, start: u64, end: u64) -> Lock {
     }
 }
 
-fn enqueue(object: &mut Object, lock: Lock) -> Vec<Tell> {
+fn enqueue(object: &mut Object, lock: Lock) -> Vec<LockNotice> {
     let mut tell = Vec::new();
     object.enqueue(lock, growth(true), &mut tell);
     tell
 }
 
-fn cancel(object: &mut Object, client: u32, number: u32) -> Vec<Tell> {
+fn cancel(object: &mut Object, client: u32, number: u32) -> Vec<LockNotice> {
     let mut tell = Vec::new();
     object.cancel(client, number, growth(true), &mut tell);
     tell
 }
 
-fn granted(start: u64, end: u64) -> impl Fn(&Tell) -> bool {
-    move |tell| matches!(tell, Tell::Granted(lock) if (lock.start, lock.end) == (start, end))
+fn granted(start: u64, end: u64) -> impl Fn(&LockNotice) -> bool {
+    move |tell| matches!(tell, LockNotice::Granted(lock) if (lock.start, lock.end) == (start, end))
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn the_first_lock_is_all_and_the_second_what_the_first_leaves() {
     let first = enqueue(&mut object, lock(1, 1, true, 0, 8));
     assert!(granted(0, u64::MAX)(&first[0]), "{first:?}");
     let second = enqueue(&mut object, lock(2, 1, true, 40, 48));
-    assert!(matches!(second[..], [Tell::Blocking(it)] if it.client == 1));
+    assert!(matches!(second[..], [LockNotice::Blocking(it)] if it.client == 1));
     // Called back once, whoever else wants it.
     assert_eq!(enqueue(&mut object, lock(3, 1, true, 80, 88)), []);
     let both = cancel(&mut object, 1, 1);
@@ -65,11 +65,11 @@ fn readers_share_and_a_writer_waits_for_all_of_them() {
     assert_eq!(enqueue(&mut object, lock(3, 1, true, 100, 104)).len(), 3);
     // Who comes later waits behind the writer.
     let reader = enqueue(&mut object, lock(4, 1, false, 100, 104));
-    assert!(matches!(reader[..], [Tell::Blocking(it)] if it.client == 3));
+    assert!(matches!(reader[..], [LockNotice::Blocking(it)] if it.client == 3));
     assert_eq!(cancel(&mut object, 0, 1), []);
     assert_eq!(cancel(&mut object, 1, 1), []);
     let writer = cancel(&mut object, 2, 1);
-    assert!(matches!(writer[..], [Tell::Granted(it)] if it.client == 3 && it.called));
+    assert!(matches!(writer[..], [LockNotice::Granted(it)] if it.client == 3 && it.called));
     let reader = cancel(&mut object, 3, 1);
     assert!(granted(0, u64::MAX)(&reader[0]));
 }
@@ -165,7 +165,7 @@ proptest! {
             }
             for tell in tell {
                 match tell {
-                    Tell::Granted(lock) => {
+                    LockNotice::Granted(lock) => {
                         let at = asked.iter().position(|it| it.number == lock.number).unwrap();
                         let wanted = asked.remove(at);
                         prop_assert!(lock.start <= wanted.start && wanted.end <= lock.end);
@@ -176,7 +176,7 @@ proptest! {
                         }
                         has.push(lock);
                     }
-                    Tell::Blocking(lock) => {
+                    LockNotice::Blocking(lock) => {
                         prop_assert!(!called.contains(&lock.number));
                         called.push(lock.number);
                     }
@@ -187,7 +187,7 @@ proptest! {
             let mut expected: Vec<u32> = has.iter().map(|it| it.number).collect();
             expected.sort_unstable();
             prop_assert_eq!(granted, expected);
-            // Who waits does so because of somebody who has been told.
+            // Who waits does so because of somebody who has been notified.
             for waits in &asked {
                 let in_the_way = has.iter().chain(&asked);
                 let told = in_the_way

@@ -4,7 +4,7 @@ use super::*;
 
 const FAR: u64 = 100 << 30;
 
-/// When the request of a process, the first or a later one, went to the device.
+/// Returns the dispatch times of a process's requests.
 fn issued(log: &Log, process: u32) -> Vec<u64> {
     let own = log
         .issued

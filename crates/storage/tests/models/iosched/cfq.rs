@@ -4,8 +4,8 @@ use super::*;
 
 const FAR: u64 = 100 << 30;
 
-/// How many requests processes 1 and 2 get in 20 seconds, each reading on as
-/// soon as it can; their requests take 1 ms and `other` ms.
+/// Returns the requests that processes 1 and 2 complete in 20 seconds, each reading on as soon as
+/// it can; their requests take 1 ms and `other` ms.
 fn requests(spec: &IoScheduler, other: u64) -> [u64; 2] {
     let service = move |transfer: &Transfer, _: &mut Random<'_>| match transfer.process {
         1 => MILLISECOND,

@@ -1,4 +1,4 @@
-//! What becomes one request, and when.
+//! Merging of requests.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn at_once(transfers: impl IntoIterator<Item = Transfer>) -> Vec<(Span, Transfer
     transfers.into_iter().map(|one| (Span::ZERO, one)).collect()
 }
 
-/// What went to the device, as (address, size).
+/// Returns the dispatched ranges as (address, size).
 fn ranges(log: &Log) -> Vec<(u64, u64)> {
     log.issued
         .iter()

@@ -170,7 +170,7 @@ struct Seen {
     transfer: Transfer,
 }
 
-/// What went to the device and what came back, in order.
+/// Dispatches and completions, in order.
 #[derive(Default, Debug)]
 struct Log {
     issued: Vec<Seen>,
@@ -206,7 +206,7 @@ impl Log {
     }
 }
 
-/// What a process submits when one of its transfers is done, and how much later.
+/// Next transfer of a process after a completion, with its delay.
 type Next = fn(&Transfer) -> Option<(Span, Transfer)>;
 
 fn nothing(_: &Transfer) -> Option<(Span, Transfer)> {

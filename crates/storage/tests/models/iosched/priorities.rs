@@ -23,8 +23,8 @@ fn with(priority: IoPriority, transfer: Transfer) -> Transfer {
     }
 }
 
-/// How many requests of 1 ms processes 1 and 2 get in 20 seconds, each reading on
-/// as soon as it can.
+/// Returns the 1 ms requests that processes 1 and 2 complete in 20 seconds, each reading on as soon
+/// as it can.
 fn requests(kind: IoSchedulerKind, priorities: [IoPriority; 2]) -> [u64; 2] {
     let service = |_: &Transfer, _: &mut Random<'_>| MILLISECOND;
     let [one, other] = priorities;

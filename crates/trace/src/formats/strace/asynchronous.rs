@@ -1,17 +1,17 @@
 //! Requests that libaio submits: strace prints file, place and size of each.
 //!
-//! A record stands for a request that was accepted, from the start of the
-//! call that submitted it. What the request moved in the end and how long it
-//! took is told by `io_getevents`, which does not say of which request.
+//! A record stands for a request that was accepted, from the start of the call that submitted it.
+//! What the request moved in the end and how long it took is reported by `io_getevents`, which does
+//! not say of which request.
 
-use super::files::{Opened, Target};
+use super::files::{OpenObject, Target};
 use super::kinds;
 use super::operations::Done;
 use super::state::State;
 use super::syntax::{self, has_flag};
 use crate::Operation::{self, Read, Sync, Write};
 
-/// What a request asks for, in the words of strace from 5.0 on, and before.
+/// Request names in strace 5.0 and later, and before.
 const REQUESTS: [(&[u8], Option<Operation>); 12] = [
     (b"IOCB_CMD_PREAD", Some(Read)),
     (b"IOCB_CMD_PREADV", Some(Read)),
@@ -70,8 +70,8 @@ impl State {
             return Some(());
         };
         let description = match self.opened(member(b"aio_fildes=")?)? {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         if *operation == Sync {
             return self.record_at(Sync, &Target::File(Self::file_of(&description)), done);

@@ -4,7 +4,7 @@ use super::kinds;
 use crate::Kind;
 use crate::Operation::{self, *};
 
-/// Where a call names its file: positions of arguments.
+/// Positions of a call's file arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
     /// An open descriptor.
@@ -16,7 +16,7 @@ pub(super) enum At {
     PathIn(usize),
 }
 
-/// What a call is, as far as file operations go.
+/// Kind of a call with respect to file operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// Opens a path with flags; `creat` has none.
@@ -93,7 +93,7 @@ pub(super) enum Call {
     SyncData,
 }
 
-/// What this call is; none if it is no file operation.
+/// Classifies a call; none if it is no file operation.
 pub(super) fn call(name: &[u8]) -> Option<Call> {
     use At::{Descriptor, Path, PathIn};
     use Call::*;
@@ -341,8 +341,8 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
 }
 
 impl Call {
-    /// Whether the call may give records: then those that begin after it have
-    /// to wait until it ends.
+    /// Returns true if the call may give records: then those that begin after it have to wait until
+    /// it ends.
     pub(super) fn gives_records(self) -> bool {
         use Call::*;
         matches!(
@@ -365,7 +365,7 @@ impl Call {
         )
     }
 
-    /// Whether the call concerns open descriptors alone, not paths.
+    /// Returns true if the call concerns open descriptors alone, not paths.
     pub(super) fn is_on_descriptor(self) -> bool {
         use Call::*;
         match self {

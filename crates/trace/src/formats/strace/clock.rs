@@ -5,7 +5,7 @@ use super::prefix::{Stamp, StampKind};
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
 
-/// How the trace at hand tells times; the first line decides.
+/// Format of the trace's times, determined by the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// -ttt
@@ -32,17 +32,17 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Whether a line of strace has been seen.
+    /// Returns true if a line of strace has been seen.
     pub(super) fn has_started(&self) -> bool {
         self.kind.is_some()
     }
 
-    /// Whether the lines have times.
+    /// Returns true if the lines have times.
     pub(super) fn is_untimed(&self) -> bool {
         self.kind == Some(Kind::Untimed)
     }
 
-    /// Whether a line with this time can be the trace's.
+    /// Returns true if a line with this time can be the trace's.
     pub(super) fn accepts(&self, stamp: Stamp) -> bool {
         match self.kind {
             None => true,

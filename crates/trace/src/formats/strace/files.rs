@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::calls::{At, Call};
 use super::kinds;
 use super::paths::{annotated_path, annotation_not_a_file, join, last, not_a_file};
-pub(super) use super::processes::Opened;
+pub(super) use super::processes::OpenObject;
 use super::processes::{Description, Descriptor, Table};
 use super::state::State;
 use super::syntax::{self, Arguments, Outcome};
 use crate::{Kind, text};
 
-/// What a call names.
+/// Target of a call.
 pub(super) enum Target {
     /// A file.
     File(u32),
@@ -28,7 +28,7 @@ impl State {
 
     /// The description behind a descriptor argument; none if the argument is
     /// no descriptor. What strace says overrules what the reader thought.
-    pub(super) fn opened(&mut self, argument: &[u8]) -> Option<Opened> {
+    pub(super) fn opened(&mut self, argument: &[u8]) -> Option<OpenObject> {
         let descriptor = syntax::descriptor(argument)?;
         let number = descriptor.number?;
         let known = self.with_table(|table| {
@@ -36,42 +36,42 @@ impl State {
             Some((known.opened.clone(), known.by))
         })?;
         let Some(annotation) = descriptor.annotation else {
-            return Some(known.map_or(Opened::Other(&kinds::UNKNOWN), |it| it.0));
+            return Some(known.map_or(OpenObject::Other(&kinds::UNKNOWN), |it| it.0));
         };
         let kind = annotation_not_a_file(annotation);
-        let Some((Opened::File(known), by)) = known else {
+        let Some((OpenObject::File(known), by)) = known else {
             return Some(match kind {
-                Some(kind) => Opened::Other(kind),
+                Some(kind) => OpenObject::Other(kind),
                 None => self.inherit(number, annotation),
             });
         };
         if let Some(kind) = kind {
             self.contradict(by);
             self.with_table(|table| table.remove(&number));
-            return Some(Opened::Other(kind));
+            return Some(OpenObject::Other(kind));
         }
         let file = self.annotated_file(annotation);
         let before = Self::file_of(&known);
         if before == file {
-            return Some(Opened::File(known));
+            return Some(OpenObject::File(known));
         }
         if !self.contradict(by) && self.is_renamed(before, file) {
             known.file.store(file, Relaxed);
-            return Some(Opened::File(known));
+            return Some(OpenObject::File(known));
         }
         Some(self.inherit(number, annotation))
     }
 
     /// A descriptor that strace names and the trace has not opened.
-    fn inherit(&mut self, number: i32, annotation: &[u8]) -> Opened {
+    fn inherit(&mut self, number: i32, annotation: &[u8]) -> OpenObject {
         let file = self.annotated_file(annotation);
-        let opened = Opened::File(Description::inherited(file));
+        let opened = OpenObject::File(Description::inherited(file));
         self.insert(number, opened.clone(), false);
         opened
     }
 
-    /// Whether a descriptor that referred to one name may refer to the other
-    /// because a directory above the file was renamed.
+    /// Returns true if a descriptor that referred to one name may refer to the other because a
+    /// directory above the file was renamed.
     fn is_renamed(&self, before: u32, now: u32) -> bool {
         let name = |file| self.files.get(file).map(last);
         name(before) == name(now)
@@ -81,7 +81,7 @@ impl State {
     pub(super) fn rename_opened(&self, old: u32, new: u32) {
         for process in self.processes.values() {
             for descriptor in process.table.lock().values() {
-                if let Opened::File(description) = &descriptor.opened {
+                if let OpenObject::File(description) = &descriptor.opened {
                     // Fails if it is another file's: then there is nothing to do.
                     let file = &description.file;
                     let _ = file.compare_exchange(old, new, Relaxed, Relaxed);
@@ -90,7 +90,7 @@ impl State {
         }
     }
 
-    pub(super) fn insert(&self, number: i32, opened: Opened, close_on_exec: bool) {
+    pub(super) fn insert(&self, number: i32, opened: OpenObject, close_on_exec: bool) {
         let by = self.now.process;
         self.with_table(|table| {
             table.insert(
@@ -105,9 +105,9 @@ impl State {
     }
 
     /// A call gave a number that the kernel took for free.
-    pub(super) fn insert_new(&mut self, number: i32, opened: Opened, close_on_exec: bool) {
+    pub(super) fn insert_new(&mut self, number: i32, opened: OpenObject, close_on_exec: bool) {
         self.check_is_free(number);
-        if matches!(opened, Opened::Other(kind) if std::ptr::eq(kind, &kinds::UNKNOWN)) {
+        if matches!(opened, OpenObject::Other(kind) if std::ptr::eq(kind, &kinds::UNKNOWN)) {
             self.with_table(|table| table.remove(&number));
         } else {
             self.insert(number, opened, close_on_exec);
@@ -183,8 +183,8 @@ impl State {
             });
         }
         Some(match self.opened(argument)? {
-            Opened::File(description) => Target::File(Self::file_of(&description)),
-            Opened::Other(kind) => Target::Other(kind),
+            OpenObject::File(description) => Target::File(Self::file_of(&description)),
+            OpenObject::Other(kind) => Target::Other(kind),
         })
     }
 
@@ -210,8 +210,8 @@ impl State {
             return Some(current(self));
         };
         let known = self.with_table(|it| match &it.get(&number)?.opened {
-            Opened::File(description) => Some(Self::file_of(description)),
-            Opened::Other(_) => None,
+            OpenObject::File(description) => Some(Self::file_of(description)),
+            OpenObject::Other(_) => None,
         })?;
         Some(known.and_then(|it| self.files.get(it)).map(Into::into))
     }
@@ -239,7 +239,7 @@ impl State {
         self.scratch = joined;
     }
 
-    /// Where relative paths start from, as `AT_FDCWD</path>` tells.
+    /// Learns the current directory from `AT_FDCWD</path>`.
     pub(super) fn learn_directory(&self, argument: &[u8]) {
         if argument.starts_with(b"AT_FDCWD<")
             && let Some(annotation) = syntax::descriptor(argument).and_then(|it| it.annotation)
@@ -257,8 +257,8 @@ impl State {
         })
     }
 
-    /// Whether a call that has begun like this may give records, so that later
-    /// ones have to wait for it.
+    /// Returns true if a call that has begun like this may give records, so that later ones have to
+    /// wait for it.
     pub(super) fn may_give_records(&self, call: Call, text: &[u8]) -> bool {
         if !call.gives_records() {
             return false;
@@ -276,7 +276,7 @@ impl State {
             (None, Some(number)) => self
                 .with_table(|it| {
                     let known = it.get(&number);
-                    known.is_some_and(|it| matches!(it.opened, Opened::File(_)))
+                    known.is_some_and(|it| matches!(it.opened, OpenObject::File(_)))
                 })
                 .unwrap_or_default(),
             (None, None) => true,

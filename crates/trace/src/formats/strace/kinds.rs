@@ -1,4 +1,4 @@
-//! What the strace reader skips or assumes.
+//! Kinds of records that the strace reader skips, and its assumptions.
 
 use crate::Kind;
 

@@ -1,10 +1,10 @@
-//! How long files are, as far as a trace tells.
+//! Lengths of files, as far as a trace shows them.
 
 /// The length of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) end: u64,
-    /// Whether it is the length, or merely the furthest byte seen.
+    /// True if it is the length, or merely the furthest byte seen.
     pub(super) exact: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Locks on files: flock, and the record locks of fcntl.
 
-use super::files::Opened;
+use super::files::OpenObject;
 use super::kinds;
 use super::operations::Done;
 use super::processes::Description;
@@ -16,11 +16,11 @@ impl State {
             false => Operation::Lock,
         };
         match self.opened(done.arguments.get(0))? {
-            Opened::File(description) => {
+            OpenObject::File(description) => {
                 self.record(operation, Self::file_of(&description), 0, 0);
                 Some(())
             }
-            Opened::Other(kind) => self.left_out(kind, done),
+            OpenObject::Other(kind) => self.left_out(kind, done),
         }
     }
 
@@ -29,8 +29,8 @@ impl State {
     /// long it gets.
     pub(super) fn record_lock(&mut self, done: &Done<'_>) -> Option<()> {
         let description = match self.opened(done.arguments.get(0))? {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         let lock = done.arguments.get(2);
         if !lock.starts_with(b"{") {

@@ -2,7 +2,7 @@
 //! attributes, directories and processes. Positions are in `positions`.
 
 use super::calls::{At, Call};
-use super::files::{Opened, Target};
+use super::files::{OpenObject, Target};
 use super::kinds;
 use super::paths::join;
 use super::processes::{Description, Sharing};
@@ -36,7 +36,7 @@ impl State {
         name: &[u8],
         rest: &[u8],
         child: Option<u32>,
-        closing: Option<Opened>,
+        closing: Option<OpenObject>,
     ) -> Option<()> {
         let Some(call) = call else {
             self.count_call(&kinds::OTHER_CALL, name, rest);
@@ -149,7 +149,7 @@ impl State {
         }
         let number = i32::try_from(done.value).ok()?;
         let Some(target) = target else {
-            self.insert_new(number, Opened::Other(&kinds::UNKNOWN), false);
+            self.insert_new(number, OpenObject::Other(&kinds::UNKNOWN), false);
             return None;
         };
         match target {
@@ -160,7 +160,7 @@ impl State {
                 }
                 let description = Description::new(file, has_flag(flags, b"O_APPEND"));
                 let close_on_exec = has_flag(flags, b"O_CLOEXEC");
-                self.insert_new(number, Opened::File(description), close_on_exec);
+                self.insert_new(number, OpenObject::File(description), close_on_exec);
                 self.record(operation, file, 0, 0);
                 Some(())
             }
@@ -169,7 +169,7 @@ impl State {
                     true => &kinds::UNKNOWN,
                     false => kind,
                 };
-                self.insert_new(number, Opened::Other(behind), false);
+                self.insert_new(number, OpenObject::Other(behind), false);
                 self.left_out(kind, done)
             }
         }
@@ -186,7 +186,7 @@ impl State {
             Some(Target::File(file)) => {
                 let description = Description::new(file, has_flag(flags, b"O_APPEND"));
                 let close_on_exec = has_flag(flags, b"O_CLOEXEC");
-                self.insert_new(number, Opened::File(description), close_on_exec);
+                self.insert_new(number, OpenObject::File(description), close_on_exec);
                 self.record(Operation::Open, file, 0, 0);
                 Some(())
             }
@@ -195,7 +195,7 @@ impl State {
                     Some(Target::Other(kind)) => kind,
                     _ => &kinds::UNKNOWN,
                 };
-                self.insert_new(number, Opened::Other(kind), false);
+                self.insert_new(number, OpenObject::Other(kind), false);
                 self.left_out(kind, done)
             }
         }
@@ -204,7 +204,7 @@ impl State {
     /// socket, eventfd and the like: the number is no file's any more.
     fn new_descriptor(&mut self, done: &Done<'_>, kind: &'static Kind) -> Option<()> {
         if let (Ok(number), false) = (i32::try_from(done.value), done.failed()) {
-            self.insert_new(number, Opened::Other(kind), false);
+            self.insert_new(number, OpenObject::Other(kind), false);
         }
         self.left_out(&kinds::OTHER_CALL, done)
     }
@@ -220,7 +220,7 @@ impl State {
     fn insert_all(&mut self, list: &[u8], kind: &'static Kind) {
         for item in syntax::items(list) {
             if let Some(number) = syntax::descriptor(item).and_then(|it| it.number) {
-                self.insert_new(number, Opened::Other(kind), false);
+                self.insert_new(number, OpenObject::Other(kind), false);
             }
         }
     }
@@ -236,22 +236,22 @@ impl State {
         self.left_out(&kinds::OTHER_CALL, done)
     }
 
-    fn close(&mut self, done: &Done<'_>, closing: Option<Opened>) -> Option<()> {
+    fn close(&mut self, done: &Done<'_>, closing: Option<OpenObject>) -> Option<()> {
         let opened = match closing {
             Some(opened) => opened,
             None => self.closing(done.arguments.get(0))?,
         };
         match opened {
-            Opened::File(description) => {
+            OpenObject::File(description) => {
                 self.record(Operation::Close, Self::file_of(&description), 0, 0);
                 Some(())
             }
-            Opened::Other(kind) => self.left_out(kind, done),
+            OpenObject::Other(kind) => self.left_out(kind, done),
         }
     }
 
     /// Takes what a close is about to close out of the table.
-    pub(super) fn closing(&mut self, argument: &[u8]) -> Option<Opened> {
+    pub(super) fn closing(&mut self, argument: &[u8]) -> Option<OpenObject> {
         let opened = self.opened(argument)?;
         let number = syntax::descriptor(argument)?.number?;
         self.with_table(|table| table.remove(&number));
@@ -282,7 +282,7 @@ impl State {
         })?;
         closed.sort_by_key(|(number, _)| *number);
         for (_, descriptor) in closed {
-            if let Opened::File(description) = descriptor.opened {
+            if let OpenObject::File(description) = descriptor.opened {
                 self.record(Operation::Close, Self::file_of(&description), 0, 0);
             }
         }
@@ -326,7 +326,7 @@ impl State {
         }
     }
 
-    /// The old name of a link, or what a symbolic link leads to, where that is told.
+    /// The old name of a link, or what a symbolic link leads to, if the trace shows it.
     fn other_name(
         &mut self,
         operation: Operation,
@@ -418,7 +418,7 @@ impl State {
         }
         match at {
             At::Descriptor(index) => {
-                if let Opened::File(description) = self.opened(done.arguments.get(index))?
+                if let OpenObject::File(description) = self.opened(done.arguments.get(index))?
                     && let Some(name) = self.files.get(Self::file_of(&description))
                 {
                     self.change_directory(name);
@@ -487,7 +487,7 @@ impl State {
     }
 }
 
-/// How a call failed, if it did.
+/// Returns the error of a failed call.
 fn failure(done: &Done<'_>) -> Flags {
     if !done.failed() {
         return Flags::NONE;
@@ -496,7 +496,7 @@ fn failure(done: &Done<'_>) -> Flags {
     Flags::FAILED | Flags::MISSING.when(because(b"ENOENT")) | Flags::EXISTS.when(because(b"EEXIST"))
 }
 
-/// How a file is opened.
+/// Returns the open flags of a file.
 fn opened(flags: &[u8]) -> Flags {
     let has = |name: &[u8]| has_flag(flags, name);
     let both = has(b"O_RDWR");
@@ -510,7 +510,7 @@ fn opened(flags: &[u8]) -> Flags {
         | Flags::DIRECTORY.when(has(b"O_DIRECTORY"))
 }
 
-/// What kind of file a stat call tells of.
+/// Returns the kind of file that a stat call reports.
 fn kind(arguments: &Arguments<'_>) -> Flags {
     let Some(status) = arguments.iter().find(|it| it.starts_with(b"{")) else {
         return Flags::NONE;

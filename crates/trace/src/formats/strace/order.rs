@@ -1,9 +1,8 @@
 //! Puts records into the order of their starts.
 //!
-//! strace prints a call that others overlap when it ends. A record waits here
-//! until no call is under way that began before it and may give a record
-//! itself. That takes little as long as calls are short; beyond
-//! [`Order::LIMIT`] waiting records, the earliest goes on without waiting, and
+//! strace prints a call that others overlap when it ends. A record waits here until no call is in
+//! progress that began before it and may give a record itself. That takes little as long as calls
+//! are short; beyond [`Order::LIMIT`] waiting records, the earliest goes on without waiting, and
 //! records that then come too late are counted.
 
 use std::cmp::Ordering;
@@ -15,7 +14,7 @@ use crate::Record;
 pub(super) struct Order {
     ready: VecDeque<Record>,
     waiting: BinaryHeap<Waiting>,
-    /// Starts of calls under way, with their processes.
+    /// Starts of calls in progress, with their processes.
     under_way: BTreeSet<(i64, u32)>,
     given: u64,
     last_ns: i64,
@@ -56,7 +55,7 @@ impl Order {
         self.release();
     }
 
-    /// The process of a call under way has another number.
+    /// The process of a call in progress has another number.
     pub(super) fn rename(&mut self, call: (i64, u32), process: u32) {
         if self.under_way.remove(&call) {
             self.under_way.insert((call.0, process));

@@ -1,4 +1,4 @@
-//! Which paths are files, and how paths are joined.
+//! Classification of paths, and joining of paths.
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::files::Opened;
+use super::files::OpenObject;
 use super::kinds;
 use super::operations::Done;
 use super::processes::Description;
@@ -21,8 +21,8 @@ impl State {
     ) -> Option<()> {
         let opened = self.opened(done.arguments.get(0))?;
         let description = match opened {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         let size = u64::try_from(done.value).ok()?;
         let position = match position {
@@ -56,8 +56,8 @@ impl State {
         (index, position): (usize, Option<usize>),
     ) -> Option<()> {
         let description = match self.opened(done.arguments.get(index))? {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         let size = u64::try_from(done.value).ok()?;
         // `[10]` or `[10] => [110]`, or NULL for the file's own position.
@@ -146,8 +146,8 @@ impl State {
 
     pub(super) fn seek(&mut self, done: &Done<'_>, whence: usize) -> Option<()> {
         let description = match self.opened(done.arguments.get(0))? {
-            Opened::File(description) => description,
-            Opened::Other(kind) => return self.left_out(kind, done),
+            OpenObject::File(description) => description,
+            OpenObject::Other(kind) => return self.left_out(kind, done),
         };
         // _llseek returns 0 and stores the position: `_llseek(3, 0, [5], …)`.
         let position = match done.arguments.get(2).strip_prefix(b"[") {
@@ -228,7 +228,7 @@ impl State {
     /// `ioctl(6, BTRFS_IOC_CLONE or FICLONE, 5)` makes one file as long as the
     /// other; `FICLONERANGE, {src_fd=5, …}` as long as its range.
     fn clone_blocks(&mut self, done: &Done<'_>) -> Option<()> {
-        let Opened::File(into) = self.opened(done.arguments.get(0))? else {
+        let OpenObject::File(into) = self.opened(done.arguments.get(0))? else {
             return None;
         };
         let into = Self::file_of(&into);
@@ -237,7 +237,7 @@ impl State {
             let number = |name| syntax::unsigned(syntax::member(argument, name)?);
             let end = number(b"dest_offset=")?.checked_add(number(b"src_length=")?)?;
             self.reaches(into, end);
-        } else if let Opened::File(from) = self.opened(argument)? {
+        } else if let OpenObject::File(from) = self.opened(argument)? {
             let length = self.lengths.get(Self::file_of(&from));
             if length.exact {
                 self.is_long(into, length.end);
@@ -261,7 +261,7 @@ impl State {
     }
 
     fn append(&mut self, done: &Done<'_>, value: bool) -> Option<()> {
-        if let Opened::File(description) = self.opened(done.arguments.get(0))? {
+        if let OpenObject::File(description) = self.opened(done.arguments.get(0))? {
             description.append.store(value, Relaxed);
         }
         Some(())

@@ -1,5 +1,4 @@
-//! What stands before a call on a line of strace: the process, the time, and
-//! what `-n`, `-i` and `-r` add.
+//! Prefix of a call on a line of strace: process, time, and the additions of `-n`, `-i` and `-r`.
 //!
 //! ```text
 //! 830<tar> 1600000000.000100 (+     0.000050) [ 257] [00007f0a12345678] openat(
@@ -25,16 +24,16 @@ pub(super) struct Stamp {
     pub(super) kind: StampKind,
     /// Nanoseconds, by kind.
     pub(super) time_ns: i64,
-    /// Whether it has no fraction of a second.
+    /// True if it has no fraction of a second.
     pub(super) whole: bool,
 }
 
-/// What a time counts from.
+/// Origin of a time stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StampKind {
     /// A number of seconds: since the epoch, or since the line before.
     Seconds {
-        /// Whether it stands right-aligned in six columns, as -r prints it.
+        /// True if it stands right-aligned in six columns, as -r prints it.
         aligned: bool,
     },
     /// The time of day.
@@ -163,7 +162,7 @@ pub(super) fn nanoseconds(seconds: &[u8], fraction: &[u8]) -> Option<i64> {
         .checked_add(fraction)
 }
 
-/// What follows `(+     0.000100) `, which -r adds to another time.
+/// Returns the rest after `(+     0.000100) `, which -r adds to another time.
 fn without_relative(text: &[u8]) -> &[u8] {
     let within = || {
         let rest = text.strip_prefix(b"(+")?.trim_ascii_start();
@@ -178,8 +177,8 @@ fn without_relative(text: &[u8]) -> &[u8] {
     within().unwrap_or(text)
 }
 
-/// What follows `[ 257] ` and `[00007f0a12345678] `; question marks stand for
-/// numbers that strace does not know.
+/// Returns the rest after `[ 257] ` and `[00007f0a12345678] `; question marks stand for numbers
+/// that strace does not know.
 fn without_boxes(mut text: &[u8]) -> &[u8] {
     while let Some(rest) = text.strip_prefix(b"[") {
         let inside = rest

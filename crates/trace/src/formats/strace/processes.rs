@@ -16,9 +16,9 @@ pub(super) struct Description {
     pub(super) file: AtomicU32,
     pub(super) position: AtomicU64,
     pub(super) append: AtomicBool,
-    /// Whether the position is a mere assumption.
+    /// True if the position is a mere assumption.
     pub(super) assumed: AtomicBool,
-    /// Whether that assumption has been counted.
+    /// True if that assumption has been counted.
     pub(super) counted: AtomicBool,
 }
 
@@ -42,9 +42,9 @@ impl Description {
     }
 }
 
-/// What a descriptor refers to.
+/// Object of a descriptor.
 #[derive(Clone, Debug)]
-pub(super) enum Opened {
+pub(super) enum OpenObject {
     File(Arc<Description>),
     Other(&'static Kind),
 }
@@ -52,7 +52,7 @@ pub(super) enum Opened {
 /// A descriptor: a number's reference to a description.
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
-    pub(super) opened: Opened,
+    pub(super) opened: OpenObject,
     pub(super) close_on_exec: bool,
     /// The process that made it.
     pub(super) by: u32,
@@ -77,7 +77,7 @@ impl<T: Clone> Shared<T> {
         Self(Arc::clone(&self.0))
     }
 
-    /// Whether both are the same value.
+    /// Returns true if both are the same value.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -100,11 +100,11 @@ pub(super) struct Pending {
     /// For a fork: the child that is assumed to be its.
     pub(super) child: Option<u32>,
     /// For a close: what it closes. The number is free from the call's begin.
-    pub(super) closing: Option<Opened>,
+    pub(super) closing: Option<OpenObject>,
 }
 
 impl Pending {
-    /// How it is counted if it does not end: as `kind` if it is of files.
+    /// Returns the kind under which it is counted if it does not end: `kind` for file operations.
     pub(super) fn without_end(&self, kind: &'static Kind) -> &'static Kind {
         match self.call {
             Some(_) => kind,
@@ -120,7 +120,7 @@ pub(super) struct Process {
     pub(super) name: Option<u32>,
     /// The process that a thread belongs to.
     pub(super) leader: u32,
-    /// Whether no clone shows it, and it is taken for a thread of its leader.
+    /// True if no clone shows it, and it is taken for a thread of its leader.
     pub(super) assumed: bool,
     /// Its parent, until it is seen.
     pub(super) expected_by: Option<u32>,
@@ -128,8 +128,7 @@ pub(super) struct Process {
     /// The current directory, where it is known.
     pub(super) directory: Shared<Option<Box<str>>>,
     pub(super) pending: Option<Pending>,
-    /// Whether strace has shown it, or said that it is attached to it: a fork
-    /// may return before.
+    /// True if strace has shown it, or said that it is attached to it: a fork may return before.
     pub(super) attached: bool,
 }
 
@@ -156,7 +155,7 @@ impl Process {
     }
 }
 
-/// What a clone shares between parent and child.
+/// Resources that a clone shares between parent and child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sharing {
     pub(super) files: bool,

@@ -1,5 +1,4 @@
-//! What the reader knows about the traced system: who runs, with which
-//! descriptors and directories, and how long the files are.
+//! State of the traced system: processes, their descriptors and directories, and file sizes.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +12,7 @@ use super::processes::{Pending, Process, Shared, Sharing, Table};
 use super::threads::Group;
 use crate::{Flags, Kind, Names, Operation, Record, Skipped};
 
-/// The process whose number strace leaves out, until it is told.
+/// Placeholder of the process whose number strace omits, until the trace reveals it.
 pub(super) const UNNUMBERED: u32 = 0;
 
 /// The call at hand.
@@ -23,7 +22,7 @@ pub(super) struct Now {
     pub(super) time_ns: i64,
     pub(super) duration_ns: i64,
     pub(super) line: u64,
-    /// What its record tells beside.
+    /// Further flags of its record.
     pub(super) flags: Flags,
     pub(super) other: Option<u32>,
 }
@@ -42,7 +41,7 @@ pub(super) struct State {
     pub(super) groups: Vec<Group>,
     /// Leaders of threads whose number is sure by now.
     pub(super) settled: FxHashSet<u32>,
-    /// Whether the trace shows how descriptors begin, and how they end.
+    /// True if the trace shows how descriptors begin, and how they end.
     pub(super) shows_opens: bool,
     pub(super) shows_closes: bool,
     /// The largest process number seen.
@@ -143,7 +142,7 @@ impl State {
         Some(name)
     }
 
-    /// The fork under way whose child this new process may be.
+    /// The fork in progress whose child this new process may be.
     ///
     /// A child can show before its parent's call has returned its number. As
     /// numbers are given out in ascending order, of several forks the first to
@@ -304,7 +303,7 @@ impl State {
         self.lengths.set(file, Length { end, exact: true });
     }
 
-    /// Where bytes appended to the file go.
+    /// Returns the offset of appended bytes.
     pub(super) fn append_position(&mut self, file: u32) -> u64 {
         let length = self.lengths.get(file);
         if !length.exact {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::prefix::nanoseconds;
 
-/// What a line says, behind its [prefix](super::prefix).
+/// Content of a line after its [prefix](super::prefix).
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Body<'a> {
     /// `name(rest`: arguments, `)`, result and duration.
@@ -29,7 +29,7 @@ const UNFINISHED: &[u8] = b"<unfinished ...>";
 const DETACHED: &[u8] = b"<detached ...>";
 
 impl Body<'_> {
-    /// Whether it is a call without its end.
+    /// Returns true if it is a call without its end.
     pub(super) fn is_cut(&self) -> bool {
         // The usual case first: with -T, every call ends with its duration.
         match self {
@@ -38,7 +38,7 @@ impl Body<'_> {
         }
     }
 
-    /// Whether it is a call with its result, which hardly any other text is.
+    /// Returns true if it is a call with its result, which hardly any other text is.
     pub(super) fn is_whole_call(&self) -> bool {
         matches!(self, Body::Call { rest, .. } if outcome_start(rest).is_some())
     }
@@ -189,14 +189,14 @@ pub(super) fn annotation_end(text: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// What a call returned.
+/// Result of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outcome<'a> {
     /// The value; none if the call did not return (`?`).
     pub(super) value: Option<i64>,
     /// The value as printed, with an annotation if it is a descriptor.
     pub(super) text: &'a [u8],
-    /// How long the call took; none without -T.
+    /// Time that the call took; none without -T.
     pub(super) duration_ns: Option<i64>,
 }
 
@@ -260,7 +260,7 @@ pub(super) fn translated(text: &[u8]) -> Option<u32> {
 pub(super) struct Descriptor<'a> {
     /// The number; none for AT_FDCWD.
     pub(super) number: Option<i32>,
-    /// What -y printed between the angle brackets.
+    /// Annotation in angle brackets that `-y` printed.
     pub(super) annotation: Option<&'a [u8]>,
 }
 
@@ -387,7 +387,7 @@ pub(super) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Where the first part of a list ends: at its comma or the closing bracket.
+/// Returns the end of a list's first item: its comma or the closing bracket.
 fn item_end(text: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -416,7 +416,7 @@ pub(super) fn field<'a>(argument: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     Some(&argument[start..])
 }
 
-/// Whether a list of flags `A|B|C` (maybe within a structure) has this one.
+/// Returns true if a list of flags `A|B|C` (maybe within a structure) has this one.
 pub(super) fn has_flag(argument: &[u8], flag: &[u8]) -> bool {
     argument
         .split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')

@@ -1,5 +1,5 @@
-//! Which processes share descriptors where no clone shows it: strace was
-//! attached to a program with threads (`-p`), or clone was filtered out.
+//! Processes that share descriptors without a visible clone: strace was attached to a program with
+//! threads (`-p`), or clone was filtered out.
 //!
 //! Such a process is taken for a thread: of the program that strace says it
 //! attached to, else of the process whose line came last. It shares that one's
@@ -100,8 +100,8 @@ impl State {
         first
     }
 
-    /// Whether a child that a fork gave another number, of its own PID
-    /// namespace, shows under this one: such numbers are small.
+    /// Returns true if a child that a fork gave another number, of its own PID namespace, shows
+    /// under this one: such numbers are small.
     pub(super) fn is_expected(&mut self, number: u32) -> bool {
         let expected = self.processes.iter().filter(|(child, process)| {
             let parent = process.expected_by;

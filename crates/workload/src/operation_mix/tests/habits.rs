@@ -1,4 +1,4 @@
-//! Which files are used again, what comes after what, and how files grow.
+//! Tests of file reuse, follow-up operations and file growth.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Operations that several processes carry out at the same moment.
+//! Operations that several processes execute at the same moment.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Operations that processes of several places carry out at the same moment.
+//! Operations that processes of several places execute at the same moment.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,0 +1,248 @@
+//! Checks that the file system has enough free space for a run.
+//!
+//! Not checked: quotas, which only a failing write reveals; writes until a time limit, unless they
+//! come at a rate; writes of a trace; the file system's rounding and metadata.
+
+use std::path::Path;
+
+use headrace_spec::{
+    Amount, MixedOperation, NamePhase, OperationMix, Phase, Scenario, Stop, Workload, WorkloadKind,
+};
+use headrace_workload::{Application, clients, sequence};
+use rustix::fs::StatVfsMountFlags;
+
+use crate::Error;
+use crate::directory::Directory;
+
+/// Space that files need.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Need {
+    /// Bytes in them.
+    pub bytes: u64,
+    /// Files, directories and links.
+    pub names: u64,
+}
+
+impl Need {
+    fn and(self, other: Need) -> Need {
+        Need {
+            bytes: self.bytes.saturating_add(other.bytes),
+            names: self.names.saturating_add(other.names),
+        }
+    }
+
+    /// Estimates the space that all processes of a workload use before and during the run.
+    pub fn of(scenario: &Scenario, workload: &Workload, application: &dyn Application) -> Need {
+        let clients = clients(scenario, workload).len() as u64;
+        let processes = clients * u64::from(scenario.clients.processes);
+        let stop = &scenario.run.stop;
+        // A run that is stopped earlier has written less, nobody knows how much.
+        let whole = stop.time.is_none() && stop.requests.is_none();
+        let written = |bytes: u64, names: u64| match whole {
+            true => Need {
+                bytes: bytes.saturating_mul(processes),
+                names: names.saturating_mul(processes),
+            },
+            false => Need::default(),
+        };
+        match &workload.kind {
+            WorkloadKind::Ior(ior) => match Need::existing(application) {
+                none if none == Need::default() && ior.phases.contains(&Phase::Write) => written(
+                    ior.bytes_of_a_process(workload.io.existing),
+                    u64::from(ior.files),
+                ),
+                there => there,
+            },
+            WorkloadKind::Mdtest(mdtest) if mdtest.phases.contains(&NamePhase::Create) => {
+                let files = u64::from(mdtest.files);
+                written(mdtest.bytes.0.saturating_mul(files), files)
+            }
+            WorkloadKind::OperationMix(mix) => of_mix(mix, clients, stop),
+            WorkloadKind::Pipeline(pipeline) => {
+                let there = Need::existing(application);
+                match workload.io.existing || pipeline.in_place {
+                    true => there,
+                    false => there.and(written(pipeline.output.0, 1)),
+                }
+            }
+            WorkloadKind::TreeCopy(copy) => {
+                let files = u64::from(copy.in_tree());
+                let there = Need::existing(application);
+                there.and(written(
+                    there.bytes / processes.max(1),
+                    files + 2 * u64::from(copy.directories),
+                ))
+            }
+            WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => Need::existing(application),
+        }
+    }
+
+    fn existing(application: &dyn Application) -> Need {
+        let files = application.existing();
+        Need {
+            bytes: files
+                .iter()
+                .fold(0, |sum, file| sum.saturating_add(file.size)),
+            names: files.len() as u64,
+        }
+    }
+}
+
+/// Estimates the space of an operation mix: initial files and expected appends.
+fn of_mix(mix: &OperationMix, clients: u64, stop: &Stop) -> Need {
+    let names = [
+        mix.file_count(),
+        mix.names.directory_count(mix.rate),
+        mix.names.symbolic_link_count(mix.rate),
+    ];
+    Need {
+        bytes: mix.bytes().saturating_add(appended(mix, clients, stop)),
+        names: names.map(u64::from).iter().sum(),
+    }
+}
+
+/// Bytes by which the files of a mix become longer, about; none if nobody knows how many
+/// operations there are, or files are cut again.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate, which saturates"
+)]
+fn appended(mix: &OperationMix, clients: u64, stop: &Stop) -> u64 {
+    use MixedOperation::{DirectWrite, Fwrite, ReadWrite, Truncate, Write};
+    let operations = match (mix.amount, mix.rate, stop.time, stop.requests) {
+        (Amount::Count(each), _, None, None) => f64::from(each) * clients as f64,
+        (Amount::Forever, Some(rate), Some(time), None) => rate * time.0,
+        _ => return 0,
+    };
+    let weights = &mix.weights.0;
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let appending = weights.iter().map(|(operation, weight)| match operation {
+        Write | Fwrite | DirectWrite => *weight,
+        ReadWrite => weight / 2.0,
+        _ => 0.0,
+    });
+    if mix.weights.values().any(|it| it == Truncate) {
+        return 0;
+    }
+    let share = appending.sum::<f64>() / total * mix.append_share;
+    let bytes = (operations * share * mix.write_sizes.mean()) as u64;
+    let limit = mix.append_limit.map_or(u64::MAX, |limit| limit.0);
+    bytes.min(limit.saturating_mul(u64::from(mix.file_count())))
+}
+
+/// Free space and inodes for the user; none where the file system sets or reports no limit.
+#[derive(Clone, Copy, Debug)]
+struct Free {
+    bytes: Option<u64>,
+    names: Option<u64>,
+}
+
+impl Free {
+    fn of(room: &rustix::fs::StatVfs) -> Free {
+        // Of one that can only be read, the first directory that is made tells.
+        let writable = !room.f_flag.contains(StatVfsMountFlags::RDONLY);
+        let bytes = room.f_bavail.saturating_mul(room.f_frsize);
+        Free {
+            bytes: (writable && room.f_blocks > 0).then_some(bytes),
+            names: (writable && room.f_files > 0).then_some(room.f_favail),
+        }
+    }
+
+    /// Says no to what does not fit.
+    fn holds(self, need: Need, below: &Path) -> Result<(), Error> {
+        let tell = |what: &str, free: &str| {
+            Err(Error::Unsuitable(format!(
+                "{}: the benchmark needs {what}, but {free} (quotas are not checked): use fewer \
+                 or smaller files, or another file system",
+                below.display()
+            )))
+        };
+        if let Some(free) = self.bytes.filter(|free| need.bytes > *free) {
+            return tell(&told(need.bytes), &format!("{} are free", told(free)));
+        }
+        match self.names.filter(|free| need.names > *free) {
+            Some(free) => tell(
+                &format!("{} files, directories and links", need.names),
+                &format!("there is room for {free} (df -i)"),
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Bytes to three digits.
+fn told(bytes: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let (mut amount, mut unit) = (bytes as f64, 0);
+    while amount >= 999.5 && unit + 1 < units.len() {
+        amount /= 1000.0;
+        unit += 1;
+    }
+    let digits = match amount {
+        _ if unit == 0 => 0,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{amount:.digits$} {}", units[unit])
+}
+
+/// Estimates the space that a scenario needs.
+///
+/// # Errors
+/// If a workload's source cannot be read.
+pub fn needed(scenario: &Scenario) -> Result<Need, Error> {
+    let mut need = Need::default();
+    for (number, workload) in scenario.workload.iter().enumerate() {
+        let of_each = scenario.clients.processes;
+        let processes = (clients(scenario, workload).len() as u32).saturating_mul(of_each);
+        let application = sequence(scenario, number, processes)?;
+        need = need.and(Need::of(scenario, workload, &*application));
+    }
+    Ok(need)
+}
+
+/// Says no to a run that would fill the file system up, before anything is made for it.
+///
+/// # Errors
+/// If it takes more than is free, or a workload's source cannot be read.
+pub fn check_room(scenario: &Scenario, below: &Path) -> Result<(), Error> {
+    // Where a file system does not tell, the first file that does not fit does.
+    let Ok(room) = rustix::fs::statvfs(below) else {
+        return Ok(());
+    };
+    Free::of(&room).holds(needed(scenario)?, below)
+}
+
+/// As [`check_room`], in a run's own directory: what an earlier run in it has made is used
+/// again.
+pub(crate) fn check_room_in<'a>(
+    scenario: &Scenario,
+    applications: impl Iterator<Item = &'a dyn Application>,
+    directory: &Directory,
+) -> Result<(), Error> {
+    let Ok(room) = rustix::fs::fstatvfs(directory.root()) else {
+        return Ok(());
+    };
+    let needs = scenario
+        .workload
+        .iter()
+        .zip(applications)
+        .map(|(workload, application)| Need::of(scenario, workload, application));
+    let need = needs.fold(Need::default(), Need::and);
+    let free = Free::of(&room);
+    let below = directory.path().parent().unwrap_or(directory.path());
+    if free.holds(need, below).is_ok() {
+        return Ok(());
+    }
+    let (names, bytes) = directory.usage()?;
+    let with_its_own = Free {
+        bytes: free.bytes.map(|free| free.saturating_add(bytes)),
+        names: free.names.map(|free| free.saturating_add(names)),
+    };
+    with_its_own.holds(need, below)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! A client without a cache: each request goes to the servers at once.
+
+use headrace_net::{Page, Slot, To};
+use headrace_spec::{Parallel, Scenario};
+use headrace_trace::Operation;
+
+use super::split::Split;
+use super::{AnswerHandler, ClientContext, Network};
+use crate::tokens::{Job, Request, Role};
+
+/// Writes what becomes of requests whose data has been found.
+pub(super) fn data(
+    page: &mut Page<'_>,
+    scenario: &Scenario,
+    parallel: &Parallel,
+    context: &ClientContext,
+    network: Network,
+    answers: AnswerHandler,
+    complete: To<Request>,
+) {
+    let Network { send, received, .. } = network;
+    let outstanding = page.bag::<Request>("outstanding");
+    page.conserve(outstanding);
+    let split = Split::new(
+        scenario,
+        parallel,
+        (&context.layouts, &context.sizes),
+        page.seed(),
+    );
+    page.transition("split")
+        .take(answers.ready)
+        .puts_one_of([outstanding.into(), complete])
+        .puts_many(send)
+        .fires(move |firing, request: Request, ()| {
+            if request.operation == Operation::Close {
+                firing.put(complete, request);
+                return;
+            }
+            let slot = firing.put(outstanding, request);
+            let Request {
+                process,
+                file,
+                operation,
+                ..
+            } = request;
+            let like = Job {
+                offset: request.offset,
+                size: request.size,
+                workload: process.workload,
+                group: request.group,
+                ..Job::new(slot.0, process.client, file, operation, Role::Data)
+            };
+            if let Some(jobs) = split.send(firing, like, send) {
+                firing.token_mut(outstanding, slot).pending = jobs;
+            }
+        });
+    page.transition("collect")
+        .take(received)
+        .with(answers.known)
+        .may_pass(outstanding, complete)
+        .may_pass_to_one_of(
+            answers.asking,
+            [answers.mapped.into(), answers.new.into(), answers.names],
+        )
+        .fires(move |firing, job: Job, known| {
+            if job.role == Role::Metadata {
+                answers.take(firing, known, &job);
+                return;
+            }
+            let slot = Slot(job.request);
+            if firing.token_mut(outstanding, slot).job_is_back(&job)
+                && let Some(request) = firing.take(outstanding, slot)
+            {
+                firing.put(complete, request);
+            }
+        });
+}

@@ -1,0 +1,78 @@
+//! A server's door to its network: what lets messages in and out while it is there.
+//!
+//! ```text
+//!   received ─▶ [come in] ─▶ jobs          ping ─▶ send
+//!   answers ─▶ [go out] ─▶ send
+//! ```
+//!
+//! Not modelled: that locks are not given while a server is away, and that clients tell it
+//! of theirs when it is back.
+
+use headrace_net::{Node, Page, To};
+
+use headrace_trace::Operation;
+
+use super::{Failing, Part};
+use crate::tokens::{Direction, Job, Message, Role};
+
+/// Puts a door between a server and its network, if servers fail; the number of the
+/// first server of its kind among all is given.
+pub fn availability_gate(
+    page: &mut Page<'_>,
+    failing: Option<Failing>,
+    first: u32,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    let Some(failing) = failing else {
+        return (send, received);
+    };
+    let inside = page.place::<Job>("inside");
+    let leaving = page.place::<Job>("leaving");
+    page.transition("come in")
+        .take(received)
+        .with(failing.store)
+        .may_put(inside)
+        .may_put(send)
+        .fires(move |firing, job: Job, failures| {
+            if job.message.is_about_locks() {
+                firing.put(inside, job);
+                return;
+            }
+            let machine = first + firing.copy();
+            let host = failures.world.server_on(machine, &job);
+            let hosts = &mut failures.world.hosts;
+            if !hosts.is_there(host) || hosts.machine(host) != machine {
+                failures.is_lost(firing, &job);
+                return;
+            }
+            if job.message == Message::Ping {
+                let direction = Direction::Back;
+                firing.put(send, Job { direction, ..job });
+                return;
+            }
+            hosts.enters(host, &job);
+            firing.put(inside, job);
+        });
+    page.transition("go out")
+        .take(leaving)
+        .with(failing.store)
+        .may_put(send)
+        .fires(move |firing, job: Job, failures| {
+            let host = failures.world.server_on(first + firing.copy(), &job);
+            let locks = job.message.is_about_locks();
+            if !locks && !failures.world.hosts.leaves(host, &job) {
+                failures.is_lost(firing, &job);
+                return;
+            }
+            if let Some(repair) = &mut failures.world.repair
+                && job.role == Role::Data
+                && job.operation == Operation::Write
+                && job.direction.answers()
+                && job.message == Message::Whole
+            {
+                repair.holds(host, Part::of(&job));
+            }
+            firing.put(send, job);
+        });
+    (leaving.into(), inside)
+}

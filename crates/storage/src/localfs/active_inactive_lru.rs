@@ -1,0 +1,384 @@
+//! The page cache of a machine: two lists of pages, by extent.
+//!
+//! Nguyen 2011, §4.3, and mm/swap.c and mm/vmscan.c of Linux 6.18: a page comes in
+//! inactive; its first use sets a flag; its second use moves it to the active list,
+//! where its uses set the flag again. When room is needed, inactive pages go first,
+//! the least recently used before others and clean ones before dirty ones. When the
+//! active list has more than its share, its oldest pages become inactive, unless
+//! they were used meanwhile.
+//!
+//! Its cost follows the requests, not their pages.
+//!
+//! Not modelled: anonymous pages and swap, pages mapped by several processes, the
+//! shadow entries that remember evicted pages.
+
+use super::extents::{Extents, Id, Order, Range};
+
+/// Pages that reclaim takes at a time (Linux 6.18, include/linux/swap.h).
+const SWAP_CLUSTER_MAX: u64 = 32;
+
+/// The page cache of a machine.
+#[derive(Debug)]
+pub struct ActiveInactiveLru {
+    capacity: u64,
+    page: u64,
+    active_share: f64,
+    extents: Extents,
+    most: u64,
+    met_dirty: bool,
+}
+
+impl ActiveInactiveLru {
+    /// An empty cache of so many bytes in pages of so many.
+    pub fn new(capacity: u64, page: u64, active_share: f64) -> ActiveInactiveLru {
+        ActiveInactiveLru {
+            capacity: capacity - capacity % page,
+            page,
+            active_share,
+            extents: Extents::default(),
+            most: 0,
+            met_dirty: false,
+        }
+    }
+
+    /// Bytes that there is room for.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.extents.bytes
+    }
+
+    /// The most bytes that were ever held.
+    pub fn most_bytes(&self) -> u64 {
+        self.most
+    }
+
+    /// Bytes held that are active.
+    pub fn active_bytes(&self) -> u64 {
+        self.extents.active_bytes
+    }
+
+    /// Bytes held that the device does not have yet.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.extents.dirty_bytes
+    }
+
+    /// Whole pages around some bytes.
+    pub fn pages(&self, file: u32, start: u64, end: u64) -> Range {
+        Range {
+            file,
+            start: start - start % self.page,
+            end: end.div_ceil(self.page).saturating_mul(self.page),
+        }
+    }
+
+    /// The byte up to which a range is held without a gap from `at` on: `at`
+    /// itself if it is not held.
+    pub fn held_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        if at >= end {
+            return at;
+        }
+        let mut until = at;
+        for id in self.extents.overlapping(Range {
+            file,
+            start: at,
+            end,
+        }) {
+            let range = self.extents.get(id).range;
+            if range.start > until {
+                break;
+            }
+            until = range.end.min(end);
+        }
+        until
+    }
+
+    /// The first byte of what is held without a gap, of one age, around a byte;
+    /// none if that is not held.
+    pub fn held_from(&self, file: u32, at: u64) -> Option<u64> {
+        let range = Range {
+            file,
+            start: at,
+            end: at + 1,
+        };
+        let first = *self.extents.overlapping(range).first()?;
+        Some(self.extents.get(first).range.start)
+    }
+
+    /// The byte up to which nothing is held from `at` on.
+    pub fn missing_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        let range = Range {
+            file,
+            start: at,
+            end,
+        };
+        match self.extents.overlapping(range).first() {
+            Some(&id) => self.extents.get(id).range.start.clamp(at, end),
+            None => end,
+        }
+    }
+
+    /// Returns true if any byte of a range is dirty.
+    pub fn is_dirty(&self, file: u32, start: u64, end: u64) -> bool {
+        let next = self.extents.next_dirty(file, start);
+        next.is_some_and(|id| self.extents.get(id).range.start < end)
+    }
+
+    /// The first dirty byte of a file from `from` on.
+    pub fn next_dirty(&self, file: u32, from: u64) -> Option<u64> {
+        let next = self.extents.next_dirty(file, from)?;
+        Some(self.extents.get(next).range.start.max(from))
+    }
+
+    /// The byte up to which a range is dirty without a gap from `at` on.
+    pub fn dirty_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        let range = Range {
+            file,
+            start: at,
+            end,
+        };
+        let mut until = at;
+        for id in self.extents.overlapping(range) {
+            let extent = self.extents.get(id);
+            if extent.range.start > until || !extent.dirty {
+                break;
+            }
+            until = extent.range.end.min(end);
+        }
+        until
+    }
+
+    /// Marks the cached part of a range as used.
+    pub fn touch(&mut self, range: Range) {
+        for id in self.extents.overlapping(range) {
+            let extent = self.extents.get(id);
+            if extent.list == Order::Active && extent.referenced {
+                continue;
+            }
+            let id = self.cut(id, range);
+            let extent = self.extents.get(id);
+            if extent.list == Order::Active || !extent.referenced {
+                self.extents.set_referenced(id, true);
+            } else {
+                self.extents.set_referenced(id, false);
+                self.extents.move_to(id, Order::Active);
+            }
+            self.extents.join_before(id);
+        }
+    }
+
+    /// Cuts an extent at the borders of a range; the id of what is inside.
+    fn cut(&mut self, mut id: Id, range: Range) -> Id {
+        let held = self.extents.get(id).range;
+        if held.start < range.start {
+            id = self.extents.split(id, range.start);
+        }
+        if held.end > range.end {
+            self.extents.split(id, range.end);
+        }
+        id
+    }
+
+    /// Pages come in, clean and not used yet; those that are held stay as they
+    /// are.
+    pub fn fill(&mut self, range: Range) {
+        let mut at = range.start;
+        while at < range.end {
+            let until = self.missing_until(range.file, at, range.end);
+            if until > at {
+                let id = self.extents.add(
+                    Range {
+                        start: at,
+                        end: until,
+                        ..range
+                    },
+                    false,
+                );
+                self.extents.join_before(id);
+            }
+            at = self.held_until(range.file, until, range.end);
+        }
+        self.most = self.most.max(self.extents.bytes);
+    }
+
+    /// Pages are written: they are held and dirty, and count as used.
+    pub fn write(&mut self, range: Range) {
+        self.fill(range);
+        for id in self.extents.overlapping(range) {
+            if self.extents.get(id).dirty {
+                continue;
+            }
+            let id = self.cut(id, range);
+            self.extents.mark_dirty(id);
+            self.extents.join_before(id);
+        }
+        self.touch(range);
+    }
+
+    /// The next dirty bytes of a file from `from` on, contiguous and at most
+    /// `most`, which count as clean from now on.
+    pub fn clean_next(&mut self, file: u32, from: u64, most: u64) -> Option<Range> {
+        let first = self.extents.next_dirty(file, from)?;
+        let begin = self.extents.get(first).range.start.max(from);
+        let mut end = begin;
+        while end - begin < most
+            && let Some(next) = self.extents.next_dirty(file, end)
+            && self.extents.get(next).range.start <= end
+        {
+            let range = Range {
+                file,
+                start: end,
+                end: begin + most,
+            };
+            let id = self.cut(next, range);
+            end = self.extents.get(id).range.end;
+            self.extents.clean(id);
+            self.extents.join_before(id);
+        }
+        Some(Range {
+            file,
+            start: begin,
+            end,
+        })
+    }
+
+    /// Lets pages go until the rest fits. Dirty ones go last, and are returned:
+    /// the device must get them.
+    pub fn reclaim(&mut self) -> Vec<Range> {
+        let mut dirty = Vec::new();
+        // Every look at an extent that is kept makes it the newest of its list.
+        let mut spared = 0;
+        let mut in_a_row = 0;
+        while self.extents.bytes > self.capacity {
+            self.balance();
+            let Some(oldest) = self.extents.oldest(Order::Use) else {
+                break;
+            };
+            let extent = *self.extents.get(oldest);
+            let excess = self.extents.bytes - self.capacity;
+            if extent.dirty && spared < self.extents.bytes && self.has_clean() {
+                spared += extent.range.len();
+                in_a_row += extent.range.len();
+                self.met_dirty |= in_a_row >= SWAP_CLUSTER_MAX * self.page;
+                self.extents.use_last(oldest);
+                continue;
+            }
+            in_a_row = 0;
+            if extent.range.len() > excess {
+                let cut = extent.range.start + excess.next_multiple_of(self.page);
+                if cut < extent.range.end {
+                    self.extents.split(oldest, cut);
+                }
+            }
+            let extent = self.extents.remove(oldest);
+            if extent.dirty {
+                dirty.push(extent.range);
+            }
+        }
+        dirty
+    }
+
+    /// Returns true if reclaim has found so many dirty pages in a row, since this was asked last,
+    /// that the kernel wakes the flusher.
+    pub fn has_met_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.met_dirty)
+    }
+
+    fn has_clean(&self) -> bool {
+        self.extents.bytes > self.extents.dirty_bytes
+    }
+
+    /// Makes the oldest active pages inactive while the active list has more
+    /// than its share.
+    fn balance(&mut self) {
+        let share = (self.extents.bytes as f64 * self.active_share) as u64;
+        let mut spared = 0;
+        while self.extents.active_bytes > share
+            || self.extents.oldest(Order::Use).is_none() && self.extents.active_bytes > 0
+        {
+            let Some(oldest) = self.extents.oldest(Order::Active) else {
+                break;
+            };
+            let extent = *self.extents.get(oldest);
+            self.extents.set_referenced(oldest, false);
+            if extent.referenced && spared < self.extents.active_bytes {
+                spared += extent.range.len();
+                self.extents.use_last(oldest);
+            } else {
+                let excess = self.extents.active_bytes.saturating_sub(share);
+                let excess = excess.max(self.page).next_multiple_of(self.page);
+                if extent.range.len() > excess {
+                    self.extents.split(oldest, extent.range.start + excess);
+                }
+                self.extents.move_to(oldest, Order::Use);
+            }
+        }
+    }
+
+    /// Forgets everything, dirty pages and all.
+    pub fn forget_all(&mut self) {
+        self.extents = Extents::default();
+    }
+
+    /// Forgets a file, dirty pages and all.
+    pub fn forget(&mut self, file: u32) {
+        for id in self.extents.overlapping(whole(file)) {
+            self.extents.remove(id);
+        }
+    }
+
+    /// Returns the cached ranges of a file.
+    pub fn held_of(&self, file: u32) -> Vec<Range> {
+        let all = self.extents.overlapping(whole(file)).into_iter();
+        all.map(|id| self.extents.get(id).range).collect()
+    }
+
+    /// Returns the dirty ranges of a file.
+    pub fn dirty_of(&self, file: u32) -> Vec<Range> {
+        let all = self.extents.overlapping(whole(file)).into_iter();
+        let dirty = all.filter(|&id| self.extents.get(id).dirty);
+        dirty.map(|id| self.extents.get(id).range).collect()
+    }
+
+    /// Forgets what of some whole pages is not dirty.
+    pub fn forget_range(&mut self, range: Range) {
+        for id in self.extents.overlapping(range) {
+            let extent = *self.extents.get(id);
+            if extent.dirty {
+                continue;
+            }
+            let mut id = id;
+            if extent.range.start < range.start {
+                id = self.extents.split(id, range.start);
+            }
+            if self.extents.get(id).range.end > range.end {
+                self.extents.split(id, range.end);
+            }
+            self.extents.remove(id);
+        }
+    }
+
+    /// Forgets what of a file is not dirty.
+    pub fn forget_clean(&mut self, file: u32) {
+        for id in self.extents.overlapping(whole(file)) {
+            if !self.extents.get(id).dirty {
+                self.extents.remove(id);
+            }
+        }
+    }
+}
+
+/// All that a file may have.
+fn whole(file: u32) -> Range {
+    Range {
+        file,
+        start: 0,
+        end: u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! A client's page cache above the servers of a parallel file system.
+//!
+//! ```text
+//!   request ─▶ machine ─▶ transfer ─▶ …servers… ─▶ transferred ─▶ machine ─▶ complete
+//! ```
+//!
+//! It is the page of a local file system ([`super::machine`]) with the servers in
+//! place of an I/O queue and a device: no journal, no placement, no blocks of its
+//! own.
+
+use headrace_net::{Page, Port, Store};
+use headrace_spec::ClientMachine;
+
+use super::callers::Callers;
+use super::machine::{Volumes, only_volume, processor};
+use super::server_dirty_data::Remote;
+use super::sizes::Sizes;
+use super::volume::Volume;
+use crate::client::LockSet;
+use crate::device::BlockDevice;
+use crate::tokens::{GivenUp, Request, Transfer};
+
+/// A cache's ways in and out.
+#[derive(Clone, Copy)]
+pub struct CachePorts {
+    /// Input of the processes' requests.
+    pub request: Port<Request>,
+    /// Output of completed requests.
+    pub complete: Port<Request>,
+    /// Requests to the servers: file, offset, size and operation count.
+    pub transfer: Port<Transfer>,
+    /// Completed transfers.
+    pub transferred: Port<Transfer>,
+    /// Locks to be given up, and those under which nothing is cached any more, if there
+    /// are locks.
+    pub locks: Option<(Port<GivenUp>, Port<GivenUp>)>,
+}
+
+/// Builds a client's page cache, which reads in transfers of a fixed size.
+pub fn cache(
+    page: &mut Page<'_>,
+    spec: &ClientMachine,
+    transfer: u64,
+    callers: &Callers,
+    remote: &Remote,
+    sizes: &Sizes,
+    locks: Option<&[LockSet]>,
+) -> Store<Volumes> {
+    page.store("cache", |copy| {
+        let held = locks.map(|held| held[copy as usize].clone());
+        let (remote, sizes) = (remote.clone().locked(held), sizes.clone());
+        Volumes::one(Volume::client_cache(spec, transfer, callers, remote, sizes))
+    })
+}
+
+/// Writes the page of a client's machine with that cache.
+pub fn client_page_cache(
+    page: &mut Page<'_>,
+    spec: &ClientMachine,
+    callers: &Callers,
+    volumes: Store<Volumes>,
+    locks: bool,
+) -> CachePorts {
+    let ports = CachePorts {
+        request: page.input("request"),
+        complete: page.output("complete"),
+        transfer: page.output("transfer"),
+        transferred: page.input("transferred"),
+        locks: locks.then(|| (page.input("locks"), page.output("given up"))),
+    };
+    let locks = ports.locks.map(|(to_give_up, given_up)| {
+        let place = page.place("locks to give up");
+        page.connect(to_give_up, place);
+        (place, given_up.into())
+    });
+    let device = BlockDevice {
+        submit: page.place("asked of servers"),
+        done: page.place("servers have answered"),
+    };
+    page.connect(device.submit, ports.transfer);
+    page.connect(ports.transferred, device.done);
+    let new = page.place::<Request>("new");
+    page.connect(ports.request, new);
+    let processor = processor(page, &spec.cpu);
+    only_volume(
+        page,
+        volumes,
+        device,
+        processor,
+        (new, ports.complete),
+        callers,
+        locks,
+    );
+    ports
+}

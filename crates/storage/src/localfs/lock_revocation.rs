@@ -1,0 +1,85 @@
+//! A client's lock is given up: what is dirty under it goes to the servers, and then
+//! nothing of it is cached any more (Lustre: lustre/osc/osc_lock.c, osc_ldlm_blocking_ast).
+//!
+//! Not modelled: that only what lies under the lock is waited for where the flusher has
+//! some of the file out.
+
+use headrace_net::Time;
+
+use super::call::{Call, Stage};
+use super::extents::Range;
+use super::flusher::CHUNK;
+use super::volume::{Next, Volume, Wait};
+use crate::client::Extent;
+
+impl Volume {
+    pub(super) fn give_up_step(&mut self, call: &mut Call, now: Time) -> Next {
+        let lock = call.lock();
+        if call.stage == Stage::Entered {
+            call.stage = Stage::Flushing;
+            if self.write_under(lock, call, now) > 0 {
+                return Next::Wait(Wait::Transfers);
+            }
+        }
+        if self.writing_of.contains_key(&call.file) {
+            // The flusher has some of it out.
+            return Next::Wait(Wait::Written(call.file));
+        }
+        if let Some(at) = self.arriving_under(lock) {
+            return Next::Wait(Wait::Page(call.file, at));
+        }
+        self.forget_under(lock);
+        Next::End
+    }
+
+    /// Sends what is dirty under a lock; gives the number of transfers.
+    fn write_under(&mut self, lock: Extent, call: &Call, now: Time) -> u32 {
+        let priority = self.opened(call).priority;
+        let mut made = 0;
+        for range in self.under(lock, self.cache.dirty_of(lock.file)) {
+            let Range { file, start, end } = range;
+            let mut at = start;
+            while let Some(next) = self.cache.next_dirty(file, at).filter(|next| *next < end)
+                && let Some(range) = self.cache.clean_next(file, next, (end - next).min(CHUNK))
+            {
+                at = range.end;
+                self.cleaned(range, range.len());
+                made += self.write_back(range, Some(priority), now);
+                self.charge(range);
+            }
+        }
+        made
+    }
+
+    /// A page under a lock that has been asked for and is not there yet.
+    fn arriving_under(&self, lock: Extent) -> Option<u64> {
+        let file = lock.file;
+        let arriving = self.arriving.range((file, 0)..(file, u64::MAX));
+        let arriving = arriving.map(|(&(file, start), it)| Range {
+            file,
+            start,
+            end: it.end,
+        });
+        let under = self.under(lock, arriving.collect());
+        under
+            .first()
+            .map(|range| range.start - range.start % self.page)
+    }
+
+    fn forget_under(&mut self, lock: Extent) {
+        for range in self.under(lock, self.cache.held_of(lock.file)) {
+            let whole = self.cache.pages(range.file, range.start, range.end);
+            self.cache.forget_range(whole);
+        }
+    }
+
+    /// Returns the parts of ranges of a lock's file that it covers.
+    fn under(&self, lock: Extent, ranges: Vec<Range>) -> Vec<Range> {
+        let remote = self.remote.iter();
+        let parts = remote.flat_map(|remote| {
+            let ranges = ranges.iter();
+            ranges.flat_map(move |range| remote.under_lock(lock, *range))
+        });
+        parts.collect()
+    }
+}

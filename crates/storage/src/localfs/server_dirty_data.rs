@@ -1,0 +1,335 @@
+//! A page cache above servers: what they do not have yet, server by server.
+//!
+//! Dirty data goes out as soon as it fills a request, aligned to requests, whatever
+//! the flusher does (Lustre, osc_makes_rpc in lustre/osc: a request is made when
+//! there are pages for a full one), and otherwise as on a local file system. A
+//! server's dirty data has a limit (Lustre, max_dirty_mb) that counts until the
+//! server has answered; who would pass it makes all that is dirty go out, and waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headrace_net::Time;
+use headrace_trace::Operation;
+
+use super::active_inactive_lru::ActiveInactiveLru;
+use super::call::{Call, Stage};
+use super::extents::Range;
+use super::flusher::CHUNK;
+use super::volume::Volume;
+use crate::client::{Extent, Layouts, LockSet, Oplocks};
+
+/// Per-server state of a client's page cache.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    layouts: Layouts,
+    /// Bytes of the largest request to a server; 0: of any size, and nothing goes out
+    /// because it fills one.
+    request: u64,
+    /// The most dirty bytes for a server, or for each of its targets; 0: any number.
+    limit: u64,
+    page: u64,
+    /// The client's locks, if there are any.
+    held: Option<LockSet>,
+    /// Dirty bytes by server, until the server has them.
+    dirty: BTreeMap<u32, u64>,
+    /// Files that no client may cache, if oplocks are modelled.
+    oplocks: Option<Oplocks>,
+    /// Effect of closing a file, and the files written since their last sync.
+    closing: Closing,
+    unstable: BTreeSet<u32>,
+}
+
+/// Effect of closing a file on data that only the client holds.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Closing {
+    /// Nothing.
+    #[default]
+    Keeps,
+    /// It goes to the servers (Linux, fs/smb/client/file.c: `cifs_flush`).
+    Sends,
+    /// The servers bring it to stable storage (close-to-open consistency: Linux,
+    /// fs/nfs/file.c: `nfs_file_flush`).
+    Stores,
+}
+
+impl Remote {
+    /// Servers that have everything, with requests of so many bytes (0: of any size)
+    /// and a limit of dirty bytes for each (0: none).
+    pub fn new(layouts: Layouts, request: u64, limit: u64, page: u64) -> Remote {
+        Remote {
+            layouts,
+            request,
+            limit,
+            page,
+            held: None,
+            dirty: BTreeMap::new(),
+            oplocks: None,
+            closing: Closing::Keeps,
+            unstable: BTreeSet::new(),
+        }
+    }
+
+    /// The same under a client's locks on parts of files.
+    pub fn locked(self, held: Option<LockSet>) -> Remote {
+        Remote { held, ..self }
+    }
+
+    /// The byte up to which a file's bytes from `at` on, at most up to `end`, may be read
+    /// ahead: what is not locked may be another's.
+    pub(super) fn readable_until(&self, file: u32, at: u64, end: u64) -> u64 {
+        let Some(held) = &self.held else {
+            return end;
+        };
+        let layout = self.layouts.of(file);
+        let mut at = at;
+        while at < end {
+            let (target, strip) = layout.target_at(file, at);
+            let first = layout.part(file, at, target);
+            let locked = held.locked_until(file, target, first) - first;
+            if locked < strip - at {
+                return (at + locked).min(end);
+            }
+            at = strip;
+        }
+        end
+    }
+
+    /// Returns the part of a file's range that a lock covers.
+    pub(super) fn under_lock(&self, lock: Extent, range: Range) -> Vec<Range> {
+        let layout = self.layouts.of(lock.file);
+        let mut parts = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let (target, strip) = layout.target_at(lock.file, at);
+            let stop = strip.min(range.end);
+            if target == lock.target {
+                let first = layout.part(lock.file, at, target);
+                if first >= lock.end {
+                    break;
+                }
+                let start = at.saturating_add(lock.start.saturating_sub(first));
+                let end = at.saturating_add(lock.end - first).min(stop);
+                if start < end {
+                    let file = lock.file;
+                    parts.push(Range { file, start, end });
+                }
+            }
+            at = stop;
+        }
+        parts
+    }
+
+    /// Bytes of a file that fill requests, in whole pages.
+    fn full(&self, file: u32) -> u64 {
+        let full = self.layouts.of(file).filling(self.request);
+        full - full % self.page
+    }
+
+    /// The same, where closing a file does this.
+    pub fn closing(self, closing: Closing) -> Remote {
+        Remote { closing, ..self }
+    }
+
+    /// The same, where locks tell which files may be cached.
+    pub fn under(self, oplocks: Option<Oplocks>) -> Remote {
+        Remote { oplocks, ..self }
+    }
+
+    /// Returns true if a file may not be cached.
+    pub(super) fn passes(&self, file: u32) -> bool {
+        let oplocks = self.oplocks.as_ref();
+        oplocks.is_some_and(|it| it.is_broken(file))
+    }
+
+    /// Returns the bytes of a write that may be copied before the limit is checked.
+    pub(super) fn most(&self) -> u64 {
+        match self.limit {
+            0 => u64::MAX,
+            // Whole pages, so that none is written in two parts.
+            limit => (limit / 4 / self.page).max(1) * self.page,
+        }
+    }
+
+    /// The parts of a range by server, whole pages each: a page counts for the server
+    /// of its first byte.
+    fn parts(&self, range: Range) -> impl Iterator<Item = (u32, Range)> {
+        let page = self.page;
+        let layout = self.layouts.of(range.file);
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            if at >= range.end {
+                return None;
+            }
+            let start = at;
+            let (server, end) = layout.target_at(range.file, start - start % page);
+            // A strip may last to the end of all files.
+            let end = end.checked_next_multiple_of(page).unwrap_or(u64::MAX);
+            at = end.max(start + 1).min(range.end);
+            let part = Range {
+                file: range.file,
+                start,
+                end: at,
+            };
+            Some((server, part))
+        })
+    }
+
+    /// Returns true if pages of a range that are not dirty can become so.
+    fn has_room(&self, range: Range, cache: &ActiveInactiveLru) -> bool {
+        let mut new: BTreeMap<u32, u64> = BTreeMap::new();
+        for (server, part) in self.parts(range) {
+            *new.entry(server).or_default() += clean_bytes(cache, part, self.page);
+        }
+        new.iter().all(|(server, new)| {
+            let dirty = self.dirty.get(server).copied().unwrap_or(0);
+            dirty == 0 || dirty.saturating_add(*new) <= self.limit
+        })
+    }
+
+    /// Bytes go out, or become dirty.
+    fn add(&mut self, server: u32, bytes: u64) {
+        *self.dirty.entry(server).or_default() += bytes;
+    }
+
+    /// The servers have a range, or will never get it.
+    fn settle(&mut self, range: Range) {
+        let parts: Vec<_> = self.parts(range).collect();
+        for (server, part) in parts {
+            if let Some(dirty) = self.dirty.get_mut(&server) {
+                *dirty = dirty.saturating_sub(part.len());
+            }
+        }
+    }
+}
+
+/// Bytes of whole pages that are not dirty.
+fn clean_bytes(cache: &ActiveInactiveLru, range: Range, page: u64) -> u64 {
+    let mut clean = 0;
+    let mut at = range.start;
+    while at < range.end {
+        let end = (at + page).min(range.end);
+        if !cache.is_dirty(range.file, at, end) {
+            clean += end - at;
+        }
+        at = end;
+    }
+    clean
+}
+
+impl Volume {
+    /// Returns true if the servers' limits let a range become dirty; if not, all that is dirty goes
+    /// out.
+    pub(super) fn servers_let(&mut self, range: Range, now: Time) -> bool {
+        let Some(remote) = &self.remote else {
+            return true;
+        };
+        if remote.limit == 0 || remote.has_room(range, &self.cache) {
+            return true;
+        }
+        self.write_everything(now);
+        false
+    }
+
+    /// A range is about to be made dirty.
+    pub(super) fn count_for_servers(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            let parts: Vec<_> = remote.parts(range).collect();
+            for (server, part) in parts {
+                remote.add(server, clean_bytes(&self.cache, part, remote.page));
+            }
+        }
+    }
+
+    /// A range goes out past the cache.
+    pub(super) fn passes_to_servers(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            let parts: Vec<_> = remote.parts(range).collect();
+            for (server, part) in parts {
+                remote.add(server, part.len());
+            }
+        }
+    }
+
+    /// Returns true if a call that closes a file brings it to the servers: with NFS' close-to-open
+    /// consistency, if there is anything they have not or that they have not been told to bring to
+    /// stable storage (COMMIT).
+    pub(super) fn closing_syncs(&self, call: &Call) -> bool {
+        let closes = |remote: &&Remote| remote.closing != Closing::Keeps;
+        let Some(remote) = self.remote.as_ref().filter(closes) else {
+            return false;
+        };
+        call.stage != Stage::Entered
+            || remote.unstable.contains(&call.file)
+            || self.writing_of.contains_key(&call.file)
+            || self.cache.next_dirty(call.file, 0).is_some()
+    }
+
+    /// Returns true if a call needs its data on the servers, and not on their devices.
+    pub(super) fn only_sends(&self, call: &Call) -> bool {
+        let sends = |remote: &Remote| remote.closing == Closing::Sends;
+        call.operation == Operation::Close && self.remote.as_ref().is_some_and(sends)
+    }
+
+    /// The servers have been given something of a file, or have brought all of it to stable
+    /// storage.
+    pub(super) fn set_unstable(&mut self, file: u32, unstable: bool) {
+        let stores = |remote: &&mut Remote| remote.closing == Closing::Stores;
+        if let Some(remote) = self.remote.as_mut().filter(stores) {
+            match unstable {
+                true => remote.unstable.insert(file),
+                false => remote.unstable.remove(&file),
+            };
+        }
+    }
+
+    /// The servers have a range, or will never get it.
+    pub(super) fn servers_have(&mut self, range: Range) {
+        if let Some(remote) = &mut self.remote
+            && remote.limit > 0
+        {
+            remote.settle(range);
+        }
+    }
+
+    /// Sends full requests of a range that was just written.
+    pub(super) fn write_full_requests(&mut self, range: Range, now: Time) {
+        let full = self
+            .remote
+            .as_ref()
+            .map_or(0, |remote| remote.full(range.file));
+        if full == 0 {
+            return;
+        }
+        let file = range.file;
+        let mut at = range.start - range.start % full;
+        while at < range.end {
+            if self.cache.dirty_until(file, at, at + full) == at + full
+                && let Some(all) = self.cache.clean_next(file, at, full)
+            {
+                self.goes_to_servers(all, now);
+            }
+            at += full;
+        }
+    }
+
+    /// All that is dirty goes out.
+    fn write_everything(&mut self, now: Time) {
+        let files: Vec<u32> = self.dirty_order.iter().map(|&(_, file)| file).collect();
+        for file in files {
+            while let Some(range) = self.cache.clean_next(file, 0, CHUNK) {
+                self.goes_to_servers(range, now);
+            }
+        }
+    }
+
+    fn goes_to_servers(&mut self, range: Range, now: Time) {
+        self.cleaned(range, range.len());
+        self.balance.sent(now);
+        self.write_back(range, None, now);
+        self.charge(range);
+    }
+}

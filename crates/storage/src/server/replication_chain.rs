@@ -1,0 +1,160 @@
+//! Copies from server to server: what a server does with a write that the next one
+//! needs too.
+//!
+//! ```text
+//!   received ─▶ [take in] ─ own part ─▶ jobs        served ─▶ [give back]
+//!                 │  └─ a write with a next copy ─▶ send          │
+//!                 └─ the next server's answer ─▶ (passing on) ─▶ send
+//! ```
+//!
+//! It sends a message on as soon as it has all of it, over its own card, and stores its
+//! part meanwhile; it answers when both are done. So data crosses the servers like a
+//! pipeline of messages: with HDFS' packets of 64 KiB (`clients.rpc.size`) as HDFS' does
+//! (Shvachko et al., MSST 2010, section II.C), with messages of a whole block one server
+//! after the other.
+
+use headrace_net::{Firing, Node, Page, Slot, To};
+use headrace_spec::Parallel;
+use headrace_trace::Operation;
+
+use super::Reply;
+use crate::client::ReplicaPlacement;
+use crate::failure::Failing;
+use crate::network::Wire;
+use crate::tokens::{Direction, Job};
+
+/// Puts the chain between a server's messages and its jobs, if copies go that way.
+pub fn replication_chain(
+    page: &mut Page<'_>,
+    scenario: &Parallel,
+    failing: Option<Failing>,
+    (send, received): (To<Job>, Node<Job>),
+) -> (To<Job>, Node<Job>) {
+    if !scenario.replication.chained() {
+        return (send, received);
+    }
+    let wire = Wire::new(&scenario.network);
+    let reply = Reply { wire, send };
+    let jobs = page.place::<Job>("copies taken in");
+    let served = page.place::<Job>("copies served");
+    // Writes as they came; their field `wire` counts what they wait for.
+    let passing_on = page.bag::<Job>("passing on");
+    let link = Link {
+        copies: ReplicaPlacement::new(scenario, page.seed()),
+        servers: scenario.servers.count,
+        reply,
+        jobs,
+        passing_on,
+    };
+    let pass_on = page
+        .transition("pass on")
+        .take(received)
+        .may_put(jobs)
+        .may_put(passing_on)
+        .may_pass(passing_on, send)
+        .may_put(send);
+    match failing {
+        None => pass_on.fires(move |firing, job: Job, ()| link.pass_on(firing, job, |_, _| false)),
+        Some(failing) => {
+            pass_on
+                .with(failing.store)
+                .fires(move |firing, job: Job, failures| {
+                    let clients = &failures.clients;
+                    link.pass_on(firing, job, |client, server| {
+                        clients[client as usize].takes_for_failed(server)
+                    });
+                });
+            // What a failed server should have answered is never settled.
+            page.rest(passing_on);
+        }
+    }
+    page.transition("stored")
+        .take(served)
+        .may_pass(passing_on, send)
+        .may_put(send)
+        .fires(move |firing, job: Job, ()| {
+            if job.operation == Operation::Write {
+                settle(firing, passing_on, Slot(job.request), reply);
+            } else {
+                firing.put(send, job);
+            }
+        });
+    (served.into(), jobs)
+}
+
+/// A server's link of the chain.
+struct Link {
+    copies: ReplicaPlacement,
+    servers: u32,
+    reply: Reply,
+    jobs: Node<Job>,
+    passing_on: Node<Job>,
+}
+
+impl Link {
+    /// Takes a message in; servers that the client takes for failed are left out.
+    fn pass_on(&self, firing: &mut Firing<'_>, job: Job, failed: impl Fn(u32, u32) -> bool) {
+        match job.direction {
+            Direction::FromNextCopy => {
+                settle(firing, self.passing_on, Slot(job.request), self.reply);
+                return;
+            }
+            _ if job.operation != Operation::Write => {
+                firing.put(self.jobs, job);
+                return;
+            }
+            _ => {}
+        }
+        // Schedulers go by the client.
+        let client = match job.direction {
+            Direction::ToNextCopy => job.pending,
+            _ => job.client,
+        };
+        let target = u32::from(job.target) * self.servers + job.server;
+        let mut next = self.copies.next(job.file, job.offset, target);
+        while let Some(it) = next
+            && failed(client, it % self.servers)
+        {
+            next = self.copies.next(job.file, job.offset, it);
+        }
+        let pending = 1 + u64::from(next.is_some());
+        let waits = Job {
+            wire: pending,
+            ..job
+        };
+        let request = firing.put(self.passing_on, waits).0;
+        let own = Job {
+            request,
+            client,
+            pending: 0,
+            direction: Direction::Out,
+            ..job
+        };
+        firing.put(self.jobs, own);
+        if let Some(next) = next {
+            let mut onward = Job {
+                request,
+                client: job.server,
+                pending: client,
+                server: next % self.servers,
+                target: (next / self.servers) as u16,
+                direction: Direction::ToNextCopy,
+                received: false,
+                ..job
+            };
+            onward.wire = self.reply.wire.bytes(onward.payload());
+            firing.put(self.reply.send, onward);
+        }
+    }
+}
+
+/// One of the two is done: a write that has both is answered.
+fn settle(firing: &mut Firing<'_>, passing_on: Node<Job>, slot: Slot, reply: Reply) {
+    let waits = firing.token_mut(passing_on, slot);
+    waits.wire -= 1;
+    if waits.wire == 0
+        && let Some(done) = firing.take(passing_on, slot)
+    {
+        firing.put(reply.send, reply.to(done));
+    }
+}
