@@ -161,7 +161,7 @@ def test_no_output_takes_the_place_of_an_input(
     text = small.read_text()
     text = text[: text.index("[[workload]]")] + '[[workload]]\nkind = "trace"\nfile = "t.csv"\n'
     replay.write_text(text)
-    link, hard = tmp_path / "link.toml", tmp_path / "hard.toml"
+    link, hard = tmp_path / "link.json", tmp_path / "hard.json"
     link.symlink_to(small)
     os.link(small, hard)
     new = tmp_path / "new"
@@ -182,5 +182,8 @@ def test_no_output_takes_the_place_of_an_input(
         ended = headrace(*arguments)
         assert ended.returncode == 2, arguments
         assert ended.stderr.count("\n") == 1
-        assert "expected another file" in ended.stderr
+        # A name that ends in another format's suffix is refused before.
+        wanted = ("expected another file", "expected a name that ends in")
+        assert any(it in ended.stderr for it in wanted), ended.stderr
+        assert arguments[-1] not in (link, hard) or wanted[0] in ended.stderr
         assert (path.read_bytes() if path.exists() else None) == content
