@@ -93,7 +93,7 @@ def test_a_ladder_does_not_go_on_with_other_calls(workload: Path, below: Path) -
     del document["calls"]
     saved.write_text(json.dumps(document))
     refused = bench(*chosen, "--resume", saved, "--calls", "null")
-    assert refused.returncode == 2 and "does not name its calls" in refused.stderr
+    assert refused.returncode == 2 and "does not name the calls" in refused.stderr
 
 
 def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> None:

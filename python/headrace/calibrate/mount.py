@@ -77,8 +77,8 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
     found = _mount_of(directory)
     if found.kind not in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is not a supported network file system: with"
-            f" --server expected one of {', '.join(SERVED)}; for a local one omit --server"
+            f"{os.fspath(directory)}: {found.kind} cannot be calibrated with --server: expected one"
+            f" of {', '.join(SERVED)}; for a local file system omit --server"
         )
     return replace(found, kind=SERVED[found.kind])
 

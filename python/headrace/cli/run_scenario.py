@@ -44,7 +44,7 @@ def run(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Run a scenario, or the scenario of a saved result.
+    """Simulate a scenario, or that of a saved result.
 
     Prints throughput, latency, utilisation of each station, and the bottleneck. Saves the
     result in the store.

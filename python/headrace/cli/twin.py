@@ -37,8 +37,8 @@ def twin(
         bool,
         typer.Option(
             "--settings-now",
-            help="With --machine: use the current dirty limits, read-ahead, scheduler, memory and"
-            " device limits, and the file's measured parameters.",
+            help="With --machine: take dirty limits, read-ahead, scheduler, memory and device"
+            " limits from this machine as it is now, and measured parameters from FILE.",
         ),
     ] = False,
     sets: Annotated[
@@ -55,7 +55,8 @@ def twin(
         typer.Option(
             "--again",
             metavar="FILE",
-            help="Re-fit and re-predict a saved twin without measuring.",
+            help="Repeat fit and predictions from the measurements in FILE (from twin -o),"
+            " without measuring.",
         ),
     ] = None,
     rounds: Rounds = 5,
@@ -76,7 +77,9 @@ def twin(
 ) -> None:
     """Calibrate a machine, predict other workloads, measure them, and compare.
 
-    The cases have other block sizes, patterns and numbers of processes than the calibration.
+    A twin is a calibrated model of this machine and file system. The cases that it predicts have
+    other block sizes, patterns and numbers of processes than the calibration. Files are made in a
+    directory of its own in DIR, which is removed at the end.
     """
     from headrace import validate
     from headrace.calibrate import PASSES

@@ -194,12 +194,17 @@ def remove_empty(lab: Lab) -> None:
     with contextlib.suppress(FileNotFoundError):
         text = journal.read_bytes()
         if not text.startswith(FIRST[: len(text)]) or b"\n" in text:
-            raise RunError(f"{journal}: not the journal of a testbed: expected its first line")
+            raise RunError(
+                f"{journal}: not the journal of a testbed: its first line is missing or unknown:"
+                " give another --name, or remove the file"
+            )
         journal.unlink()
     try:
         lab.folder.rmdir()
     except OSError as error:
-        raise RunError(f"{lab.folder}: not a testbed: {error.strerror}") from None
+        raise RunError(
+            f"{lab.folder}: not a testbed, cannot be removed: {error.strerror}"
+        ) from None
     remove_above()
 
 

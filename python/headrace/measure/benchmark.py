@@ -129,7 +129,7 @@ def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
     warm_up = run.get("warm_up", "0 s")
     if reason == "time":
         raise _core.ScenarioError(
-            f'run.stop.time = "{run["stop"]["time"]}": no request was done after the warm-up of'
+            f'run.stop.time = "{run["stop"]["time"]}": no request completed after the warm-up of'
             f" {warm_up}; expected a longer run or a higher load"
         )
     raise _core.ScenarioError(

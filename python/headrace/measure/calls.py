@@ -21,7 +21,10 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
         return
     named = before.get("named", "the resumed result")
     if found is None:
-        raise ValueError(f"{named}: it does not name its calls: start again without --resume")
+        raise ValueError(
+            f"{named}: it does not name the calls that it was measured with (posix, io-uring):"
+            " start again without --resume"
+        )
     if found not in CALLS:
         raise ValueError(
             f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; the file is damaged:"
@@ -29,6 +32,6 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
             " again without --resume"
         )
     raise ValueError(
-        f"{named}: it was measured with other calls ({found}; here {calls}): expected --calls"
-        f" {found}, or no --resume"
+        f"{named}: it was measured with --calls {found}, not {calls}: use --calls {found}, or start"
+        " again without --resume"
     )

@@ -107,7 +107,7 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
         raise ScenarioError(f"{path}: {error}") from None
     except (ValueError, ArithmeticError, LookupError, RuntimeError, RunError) as error:
         raise ScenarioError(
-            f"{path}: the file is damaged ({error}): expected a file from headrace twin -o"
+            f"{path}: not a file from headrace twin -o, or damaged: {error}"
         ) from None
 
 

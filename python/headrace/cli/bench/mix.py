@@ -120,8 +120,8 @@ def mix(
 ) -> int:
     """Run a mix at one rate after another; find the highest sustained rate and the knee.
 
-    Operations arrive at random times (open loop). All files are made in a directory
-    of the benchmark's own below DIR, which is removed at the end.
+    Operations arrive at random times (open loop). The benchmark makes a directory of
+    its own in DIR, keeps all its files there, and removes only that directory.
     """
     from headrace import measure
 

@@ -200,8 +200,8 @@ def _arguments(paths: list[str]) -> tuple[Path | None, Path]:
         return Path(paths[0]), Path(paths[1])
     if Path(paths[0]).is_file():
         raise ValueError(
-            f"{paths[0]}: expected a directory or a block device; for a fio job file, a directory"
-            " behind it; for a scenario, headrace bench run"
+            f"{paths[0]}: not a directory or block device; to run a fio job file: headrace bench"
+            " FILE.fio DIR; to run a scenario: headrace bench run FILE DIR"
         )
     return None, Path(paths[0])
 

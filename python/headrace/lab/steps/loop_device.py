@@ -94,7 +94,10 @@ class LoopDevice(Step):
             finally:
                 os.close(directory)
         if moved is not None:
-            raise RunError(f"{moved}: the disk's image was moved here from {self.image}: remove it")
+            raise RunError(
+                f"{moved}: the image of a testbed's disk, moved here from {self.image}, was not"
+                " removed: delete it if you do not need it"
+            )
 
     def remaining(self, lab: Lab) -> str | None:
         if lab.same_boot and self._is_own(lab):
