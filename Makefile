@@ -62,7 +62,7 @@ lint: rust-tools build
 	@$(PY) -m mypy --no-explicit-package-bases benches/kernel benches/load benches/local benches/scale benches/schedulers benches/striped-read benches/twin
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
-	@$(PY) tools/prose_lint.py
+	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
 
 bench: build
 	@$(PY) benches/kernel/compare.py

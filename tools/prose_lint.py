@@ -31,6 +31,7 @@ SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bet al)(?<!\bfig)(?<!\bsec)"
     r"[.!?][\"')*_]*(?=\s+[\"'(*_\[]*[A-Za-z0-9`]|\s*$)"
 )
+DOCTEST = re.compile(r"^ *>>> .*(?:\n.*\S.*)*", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z0-9][\w'./,%:+-]*")
 
 
@@ -133,6 +134,7 @@ def docstring_blocks(source: str) -> Iterator[Block]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, documented) and (text := ast.get_docstring(node)):
             first = node.body[0].lineno
+            text = DOCTEST.sub(lambda match: "\n" * match.group().count("\n"), text)
             for block in markdown_blocks(re.sub(r"::\n(?:\n|    .*\n?)+", ":\n\n", text)):
                 yield Block(first + block.line - 1, block.text, block.counted)
 

@@ -197,8 +197,11 @@ def _file_system(directory: str | PathLike[str]) -> Environment:
 
 
 def _mount(path: str, device: str) -> Mounted | None:
-    """The mount that a path is on: the deepest of its device, else, as btrfs has numbers of its
-    own, the deepest of any. Of several at one place the last hides the others."""
+    """Return the mount that a path is on: the deepest of its device, or else the deepest of any.
+
+    btrfs needs the second rule, as it has device numbers of its own. The last of several mounts
+    at one place hides the others.
+    """
     try:
         above = [it for it in mounted() if Path(path).is_relative_to(it.at)]
     except OSError:

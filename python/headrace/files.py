@@ -1,8 +1,8 @@
 """Atomic output files. Headrace writes all its files through this module.
 
 Where root writes, the directory may belong to another user, who can place symbolic links in it. So
-names are opened relative to a descriptor of their directory, new files have random names and are
-created exclusively, and links of other users are refused.
+names are opened relative to a descriptor of their directory, and links of other users are refused.
+New files have random names and are created exclusively.
 """
 
 import contextlib

@@ -106,9 +106,11 @@ def defer_signals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def end_process() -> Iterator[None]:
-    """Ctrl-C, and signals to end, end the process at once, as the system does it: for calls of
-    libraries that may wait without end, in which Python notices no signal. Handlers that were set
-    within it stay."""
+    """Let Ctrl-C and termination signals end the process at once, by the system's default action.
+
+    It serves library calls that may wait forever, during which Python handles no signal. Handlers
+    that were set within it stay.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # They come to the main thread alone.
         return

@@ -68,6 +68,12 @@ def test_docstrings_are_read_by_their_lines(tmp_path: Path) -> None:
     assert lint(path) == ["7: length"]
 
 
+def test_doctests_are_not_prose(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(f'"""Short.\n\n>>> {LONG}\n{LONG}\n\n{LONG}.\n"""\n')
+    assert lint(path) == ["6: length"]
+
+
 def test_the_documentation_is_clean() -> None:
     run = subprocess.run(
         [sys.executable, ROOT / "tools" / "prose_lint.py"], capture_output=True, text=True

@@ -74,8 +74,8 @@ class Case:
         """Return the time of the case from a measured or simulated result, in seconds.
 
         For one process this is the time in calls; for several, the time until all have finished. A
-        call that waits for a CPU is only charged if it was interrupted within the call, so time in
-        calls says little about processes that share CPUs.
+        wait for a CPU is only charged if the process was interrupted within a call. Time in calls
+        therefore says little about processes that share CPUs.
         """
         if self.processes > 1:
             return elapsed(document)

@@ -90,7 +90,8 @@ def calibrate_servers(
     """Measure the network to servers and the time that a server takes for a request.
 
     `headrace bench net answer` must listen on each server. The directory's files must be in the
-    server's memory and have no copies. Of several servers the Hodges-Lehmann estimate counts.
+    server's memory and have no copies. For several servers the Hodges-Lehmann
+    estimate counts.
 
     Parameters
     ----------

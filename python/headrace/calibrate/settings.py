@@ -70,8 +70,8 @@ def _write_back(mount: Mount) -> Iterator[Parameter]:
 
 
 def _dirty(folder: Path, name: str) -> tuple[int, Path]:
-    """Return a dirty limit of the machine in bytes, and its source. Of the two files the one set
-    last applies; the other reads 0."""
+    """Return a dirty limit of the machine in bytes, and its source. Two files set the limit: the
+    one written last applies, and the other reads 0."""
     path = folder / f"{name}_bytes"
     size = int(read_sysfs(path) or 0)
     if not size:

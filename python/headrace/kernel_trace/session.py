@@ -121,8 +121,8 @@ NEEDED = (
 def trace_session(directory: str | PathLike[str]) -> Iterator[TraceSession]:
     """Prepare to record what this process and the device below a directory do.
 
-    Raises KernelTraceError if the kernel cannot be traced, lacks a tracepoint that is needed, or
-    has no block device there, OSError if there is no such directory.
+    Raises KernelTraceError if the kernel cannot be traced, lacks a required tracepoint, or has no
+    block device there. Raises OSError if there is no such directory.
     """
     check(directory)
     device = device_of(directory)

@@ -73,8 +73,10 @@ def _nanoseconds(seconds: pl.Series) -> NDArray[np.int64]:
 def _away(
     switches: pl.DataFrame, wakings: pl.DataFrame, thread: int
 ) -> tuple[Intervals, Intervals]:
-    """Return the intervals in which a thread was off the processor, and in which of them it was
-    runnable: after it was woken, or because another thread preempted it.
+    """Return the intervals in which a thread was off the processor, and those in which it was
+    runnable meanwhile.
+
+    A thread is runnable after it was woken, or if another thread preempted it.
 
     Some virtual machines do not record the return of a thread to an idle processor. The thread is
     then taken to run again when it was woken.

@@ -56,7 +56,7 @@ def down(lab: Lab) -> None:
     Raises
     ------
     RunError
-        If something could not be undone; the journal is then kept.
+        If something could not be undone; the journal is then retained.
     ValueError
         If called inside one of its hosts.
     """

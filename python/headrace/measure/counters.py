@@ -128,9 +128,8 @@ def _own_seconds() -> float:
 
 
 def _flushing(device: str | None) -> float | None:
-    """Return the seconds that a device's flushes have taken so far (Linux,
-    Documentation/block/stat.rst, the last field; since 5.5); None if the kernel does not count
-    them."""
+    """Return the seconds that a device's flushes have taken so far; None if the kernel does not
+    count them. Source: the last field in Linux, Documentation/block/stat.rst, since 5.5."""
     try:
         fields = Path(f"/sys/class/block/{device}/stat").read_text(encoding="ascii").split()
         return int(fields[16]) * 1e-3
@@ -152,7 +151,7 @@ MEMORY = ("Cached", "Dirty", "MemTotal")
 
 
 def device_below(directory: str | PathLike[str]) -> str | None:
-    """The block device that a directory's file system lies on, as /proc/diskstats names it;
+    """Return the block device below a directory's file system, as /proc/diskstats names it.
     None if there is none, as for tmpfs and network file systems."""
     try:
         number = os.stat(directory).st_dev

@@ -95,8 +95,11 @@ def merge_ranks(
 def _merge(
     loaded: _core.Loaded, parts: Sequence[RankResult], files: Files
 ) -> tuple[BaseException | None, dict[str, Any], dict[str, Any], dict[int, dict[str, Any]]]:
-    """Merge the results of all ranks. Return the error, or the document without warnings, the
-    engines' result, and for the first rank of each host the figures that its warnings depend on."""
+    """Merge the results of all ranks.
+
+    Return the error, the document without warnings, the engines' result, and the figures that
+    warnings depend on, by the first rank of each host.
+    """
     wrong = [(part.name, part.error) for part in parts if part.error is not None]
     if wrong:
         return first_error(wrong, len(parts)), {}, {}, {}

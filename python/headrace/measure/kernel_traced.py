@@ -23,8 +23,10 @@ def measure_with_kernel_trace(
 
 
 def in_kernel(document: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
-    """Return the time breakdown of the timed calls (seconds of all processes), the number of device
-    requests since the first call, and the number of lost events."""
+    """Return the time breakdown of the timed calls, in seconds of all processes.
+
+    It includes the number of device requests since the first call, and of lost events.
+    """
     made = kernel_trace.timed(recording, document["measured_seconds"])
     requests = kernel_trace.requests(recording)
     start = made["entered_ns"].min()

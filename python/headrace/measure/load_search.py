@@ -46,5 +46,5 @@ def _bracket(keeps_up: Callable[[float], bool], start: float) -> tuple[float | N
 
 
 def _short(load: float) -> float:
-    """Round to three digits; the search is no more exact."""
+    """Round to three digits, the precision of the search."""
     return float(f"{load:.3g}")

@@ -100,7 +100,7 @@ def load_sweep(
         at_load: Function that returns the scenario for a rate in operations a second.
         below: The existing directory.
         rates: Rates in operations a second. By default the sweep doubles the rate from `start`
-            until the system does not sustain it or the files of the next rate do not fit, and then
+            until the system does not sustain it or the next rate's files do not fit. It then
             refines the range.
         start: First rate of the search, in operations a second.
         refinements: Number of refinements.
@@ -161,8 +161,8 @@ def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
 
 
 def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the findings of complete steps in order of load, and the figures that the store
-    catalogues, so that sweeps can be compared step by step."""
+    """Return the findings of complete steps in order of load, and the figures for the store's
+    catalogue, by which sweeps are compared step by step."""
     found = findings(steps)
     points = {
         name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
@@ -208,8 +208,10 @@ def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
-    """Return the overall response time of SPEC SFS (2.0 and later): the area under the curve of
-    achieved load and mean response time, divided by the largest achieved load. None without a load.
+    """Return the overall response time of SPEC SFS (2.0 and later); None without a load.
+
+    It is the area under the curve of achieved load and mean response time, divided by the largest
+    achieved load.
 
     The points are those of sustained loads. Below the smallest of them, its response time is used.
     """
@@ -233,9 +235,9 @@ def knee(loads: Sequence[float], responses: Sequence[float]) -> int | None:
     """Return the index of the knee among points in order of load; None with fewer than three.
 
     The knee is the point farthest from the straight line between the first and the last point, both
-    axes scaled to 1: Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section III. Its
-    smoothing is left out, for which a load sweep has too few points. No slope or threshold must be
-    chosen. The highest sustained load, which needs them, is reported separately.
+    axes scaled to 1. Source: Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section III.
+    Its smoothing is left out, for which a load sweep has too few points. No slope or threshold
+    must be chosen. The highest sustained load, which needs them, is reported separately.
     """
     if len(loads) < 3:
         return None

@@ -9,8 +9,9 @@ from headrace.mountinfo import mounted
 
 
 def measurement_site(directory: str | PathLike[str]) -> dict[str, str]:
-    """Return the host (that of the first rank) and the file system below a directory: its type, and
-    the identifier by which the kernel distinguishes it (statvfs(3), f_fsid).
+    """Return the first rank's host, and the type and identifier of a directory's file system.
+
+    The kernel distinguishes file systems by the identifier (statvfs(3), f_fsid).
 
     Raises OSError if there is no such directory.
     """

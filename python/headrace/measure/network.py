@@ -68,8 +68,8 @@ def ask(
     the sizes done, their total and the next one. Sizes of `resumed`, the document of an earlier
     run, are not measured again. `so_far` is called with the document after each size.
 
-    Raises OSError if the peer cannot be reached or refuses the token, ValueError for an invalid
-    size, or if `resumed` is of other hosts, another version or another time.
+    Raises OSError if the peer cannot be reached or refuses the token. Raises ValueError for an
+    invalid size, or if `resumed` is of other hosts, another version or another time.
     """
     here = {"host": platform.node(), "peer": address.rpartition(":")[0]}
     environment = resumed_environment(of_host(), resumed)

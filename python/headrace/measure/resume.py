@@ -21,8 +21,8 @@ CHECKSUM = "steps_sha256"
 def read_earlier(named: str) -> dict[str, Any]:
     """Read the result of an earlier run with its tables: a file, or `results:ID` in the store.
 
-    Raises ValueError if the file is no result, OSError if it cannot be read, StoreError or
-    StoreFailure if there is no such result in the store.
+    Raises ValueError if the file is no result, and OSError if it cannot be read. Raises StoreError
+    or StoreFailure if there is no such result in the store.
     """
     if not named.startswith(PREFIX):
         return read_document(Path(named)) | {"named": named}

@@ -27,8 +27,8 @@ class Run:
 def tracks(runs: list[Run], clearance: float) -> list[int | None]:
     """The track (0 is the westernmost) of each run; None where the line goes straight on.
 
-    Runs that would touch get tracks of their own, in an order with few crossings and, where
-    possible, no two lines on top of each other.
+    Runs that would touch get tracks of their own, in an order with few crossings. Where possible,
+    no two lines lie on top of each other.
     """
     bent = [number for number, run in enumerate(runs) if not run.is_straight]
     cost = {(a, b): _cost(runs[a], runs[b], clearance) for a in bent for b in bent if a != b}

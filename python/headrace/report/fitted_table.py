@@ -124,7 +124,7 @@ class FittedTable:
     ) -> Iterator[tuple[Sequence[tuple[str, ...]], bool]]:
         """The rows that are laid out together, and whether a line follows.
 
-        A row whose cells have one line each needs no layout of its own: a section of such rows is
+        A row whose cells have one line each needs no layout of its own. A section of such rows is
         laid out as one, which takes a fraction of the time.
         """
         fits = sum(widths[number] + BETWEEN for number in shown) - 1 <= width

@@ -1,4 +1,4 @@
-"""A laboratory as tables for a terminal."""
+"""A testbed as tables for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -60,7 +60,7 @@ def _close_up(layers: Layers) -> None:
 def _settle(layers: Layers, layer: list[int], look_west: bool, look_east: bool) -> None:
     """Move the boxes of a layer to the weighted median of what their links ask for.
 
-    Order and gaps are kept: neighbours that would collide are joined into one block
+    Order and gaps are preserved. Neighbours that would collide are joined into one block
     (pooling of adjacent violators), which is exact for this least absolute deviation.
     """
     blocks: list[tuple[list[tuple[float, float]], float, int]] = []

@@ -1,9 +1,9 @@
 """Layered placement of boxes joined by links, left to right, with right-angled routes.
 
-The method of Sugiyama, Tagawa and Toda (1981): boxes stand in layers; a link that spans several
-layers passes each of them in a lane of its own; the order in every layer is improved by
-barycentre sweeps; heights follow from a median placement that keeps lanes straight.
-Links turn only in the channels between layers, so that none runs through a box.
+The method is that of Sugiyama, Tagawa and Toda (1981). Boxes stand in layers. A link that spans
+several layers passes each of them in a lane of its own. Barycentre sweeps improve the order in
+every layer. Heights follow from a median placement that keeps lanes straight. Links turn only
+in the channels between layers, so that none runs through a box.
 """
 
 from dataclasses import dataclass

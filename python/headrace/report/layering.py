@@ -31,8 +31,8 @@ class Flow:
 def assign_layers(count: int, flows: Sequence[Flow]) -> list[int]:
     """The layer, from 1 on, of each of `count` things; no line joins two in one layer.
 
-    Several orders of reading are tried (straight on, folded into a loop, between the borders);
-    the one with the shortest lines and the fewest against the reading direction is taken.
+    Several orders of reading are tried: straight on, folded into a loop, between the borders.
+    The one with the shortest lines and the fewest against the reading direction is taken.
     """
     best: list[int] = []
     least = float("inf")
@@ -159,7 +159,7 @@ def _is_border(flow: Flow, east: bool) -> bool:
 def _depth_first(starts: list[int], after: list[list[int]]) -> list[int]:
     """All things, each before those reached from it, but for the arcs that close a cycle.
 
-    What is found from the first start stands in front of what is only found from later ones.
+    Things found from the first start stand in front of those found only from later ones.
     """
     order: list[int] = []
     seen: set[int] = set()

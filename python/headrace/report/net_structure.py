@@ -101,8 +101,8 @@ def read_structure(structure: Mapping[str, Any]) -> Page:
     """The top page of a structure.
 
     Raises:
-        StructureError: if a field is missing or of the wrong kind, an id is used twice,
-            or a transition names a node or store that no page has.
+        StructureError: if a field is missing or of the wrong kind, or an id is used twice.
+            Also if a transition names a node or store that no page has.
     """
     page = _page(_field(structure, "page", "the structure"), "the structure")
     nodes: dict[int, str] = {}

@@ -1,8 +1,8 @@
 """Positions in a net diagram: each page is laid out alone, inner pages first.
 
 To its parent a page is a box with ports: the points on its border through which lines pass.
-On which side a port lies follows from the layers, and these are found from the top page down;
-sizes and places then follow from the innermost pages up.
+A port's side follows from the layers, which are found from the top page down.
+Sizes and places then follow from the innermost pages up.
 """
 
 from collections.abc import Callable, Mapping
@@ -323,7 +323,7 @@ def _join_route(graph: Graph, edge: Edge) -> None:
 
 
 def simplify(points: list[Point]) -> list[Point]:
-    """The same line without repeated points and points in the middle of a straight piece."""
+    """The same line without repeated points and points within a straight piece."""
     result: list[Point] = []
     for point in points:
         if result and _near(point[0], result[-1][0]) and _near(point[1], result[-1][1]):

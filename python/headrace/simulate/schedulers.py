@@ -57,7 +57,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
 def scheduler_error(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
     """The error of a run that a scheduler's method broke off.
 
-    That of a signal that came while the method ran is left as it is.
+    The error of a signal that came while the method ran is returned unchanged.
     """
     number, method, what, error = failure.args
     if isinstance(error, KeyboardInterrupt) or _is_signal_exit(error):

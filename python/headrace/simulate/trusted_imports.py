@@ -18,7 +18,7 @@ from headrace.simulate.trust import Trust
 class TrustedLoader(SourceFileLoader):
     """Executes a source file that is trusted, and what was read of it then.
 
-    Compiled files beside it are not used: whoever can write there can put any code into them.
+    Compiled files beside it are not used: a user who can write there can put any code into them.
     """
 
     def __init__(self, name: str, path: str, trust: Trust) -> None:

@@ -1,4 +1,4 @@
-"""What-if studies: the gain from more of a resource, or from less time in a component."""
+"""The gain from more of a resource, or from less time in a component: what-if studies."""
 
 import math
 import statistics
@@ -137,7 +137,7 @@ def whatif(
         which the 95th percentile of latency over all requests is shorter. With `run.replications`
         above 1, equal seeds are compared: gains are means, and `…_half_width` is half the width of
         their 95 % confidence intervals. `effect` is `none` if no gain differs from 1 by more than 1
-        % and by more than its interval, and `failed` if the run failed; `error` then gives the
+        % and by more than its interval. It is `failed` if the run failed; `error` then gives the
         reason. Units are in the column names.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Results in one file, to hand on: a zip archive of JSON and Parquet, for anybody to read.
+"""Results in one file for exchange: a zip archive of JSON and Parquet.
 
-headrace-results.json     which results are in it, and the digest of what is said of each
-ID/result.json            a result: what the catalogue has of it, and its document
-ID/NAME.parquet           its tables
+- headrace-results.json: the list of results, with the digest of each result's description
+- ID/result.json: a result's fields in the catalogue, and its document
+- ID/NAME.parquet: its tables
 """
 
 import contextlib

@@ -17,8 +17,8 @@ OF_FIGURE = ("step", "repetition", "operation", "figure", "value")
 
 
 def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
-    """Write a row for each figure of each result: over all repetitions (`repetition` 0), of each
-    repetition, and of each step of a load sweep (`step`). Return the identifiers."""
+    """Write a row for each figure of each result, and return the identifiers. Figures are over all
+    repetitions (`repetition` 0), of each repetition, and of each step of a load sweep (`step`)."""
     with store.reading() as connection:
         whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
         results = queries.rows(connection, schema.runs, whole, without=queries.LARGE)

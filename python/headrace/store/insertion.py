@@ -1,8 +1,8 @@
-"""A new result's rows into the catalogue.
+"""Insertion of a new result's rows into the catalogue.
 
 A run ends with this. SQLite's own module does it in a few milliseconds, where importing
-SQLAlchemy alone takes 0.2 s; only a catalogue that must be made or upgraded first, or one on a
-server, goes through SQLAlchemy.
+SQLAlchemy alone takes 0.2 s. SQLAlchemy is used only for a catalogue that must be made or upgraded
+first, or one on a server.
 """
 
 import contextlib

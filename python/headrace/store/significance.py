@@ -35,9 +35,9 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
 
     Welch's test (Biometrika 34, 1947, 28-35) does not take the variances for equal. The interval
     has the ratios that the same test does not reject, after Fieller (J. R. Stat. Soc. B 16,
-    1954, 175-185): it has 1 if p is above 0.05, and leaves it out if p is below. Of few samples
-    that vary much, ratios near 0 or large ones may be kept though some between are not, as the
-    degrees of freedom change with the ratio: then the interval reaches to the end.
+    1954, 175-185): it has 1 if p is above 0.05, and leaves it out if p is below. The degrees
+    of freedom change with the ratio. With few samples that vary much, ratios near 0 or large ones
+    may therefore not be rejected though some between are. The interval then reaches to the end.
     """
     if min(len(first), len(other)) < 2:
         return None

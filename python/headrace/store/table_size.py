@@ -22,7 +22,7 @@ WIDEST = 16
 def check_table_size(content: bytes, what: str) -> None:
     """Raise StoreError for a table that is larger than results have, or than memory has room for.
 
-    What is no Parquet file is left to whatever reads it.
+    Content that is no Parquet file passes; the code that reads it reports the error.
     """
     try:
         table = pl.scan_parquet(io.BytesIO(content))

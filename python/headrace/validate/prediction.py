@@ -188,8 +188,8 @@ def _beyond_checks(each: Sequence[float], checks: Sequence[CheckErrors]) -> tupl
     freedom.
 
     A variance from two rounds is rarely near its expectation, and adding only the large ones widens
-    intervals: they held 96 % of the measurements of ten twins. It is therefore moderated by the
-    variances of the checks, the more the better these agree.
+    intervals. They then contained 96 % of the measurements of ten twins. The variance is therefore
+    moderated by those of the checks, the more the better these agree.
     """
     own = statistics.variance([math.log(it) for it in each])
     degrees = len(each) - 1
@@ -206,8 +206,9 @@ def _beyond_checks(each: Sequence[float], checks: Sequence[CheckErrors]) -> tupl
 def _prior_degrees(variances: Sequence[float], degrees: int) -> float:
     """Return the degrees of freedom of the prior variance from a set of variances.
 
-    0 if the variances have nothing in common; infinite if they differ no more than by chance (Smyth
-    2004, Statistical Applications in Genetics and Molecular Biology 3, article 3, section 6.2).
+    0 if the variances have nothing in common; infinite if they differ no more than by chance.
+    Source: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3,
+    section 6.2.
 
     Parameters
     ----------

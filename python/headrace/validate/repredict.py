@@ -84,8 +84,8 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
     Raises
     ------
     ScenarioError
-        If the file is not such a result, was predicted with `--machine` and so has no
-        calibration, or lacks measurements that this version needs.
+        If the file is not such a result, or lacks measurements that this version needs. A twin
+        predicted with `--machine` has no calibration and is refused too.
     OSError
         If the file cannot be read.
     """

@@ -144,7 +144,7 @@ LARGEST_EXPONENT = 20.0
 
 
 def found_in_repeated_passes(file: float, known: Known) -> float:
-    """Return the share of copied data that is found in the middle of four sequential passes.
+    """Return the share of copied data found in the cache halfway through four sequential passes.
 
     Parameters
     ----------

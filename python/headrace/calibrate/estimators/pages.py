@@ -164,7 +164,7 @@ class _Lists:
     """Bytes that sequential calls copy before the last used list leaves the L1 cache."""
 
     def in_order(self, pages: float) -> float:
-        """Return the cost for a sequential call of so many pages. The first call in a folio reads
+        """Return the cost for a sequential call of `pages` pages. The first call in a folio reads
         the list from memory, later ones from its cache level."""
         again = self.in_l2 if pages * PAGE > self.first_level else 0.0
         # On average a call touches (pages + folio - divisor) / folio folios.
@@ -280,7 +280,8 @@ def call_and_page(
     """Return the cost of a call and of a page, in seconds.
 
     The squared errors relative to whole calls are minimal. All sizes count because no line goes
-    through all of them: large copies into the page cache do not become as cheap as those out of it.
+    through all of them. Large copies into the page cache do not become as cheap as copies out of
+    it.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ KINDS = {kind: name for name, kind in ALL.items()}
 def perform(lab: Lab, step: Step) -> None:
     """Write a step to the journal and do it.
 
-    What exists already fails `check` and is not journaled, so it is never removed.
+    An object that exists already fails `check` and is not journaled, so it is never removed.
 
     Raises
     ------

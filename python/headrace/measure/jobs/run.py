@@ -86,8 +86,8 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
 
     On Ctrl-C, or if a request fails, the result is partial and `document["stop"]` gives the reason.
 
-    Raises ScenarioError if a job cannot be run on the target, OSError or RunError if the files
-    cannot be made, KeyboardInterrupt on Ctrl-C while they are made.
+    Raises ScenarioError if a job cannot be run on the target, and OSError or RunError if the files
+    cannot be made. Ctrl-C while they are made raises KeyboardInterrupt.
     """
     environment = of_device(target.path) if target.is_device else of_directory(target.path)
     sizes = _lay_out(plan, target, progress)

@@ -17,8 +17,11 @@ NAMES = 16 * 1024
 
 
 def disk(file: int, *, seeks: int = 8000, names: int = NAMES) -> Study:
-    """Measure a file, which should be twice the memory: by putc and getc, in blocks of 8 KiB,
-    rewritten, and at random offsets; then empty files, in order and at random."""
+    """Measure a file, then empty files in order and at random.
+
+    The file should be twice the memory. It is measured by putc and getc, in blocks of 8 KiB,
+    rewritten, and at random offsets.
+    """
     points = [*_characters(file), *_blocks(file), _seeks(file, seeks)]
     points += [_names(file, names), _names(file, names, random=True)]
     return Study("disk", "one process and the disk", points, sizes=("file",))

@@ -27,8 +27,8 @@ def copy_file(file: int, block: int) -> Study:
 
 
 def copy_tree(directories: int, files: int, sizes: str, block: int) -> Study:
-    """Copy a tree of directories whose file sizes are one of the named sets: look up, create, read
-    and write in blocks, and close each file."""
+    """Copy a tree of directories whose file sizes are one of the named sets. Each file is looked
+    up, created, read and written in blocks, and closed."""
     scenario = (
         "[clients]\nprocesses = 1\n"
         f'[[workload]]\nkind = "tree-copy"\ndirectories = {directories}\nfiles = {files}\n'

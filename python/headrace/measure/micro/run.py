@@ -75,8 +75,8 @@ def run_study(
     `so_far` is called with the result after each point. After `seconds` no more points begin, and
     `document["stop"]["reason"]` is `time`.
 
-    Raises OSError or RunError as `measure` does, ValueError if the files of a point do not fit, or
-    if `resumed` is of another study, version, host or file system.
+    Raises OSError or RunError as `measure` does. Raises ValueError if the files of a point do not
+    fit, or if `resumed` is of another study, version, host or file system.
     """
     here = measurement_site(below)
     environment = resumed_environment(of_directory(below), resumed)

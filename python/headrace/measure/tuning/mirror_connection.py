@@ -1,4 +1,4 @@
-"""The process of a mirror, as whoever has started it asks it: nothing is waited for without end."""
+"""The connection to the process of a mirror, from its parent process. No wait is unlimited."""
 
 import contextlib
 import json

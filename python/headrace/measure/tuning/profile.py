@@ -62,9 +62,10 @@ class Profile:
 
     def corrected(self, shares: Vector, caused: Vector) -> "Profile":
         """Return the profile that would have predicted the counts of a mix. `caused` has the
-        protocol operations for each file operation of a mix with these shares. The counts of all
-        operations of the mix that cause a protocol operation are scaled by the same factor, because
-        operations share cached state and preparation. Operations outside the mix are unchanged."""
+        protocol operations for each file operation of a mix with these shares. All operations
+        of the mix that cause a protocol operation have their counts scaled by the same factor.
+        The reason is that operations share cached state and preparation. Operations outside the
+        mix are unchanged."""
         predicted = shares @ self.counts
         seen = (predicted > 0) & (caused > 0)
         factors = np.divide(caused, predicted, out=np.ones_like(predicted), where=seen)

@@ -1,7 +1,7 @@
 """Finding the mix of file operations whose protocol mix is nearest to a wanted one.
 
-Operation i alone causes n_i protocol operations, of which the share P[i, j] is of kind j. Of a
-mix with shares x, protocol operation j then has the share of sum_i y_i P[i, j], where y_i is
+Operation i alone causes n_i protocol operations, of which the share P[i, j] is of kind j. In
+a mix with shares x, protocol operation j then has the share sum_i y_i P[i, j]. Here y_i is
 proportional to x_i n_i: the part of the protocol's load that operation i makes. Wang 2002,
 equation 3.2, takes y for x, which holds where all n_i are alike; here x is computed back.
 """
@@ -62,12 +62,13 @@ def pairwise(
     finest: float = 0.0005,
     threshold: float = 0.001,
 ) -> Tuned:
-    """The thesis's own search: shares are moved by a step from one operation to another as long
-    as that brings the mix nearer, pair by pair, until it is near enough or every pair has been
-    tried without gain.
+    """Search for a mix pair by pair, as in the thesis.
 
-    Where the thesis is silent: each pair is gone through again as long as any other has gained;
-    then the step is halved, until it is finer than `finest`. The result depends on the order of
+    A step of the shares moves from one operation to another as long as that brings the mix nearer.
+    The search ends when the mix is near enough, or every pair has been tried without gain.
+
+    The thesis does not specify the rest. Each pair is tried again as long as any other has gained.
+    Then the step is halved, until it is finer than `finest`. The result depends on the order of
     the operations.
 
     Raises ValueError if no operation causes any protocol operation, or a step is none.

@@ -73,8 +73,9 @@ def tune(
     `document["stop"]["reason"]` is `interrupted`. Counts of `resumed`, the document of an earlier
     run, are not measured again. `so_far` is called with the document after each step.
 
-    Raises as `profile` does, and ValueError if no operation causes the wanted ones, or if `resumed`
-    is of another profiler, target, version, host or file system, or of other amounts.
+    Raises as `profile` does. Raises ValueError if no operation causes the wanted ones. Raises it
+    too if `resumed` is of another profiler, target, version, host or file system, or of other
+    amounts.
     """
     much = amount or Amount()
     here = measurement_site(watched.directory)

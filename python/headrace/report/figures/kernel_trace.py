@@ -67,8 +67,8 @@ def service(name: str, table: pl.DataFrame) -> Figure:
 def activity(
     name: str, table: pl.DataFrame, commits: Sequence[Span], write_back: Sequence[Span]
 ) -> Figure:
-    """Requests as points, at the time when they were given to the device (`at_s`); below them when
-    the journal committed, and when the kernel wrote back."""
+    """Requests as points, at the time when they were given to the device (`at_s`). Below them are
+    the journal's commits and the kernel's write-back."""
     figure = Figure(figsize=(8.0, 4.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     figure.suptitle(

@@ -1,4 +1,4 @@
-"""Rename the kind "ladder" to "load-sweep"; documents stay as they were saved."""
+"""Rename the kind `ladder` to `load-sweep`; documents stay as they were saved."""
 
 import sqlalchemy as sa
 from alembic import op
