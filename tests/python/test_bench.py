@@ -488,7 +488,9 @@ def test_a_load_of_which_nothing_comes_is_refused(tmp_path: Path, below: Path) -
 def test_a_precision_is_refused_and_replications_are_carried_out(
     workload: Path, below: Path
 ) -> None:
-    refused = bench("run", str(workload), str(below), "--set", "run.stop.precision=0.05")
+    one_phase = ("--set", 'workload.0.phases=["write"]')
+    wanted = ("--set", "run.stop.precision=0.05")
+    refused = bench("run", str(workload), str(below), *one_phase, *wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("run.stop.precision = 0.05: ")
     assert len(refused.stderr.splitlines()) == 1

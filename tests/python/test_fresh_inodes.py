@@ -68,7 +68,7 @@ def test_a_place_that_cannot_be_removed_is_told(apart: Path) -> None:
         (top,) = apart.iterdir()
         (top / "somebody's").touch()
     (warning,) = place.warnings
-    assert warning["condition"] == "not-removed" and f"{top} is left" in warning["message"]
+    assert warning["condition"] == "not-removed" and f"{top} was not removed" in warning["message"]
 
 
 def test_a_place_that_an_interruption_leaves_is_noted(apart: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_place_that_an_interruption_leaves_is_noted(apart: Path) -> None:
         (top / "somebody's").touch()
         raise KeyboardInterrupt
     (note,) = raised.value.__notes__
-    assert f"{top} is left" in note
+    assert f"{top} was not removed" in note
 
 
 def test_a_place_that_a_failed_measurement_leaves_is_told(
@@ -96,7 +96,7 @@ def test_a_place_that_a_failed_measurement_leaves_is_told(
     assert exit_codes.run(step) == 1
     (top,) = apart.iterdir()
     told = capsys.readouterr().err
-    assert told.startswith(f"{apart}: names: no room; {top} is left"), told
+    assert told.startswith(f"{apart}: names: no room; {top} was not removed"), told
 
 
 Small: TypeAlias = Callable[..., Path]
@@ -201,7 +201,7 @@ def test_too_few_inodes_are_told_of_the_directory_that_was_given(small: Small) -
         done = command(verb, str(directory), "--rounds", "2", "--passes", "1", timeout=60)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
         (line,) = done.stderr.splitlines()
-        assert f"{directory}: the benchmark takes" in line, line
+        assert f"{directory}: the benchmark needs" in line, line
     assert list(directory.iterdir()) == []
     for number in range(1000):
         try:

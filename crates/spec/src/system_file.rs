@@ -125,7 +125,7 @@ fn read(node: &Node, path: &Path) -> Result<Node, Error> {
 fn text_of(path: &Path) -> std::io::Result<String> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
+        return Err(std::io::Error::other("it is not a regular file"));
     }
     if about.len() > LARGEST {
         return Err(std::io::Error::other("it is larger than 16 MiB"));
