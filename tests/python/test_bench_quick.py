@@ -216,7 +216,7 @@ def test_a_directory_with_the_name_of_a_command_is_reached_by_a_path(
         (["mixx", "x"], 'did you mean "mix"'),
         (["/dev/null"], "expected a directory or a block device"),
         (["/dev/zero", "--queue-depth", "1"], "expected a directory or a block device"),
-        (["README.md"], "for a scenario, headrace bench run"),
+        (["README.md"], "to run a scenario: headrace bench run"),
         ([".", ".", "."], "expected a directory, a block device, or a fio job file"),
         ([""], "expected a directory"),
         ([".", "--queue-depth", "0"], "counts such as"),

@@ -80,7 +80,7 @@ def test_a_run_counts_all_processes(small: Path, tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     file.write_text(LARGE)
     told = refused(small, "run", str(file), str(small))
-    assert "takes 2.10 MB, and 1.0" in told and "MB are free" in told
+    assert "needs 2.10 MB, but 1.0" in told and "MB are free" in told
     # What is written until a stop after a time is not known.
     loaded = measure.load(LARGE.replace("1 MiB", "400 KiB"))
     assert not measure.measure(loaded, small).partial
@@ -100,8 +100,8 @@ def test_a_ladder_is_refused_for_its_largest_load(small: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("work", "told"),
     [
-        ('block = "{}00 PiB"', "takes 225 PB"),
-        (NAMES + '\nfiles = {}_000_000_000\nbytes = "0 B"', "takes 2000000000 files"),
+        ('block = "{}00 PiB"', "needs 225 PB"),
+        (NAMES + '\nfiles = {}_000_000_000\nbytes = "0 B"', "needs 2000000000 files"),
     ],
 )
 def test_of_several_workloads_that_which_takes_most_is_told(

@@ -147,7 +147,7 @@ def test_a_link_in_the_place_of_the_disks_file_is_not_formatted(
     # The file that was made has the file system, wherever it is now.
     image = theirs / "moved" / "client-0-disk-0.img"
     assert device._backing() == str(image)
-    with pytest.raises(RunError, match=f"{image}: the disk's image was moved here"):
+    with pytest.raises(RunError, match=f"{image}: the image of a testbed's disk, moved here"):
         down(stood)
     down(stood)
 
@@ -162,7 +162,8 @@ def test_down_finds_its_device_wherever_the_file_was_moved_to(
     folder.symlink_to(tmp_path / "victims")
     told = lab("down", file)
     image = tmp_path / "moved" / "client-0-disk-0.img"
-    assert told.returncode == 1 and f"{image}: the disk's image was moved here" in told.stderr
+    assert told.returncode == 1
+    assert f"{image}: the image of a testbed's disk, moved here" in told.stderr
     listed = json.loads(subprocess.check_output(["losetup", "--json", "--list"]) or "{}")
     assert str(image) not in {it["back-file"] for it in listed.get("loopdevices", [])}
     folder.unlink()

@@ -410,7 +410,7 @@ def test_a_group_that_is_there_is_somebody_elses(file: Path, before: dict[str, A
         (other / "cgroup.procs").write_text(str(sleeping.pid))
         refused = lab("up", file)
         assert refused.returncode == 1 and "does not belong to this testbed" in refused.stderr
-        assert "nothing of it is there" in done("down", file)
+        assert "there is no such testbed" in done("down", file)
         assert sleeping.poll() is None
     finally:
         sleeping.kill()

@@ -233,7 +233,7 @@ fn what_several_cannot_do_is_refused() {
         .suits(&scenario(text))
         .expect_err("too few")
         .to_string();
-    assert!(refused.contains("expected 3 at least"), "{refused}");
+    assert!(refused.contains("expected at least 3"), "{refused}");
     let text =
         "clients.count = 3\n[[workload]]\nkind = \"mdtest\"\nfiles = 2\n[run.stop]\nrequests = 9\n";
     let refused = share

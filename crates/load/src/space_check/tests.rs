@@ -88,11 +88,11 @@ fn too_much_is_told_with_what_there_is() {
     need(63_440_000_000, 1000).expect("it fits");
     let text = need(100 << 40, 0).expect_err("too large").to_string();
     assert!(
-        text.starts_with("/mnt: the benchmark takes 110 TB, and 63.4 GB are free"),
+        text.starts_with("/mnt: the benchmark needs 110 TB, but 63.4 GB are free"),
         "{text}"
     );
     let text = need(0, 1001).expect_err("too many").to_string();
-    assert!(text.contains("takes 1001 files"), "{text}");
+    assert!(text.contains("needs 1001 files"), "{text}");
     assert!(text.contains("room for 1000 (df -i)"), "{text}");
     // A file system without limits.
     let free = Free {

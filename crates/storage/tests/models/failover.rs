@@ -190,7 +190,7 @@ fn what_cannot_be_is_refused() {
         (
             [failure(0, ""), failure(1, "")].concat(),
             &[],
-            "server 1 is its partner",
+            "its partner, server 1, serves the targets of both",
         ),
         (
             failure(0, ""),
