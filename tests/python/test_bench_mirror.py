@@ -263,7 +263,7 @@ def test_what_cannot_be_mirrored_is_one_clear_error(headrace: Command, tmp_path:
 
 
 def test_errors_name_the_directory_that_was_given(tmp_path: Path, watched: object) -> None:
-    text = re.escape(f"{tmp_path}: the benchmark takes")
+    text = re.escape(f"{tmp_path}: the benchmark needs")
     with pytest.raises(ValueError, match=f"^{text}"), tuning.profiler("fuse")(tmp_path) as mirrored:
         count_requests(mirrored, {"stat": 1.0}, 10, tuning.Amount(files=200_000_000))
     with pytest.raises(OSError) as raised, tuning.profiler("fuse")(tmp_path) as mirrored:

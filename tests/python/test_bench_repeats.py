@@ -150,7 +150,7 @@ def test_results_by_date_have_the_percentiles_of_all_operations(below: Path) -> 
     merged = measure.percentiles([it.histograms for it in results[1:]], [0.99])
     wanted = merged.filter(operation="read", time="service")["time_s"][0]
     assert row["value"][0] == wanted
-    assert any("2026-11-02 are of all operations" in note for note in compared.notes)
+    assert any("2026-11-02 are over all operations" in note for note in compared.notes)
 
 
 def test_the_command_repeats_draws_and_saves(below: Path, tmp_path: Path) -> None:

@@ -228,5 +228,7 @@ def test_an_interrupted_import_tells_nothing_else(tmp_path: Path, headrace: Comm
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=30)
-        assert (process.returncode, output, errors) == (130, "", "interrupted\n")
+        # Where the machine is busy, progress lines come too.
+        told = [line for line in errors.splitlines() if not line.startswith("trace import: ")]
+        assert (process.returncode, output, told) == (130, "", ["interrupted"])
         assert sorted(tmp_path.iterdir()) == before
