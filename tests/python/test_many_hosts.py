@@ -165,7 +165,7 @@ def test_what_many_ranks_cannot_do_is_one_error(tmp_path: Path, below: Path) -> 
     # Ten processes, of all ranks together; one on each rank.
     file.write_text(IN_PHASES)
     for what, takes in (
-        (("run", file, below, "--set", "workload.0.block=1 PiB"), "takes 11.3 PB"),
+        (("run", file, below, "--set", "workload.0.block=1 PiB"), "needs 11.3 PB"),
         (("blocks", below, "--file", "1024TiB", "--blocks", "1m"), "takes 2.25 PB"),
     ):
         done = ended((2, bench(*what)))

@@ -99,7 +99,8 @@ def test_an_output_replaces_nothing_behind_a_link_of_theirs(
     for at in ("r.json", "device", f"inner/up/{victim.name}"):
         ended = command("run", small, "--no-store", "-o", theirs / at)
         assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1, at
-        assert "symbolic link" in ended.stderr and "choose another name" in ended.stderr
+        assert "symbolic link" in ended.stderr
+        assert "choose another name" in ended.stderr or "expected a path" in ended.stderr
     # One's own links are followed.
     mine = tmp_path / "mine"
     mine.symlink_to(tmp_path / "new.json")
