@@ -166,7 +166,7 @@ def test_what_many_ranks_cannot_do_is_one_error(tmp_path: Path, below: Path) -> 
     file.write_text(IN_PHASES)
     for what, takes in (
         (("run", file, below, "--set", "workload.0.block=1 PiB"), "needs 11.3 PB"),
-        (("blocks", below, "--file", "1024TiB", "--blocks", "1m"), "takes 2.25 PB"),
+        (("blocks", below, "--file", "1024TiB", "--blocks", "1m"), "needs 2.25 PB"),
     ):
         done = ended((2, bench(*what)))
         assert (done.returncode, done.stdout) == (2, "")
