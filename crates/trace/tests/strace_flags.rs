@@ -658,3 +658,28 @@ fn records_without_a_time_say_so() {
         assert_eq!(records[0].flags.has(Flags::UNTIMED), untimed, "{line}");
     }
 }
+
+/// What the traced program prints falls within its calls, on any number of lines.
+#[test]
+fn output_within_a_call_is_part_of_its_line() {
+    let begun = r#"10 1.0 openat(AT_FDCWD, "/w/f", O_WRONLY|O_CREAT, 0600) = 3 <0.1>"#;
+    let end = ")   = 6 <0.1>";
+    for output in [vec![""], vec!["b", "c"], vec!["x (y) = 3"; 9]] {
+        let call = format!("10 1.2 write(3, \"a\"..., 6{}", output[0]);
+        let text = [&[begun, call.as_str()], &output[1..], &[end]].concat();
+        let (seen, reader) = lines(&text);
+        assert_eq!(short(&seen)[1], ("write", "/w/f", 0, 6), "{text:?}");
+        assert_eq!(reader.skipped().total(Reason::NotUnderstood), 0, "{text:?}");
+    }
+}
+
+/// Lines that look like ends are read anew a limited number of times.
+#[test]
+fn many_lines_after_a_damaged_call_are_counted_one_by_one() {
+    let mut text = vec![r#"10 1.0 openat(AT_FDCWD, "/w/f" = 3"#];
+    text.extend(["a (b) = 2"; 1000]);
+    text.push(r#"10 1.2 openat(AT_FDCWD, "/w/g", O_RDWR|O_CREAT, 0600) = 3 <0.1>"#);
+    let (seen, reader) = lines(&text);
+    assert_eq!(short(&seen), [("create", "/w/g", 0, 0)]);
+    assert_eq!(reader.skipped().total(Reason::NotUnderstood), 1001);
+}

@@ -105,7 +105,12 @@ struct Broken {
     time_ns: Option<i64>,
     /// The number of each of its lines, and where the line begins in the text.
     lines: Vec<(u64, usize)>,
+    /// How often the text was read in vain.
+    tries: u32,
 }
+
+/// Reading the text anew for each of many lines takes the square of their number.
+const TRIES: u32 = 64;
 
 impl Reader for StraceReader {
     fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error> {
@@ -187,6 +192,25 @@ impl Broken {
         }
     }
 
+    /// Adds a line; returns true if the text is whole then.
+    fn ends_with(&mut self, number: u64, bytes: &[u8]) -> bool {
+        let before = self.text.trim_ascii_end();
+        // The first line may also be the rest of a prefix, a signal or an exit.
+        let may_end = self.lines.len() == 1
+            || bytes.ends_with(b">")
+            || before.ends_with(b")")
+            || before.ends_with(b"=")
+            || memchr::memchr_iter(b')', bytes)
+                .any(|at| bytes[at + 1..].trim_ascii_start().starts_with(b"="));
+        self.lines.push((number, self.text.len()));
+        self.text.extend_from_slice(bytes);
+        if !may_end {
+            return false;
+        }
+        self.tries += 1;
+        syntax::body(prefix(&self.text).rest).is_some_and(|it| !it.is_cut())
+    }
+
     /// Counts each line of a beginning whose end has not come.
     fn give_up(&mut self, state: &mut State) {
         let ends = self.lines.iter().skip(1).map(|&(_, at)| at);
@@ -202,6 +226,7 @@ impl Broken {
         }
         self.text.clear();
         self.lines.clear();
+        self.tries = 0;
     }
 }
 
@@ -265,17 +290,15 @@ impl StraceReader {
             self.broken.give_up(state);
         } else if !self.broken.text.is_empty() {
             let broken = &mut self.broken;
-            broken.lines.push((line.number, broken.text.len()));
-            broken.text.extend_from_slice(bytes);
-            let whole = prefix(&broken.text);
-            if syntax::body(whole.rest).is_none_or(|it| it.is_cut()) {
-                if broken.text.len() > LINE_LIMIT {
+            if !broken.ends_with(line.number, bytes) {
+                if broken.text.len() > LINE_LIMIT || broken.tries > TRIES {
                     broken.give_up(state);
                 }
                 return Ok(());
             }
             joined = std::mem::take(&mut broken.text);
             broken.lines.clear();
+            broken.tries = 0;
             bytes = &joined;
             time_ns = broken.time_ns.take();
             let whole = prefix(bytes);

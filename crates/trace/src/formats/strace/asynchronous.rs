@@ -83,7 +83,7 @@ impl State {
         };
         let flags = member(b"aio_rw_flags=").unwrap_or_default();
         let append = has_flag(flags, b"RWF_APPEND");
-        if has_flag(flags, b"RWF_SYNC") || has_flag(flags, b"RWF_DSYNC") {
+        if syntax::writes_through(flags) {
             self.count(&kinds::SYNCHRONOUS_WRITE, request);
         }
         self.count(&kinds::SUBMITTED, request);

@@ -33,15 +33,15 @@ impl State {
                 given => Some(u64::try_from(given).ok()?),
             },
         };
-        let append =
-            operation == Operation::Write && has_flag(done.arguments.get(4), b"RWF_APPEND");
+        let flags = match operation {
+            Operation::Write => done.arguments.get(4),
+            _ => b"",
+        };
+        let append = has_flag(flags, b"RWF_APPEND");
         if position.is_none() && !append && description.assumed.load(Relaxed) {
             self.infer(operation, &description, size, done.arguments.get(2));
         }
-        let flags = done.arguments.get(4);
-        if operation == Operation::Write
-            && (has_flag(flags, b"RWF_SYNC") || has_flag(flags, b"RWF_DSYNC"))
-        {
+        if syntax::writes_through(flags) {
             self.count_call(&kinds::SYNCHRONOUS_WRITE, done.name, done.rest);
         }
         self.move_bytes(operation, &description, position, size, append);

@@ -44,6 +44,11 @@ impl Body<'_> {
     }
 }
 
+/// Returns true if a write with these `RWF_` flags is as one to a file opened with O_SYNC.
+pub(super) fn writes_through(flags: &[u8]) -> bool {
+    has_flag(flags, b"RWF_SYNC") || has_flag(flags, b"RWF_DSYNC")
+}
+
 /// Reads what follows a line's prefix; none if it is not of strace.
 pub(super) fn body(line: &[u8]) -> Option<Body<'_>> {
     if let Some(rest) = line.strip_prefix(b"<... ") {
