@@ -258,7 +258,8 @@ def plot(
 ) -> None:
     """Draw load sweeps in one figure: response time against achieved load."""
     from headrace import store
-    from headrace.report.client_host_curves import curves, in_words
+    from headrace.report.client_host_curves import curves
+    from headrace.report.units import hosts
 
     check_directory(output)
     there = store.open()
@@ -269,7 +270,7 @@ def plot(
         of = document.get("of") if entry["kind"] == "load-sweep" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
-                sweeps[f"{in_words(count)}, {_curve(entry)}"] = curve
+                sweeps[f"{hosts(count, 'client host')}, {_curve(entry)}"] = curve
             continue
         if of != "loads":
             raise ValueError(

@@ -17,6 +17,7 @@ from headrace.measure.load_sweep import (
 )
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
+from headrace.report.units import hosts as in_words
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """Function that returns the scenario for a rate and a number of ranks."""
@@ -89,7 +90,7 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
     if most > there:
         names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
         raise ValueError(
-            f"--client-hosts {most}: the ranks are on {there} {'host' if there == 1 else 'hosts'}"
+            f"--client-hosts {most}: the ranks are on {in_words(there)}"
             f" ({names}): expected at most {there}, or mpirun or srun with more hosts"
         )
 
@@ -114,7 +115,6 @@ def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence
         raise ValueError(
             f"{resumed.get('named', 'the resumed result')}: its ranks were on other hosts: start"
             " again without --resume"
-            " another way: start again without --resume"
         )
 
 
@@ -130,7 +130,7 @@ def _step(document: dict[str, Any]) -> dict[str, Any] | None:
 
 def on_hosts(what: str, count: int) -> str:
     """Return the name of a step or a point with its number of hosts."""
-    return f"{what} on {count} {'host' if count == 1 else 'hosts'}"
+    return f"{what} on {in_words(count)}"
 
 
 def _document(

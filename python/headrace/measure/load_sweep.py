@@ -12,6 +12,7 @@ from headrace.measure.load_search import search
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import step as step_of
+from headrace.report.units import hosts
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""
@@ -55,7 +56,7 @@ class Loads(NamedTuple):
 
     def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
         """Measure one step for each load, on all hosts or on the first of them."""
-        on = "" if client_hosts is None else f", {client_hosts_in_words(client_hosts)}"
+        on = "" if client_hosts is None else f", {hosts(client_hosts, 'client host')}"
 
         def keeps_up(rate: float) -> bool:
             loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
@@ -70,11 +71,6 @@ class Loads(NamedTuple):
                 keeps_up(rate)
         else:
             search(keeps_up, self.start, self.refinements)
-
-
-def client_hosts_in_words(count: int) -> str:
-    """A number of client hosts for messages."""
-    return "1 client host" if count == 1 else f"{count} client hosts"
 
 
 def load_sweep(

@@ -25,8 +25,3 @@ def _load_sweep(document: Document, count: int) -> Document:
 def _curve(document: Document, count: int) -> Document:
     found = (it for it in document["curves"] if it["client_hosts"] == count)
     return next(found, {})
-
-
-def in_words(count: int) -> str:
-    """A number of client hosts in legends."""
-    return "1 client host" if count == 1 else f"{count} client hosts"

@@ -66,6 +66,11 @@ def short_size(amount: int) -> str:
     return text if int(text.split()[0]) < MOST_BINARY else size(amount)
 
 
+def hosts(count: int, kind: str = "host") -> str:
+    """Return a number of hosts in words, such as `2 client hosts`."""
+    return f"{count} {kind}" if count == 1 else f"{count} {kind}s"
+
+
 def duration(seconds: float) -> str:
     """A time with its unit."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

@@ -5,10 +5,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from headrace.report.client_host_curves import curves, in_words
+from headrace.report.client_host_curves import curves
 from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import COLOURS, nothing, short
+from headrace.report.units import hosts
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
@@ -31,7 +32,10 @@ def draw(document: Mapping[str, Any]) -> Figure:
         steps = [step for step in curve["steps"] if not step.get("partial")]
         loads = [step["requested_per_second"] for step in steps]
         all_loads += loads
-        style: dict[str, Any] = {"label": in_words(count), "number": number % len(COLOURS)}
+        style: dict[str, Any] = {
+            "label": hosts(count, "client host"),
+            "number": number % len(COLOURS),
+        }
         draw_steps(upper, loads, steps, ["achieved_per_second"], **style)
         draw_steps(lower, loads, steps, ["response", "mean"], scale=1e3, **style)
     if not all_loads:
