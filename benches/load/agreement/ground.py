@@ -96,7 +96,7 @@ class Case:
 
 
 def loaded(workload: str, processes: int = 1) -> _core.Loaded:
-    """Load a workload for so many processes of one client."""
+    """Load a workload for a number of processes of one client."""
     return measure.load(f"[clients]\nprocesses = {processes}\n[[workload]]\n{workload}")
 
 

@@ -97,8 +97,8 @@ impl Share {
         first(self.number)..first(self.number + 1)
     }
 
-    /// The numbers of the processes that are executed here, of so many of a workload. They are on
-    /// its clients in turn.
+    /// The numbers of those of a workload's `processes` that are executed here. They are on its
+    /// clients in turn.
     pub(crate) fn processes(
         &self,
         scenario: &Scenario,

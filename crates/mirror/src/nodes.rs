@@ -82,7 +82,7 @@ impl Nodes {
         known.lookups += 1;
     }
 
-    /// Records that the kernel has forgotten what it was told so many times.
+    /// Records that the kernel has dropped `times` references to a node.
     pub fn forgotten(&self, number: INodeNo, times: u64) {
         let mut all = self.all();
         let Some(known) = all.get_mut(&number.0) else {

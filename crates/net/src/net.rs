@@ -41,7 +41,7 @@ pub(crate) struct Transition {
 pub struct Limits {
     /// At this time; everything due by then has happened.
     pub until: Time,
-    /// Time when this tally has so many figures.
+    /// Tally, and the number of its samples at which the run stops.
     pub count: Option<(TallyId, u64)>,
     /// Time when a mean is known well enough.
     pub precision: Option<Precision>,

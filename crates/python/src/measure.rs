@@ -135,14 +135,14 @@ fn trusts_owner(owner: u32) -> bool {
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 ///
-/// With `share`, the number of this one among so many, only its clients are executed, and the
+/// With `share`, the rank of this process and the number of ranks, only its clients are executed, and the
 /// result is for `together`. `others` then has three methods: `come` is called with a place where
 /// this one waits, a workload's number or none; `say` with a workload's number and a message about
 /// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload
 /// told, and whether to look again soon. What they raise ends the run. `traces` are as for `run`.
 #[pyfunction]
 #[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None))]
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn measure<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,

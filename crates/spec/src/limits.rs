@@ -282,7 +282,7 @@ fn messages_end_in_time(clients: &Clients, all: &Parallel, at: &Place<'_>) -> Re
     })
 }
 
-/// A message with so many bytes of data passes the clients' and the servers'
+/// A message with these bytes of data passes the clients' and the servers'
 /// cards in time.
 fn on_the_wire(data: u64, clients: &Clients, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let bytes = data.saturating_add(all.network.message.0);

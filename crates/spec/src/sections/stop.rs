@@ -10,7 +10,7 @@ section! {
     pub struct Stop {
         /// At this simulated time.
         time: Option<Seconds> = optional("no limit of time"),
-        /// After so many requests.
+        /// After this number of requests.
         requests: Option<u64> = optional("no limit of requests"),
         /// Stop when half the width of the confidence interval of the mean latency, relative to the
         /// mean, is at most this. The run continues while latency, or the level of a device or

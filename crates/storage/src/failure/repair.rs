@@ -2,7 +2,7 @@
 //!
 //! Data that a server missed, and all its data once it counts as dead, is split into pieces. Each
 //! piece has a source server, the least loaded of those with a sound copy, and one that gets it. A
-//! server sends so many pieces at a time, as messages, some of each in progress.
+//! server sends a limited number of pieces at a time, as messages, some of each in progress.
 //!
 //! Sources: GlusterFS 3.x, cluster/replicate (data self-heal); Hadoop 0.20,
 //! FSNamesystem.java (ReplicationMonitor, chooseSourceDatanode); Shvachko et al., MSST

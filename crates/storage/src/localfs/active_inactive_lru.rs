@@ -281,8 +281,8 @@ impl ActiveInactiveLru {
         dirty
     }
 
-    /// Returns true if reclaim has found so many dirty pages in a row, since this was asked last,
-    /// that the kernel wakes the flusher.
+    /// Returns true if reclaim has found enough dirty pages in a row, since the last call, that the
+    /// kernel wakes the flusher.
     pub fn has_met_dirty(&mut self) -> bool {
         std::mem::take(&mut self.met_dirty)
     }

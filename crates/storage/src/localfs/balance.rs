@@ -140,7 +140,7 @@ impl Balance {
         self.written * PAGE
     }
 
-    /// A process has dirtied so many bytes: whether it is throttled, by what is dirty now.
+    /// Counts bytes that a process has dirtied; returns its throttling at the current dirty data.
     pub fn dirtied(&mut self, process: u32, bytes: u64, load: Load, now: Time) -> Throttling {
         let pages = bytes / PAGE;
         self.dirtied += pages;

@@ -4,7 +4,7 @@
 //! spreads files (Linux, fs/ext4/ialloc.c and mballoc.c). Further blocks continue at the end of the
 //! file, or in the next group when one is full. A file that was there before the run is given its
 //! place when it is first used, in pieces of 8 MiB in order. With `fragments` above 1 each group's
-//! part of a file is cut into so many pieces with as much room between them.
+//! part of a file is cut into that number of pieces, with as much room between them.
 //!
 //! Not modelled: the use of freed space again, reservations between writers.
 

@@ -163,7 +163,7 @@ impl Volume {
         at - from.max(least)
     }
 
-    /// The first page after one that is neither cached nor in progress, if it is at most so many
+    /// The first page after one that is neither cached nor in progress, if it is at most `most`
     /// bytes away.
     fn hole_after(&self, file: u32, page: u64, most: u64) -> Option<u64> {
         let end = page.saturating_add(most);

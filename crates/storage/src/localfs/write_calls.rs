@@ -177,7 +177,7 @@ impl Volume {
         time
     }
 
-    /// Number of folios the missing bytes of a range become, for a call of so many bytes: they are
+    /// Number of folios the missing bytes of a range become, for a call of `call` bytes: they are
     /// as large as the call, down to a power of two (fgf_set_order of include/linux/pagemap.h), and
     /// begin at multiples of their size; what lies before the first is counted as one, where the
     /// kernel takes smaller ones (Linux 6.18, mm/filemap.c: __filemap_get_folio).
@@ -197,7 +197,7 @@ impl Volume {
         self.costs.new_folio + self.costs.new_folio_order * u64::from(order)
     }
 
-    /// The size of folios that a call of so many bytes makes.
+    /// Size of the folios that a call of `call` bytes makes.
     fn folio_for(&self, call: u64) -> u64 {
         let size = 1_u64 << call.max(1).ilog2();
         size.clamp(self.page, self.largest_folio)

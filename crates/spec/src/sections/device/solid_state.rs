@@ -119,7 +119,7 @@ fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> 
     enough_is_spare(pages.div_ceil(u64::from(drive.pages_per_block)), drive, at)
 }
 
-/// A die of so many blocks for data has the spare ones that it needs: with fewer, more or
+/// A die has the spare blocks that it needs: with fewer, more or
 /// less of them would change nothing.
 fn enough_is_spare(blocks: u64, drive: &SolidState, at: &Place<'_>) -> Result<(), Error> {
     #[expect(clippy::cast_precision_loss, reason = "both are far below 2^52")]

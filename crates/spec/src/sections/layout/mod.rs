@@ -56,7 +56,7 @@ impl LayoutKind {
         }
     }
 
-    /// Over how many of so many targets one file is spread.
+    /// Number of targets that one file is spread over.
     pub(crate) fn width(&self, targets: u32) -> u32 {
         match self {
             LayoutKind::Striped(layout) => layout.servers.of(targets),

@@ -26,7 +26,7 @@ word! {
     pub enum ServersPerFile {
         /// Over all of them.
         All = "all",
-        /// Over so many.
+        /// Over this number.
         Count(u32),
     }
 }

@@ -7,7 +7,7 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
-    /// All servers in groups: so many stripes over the servers of one group, then as many
+    /// All servers in groups: a number of stripes over the servers of one group, then as many
     /// over those of the next (OrangeFS: two-dimensional stripe distribution,
     /// src/io/description/dist-twod-stripe.c). Servers that are left over belong to the
     /// last group.
@@ -55,7 +55,7 @@ fn strips_have_a_size(
 }
 
 impl TwoDimensional {
-    /// Says no to patterns over so many targets that are too long.
+    /// Refuses patterns that are too long for the number of targets.
     pub(super) fn fits(&self, targets: u32, at: &Place<'_>) -> Result<(), Error> {
         let strips = u64::from(self.factor) * u64::from(targets);
         if strips > MOST_STRIPS {

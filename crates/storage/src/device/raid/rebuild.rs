@@ -79,7 +79,7 @@ impl Progress {
         self.reserve(now + rest, now)
     }
 
-    /// Duration for which so many buffers rest before their first chunks.
+    /// Rests of the buffers before their first chunks.
     pub(super) fn first(&mut self, buffers: u32) -> Vec<Buffer> {
         let one = |_| Buffer {
             rest: self.reserve(Time::ZERO, Time::ZERO),
