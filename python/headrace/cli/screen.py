@@ -43,10 +43,12 @@ class ProgressLines:
             if now - ProgressLines._last < LINES_S or not current().first:
                 return
             ProgressLines._last = now
-        line = f"{self._title}: {now - begun:,.0f} s: {plain_line(text())}"
-        # A reader that has gone away must not end the work.
-        with contextlib.suppress(OSError, ValueError):
-            print(line, file=sys.stderr, flush=True)
+            line = f"{self._title}: {now - begun:,.0f} s: {plain_line(text())}\n"
+            # One write within the lock: print() writes the end of the line on its own, and another
+            # thread's line may come between. A reader that has gone away must not end the work.
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(line)
+                sys.stderr.flush()
 
     @contextlib.contextmanager
     def repeated(self, text: Callable[[], str]) -> Iterator[None]:
