@@ -3,7 +3,6 @@
 import importlib
 import json
 import signal
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -269,8 +268,7 @@ def test_an_edited_result_is_told_with_its_name(edit: Any, tmp_path: Path) -> No
     assert "\n" not in str(raised.value)
 
 
-def test_the_old_name_of_the_trace_module_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "headrace.profile", raising=False)
-    with pytest.warns(DeprecationWarning, match="import headrace.trace"):
-        old = importlib.import_module("headrace.profile")
-    assert old.import_trace is importlib.import_module("headrace.trace").import_trace
+def test_the_old_names_of_the_trace_module_warn() -> None:
+    old, trace = (importlib.import_module(f"headrace.{it}") for it in ("profile", "trace"))
+    with pytest.warns(DeprecationWarning, match=r"use headrace\.trace\.import_trace"):
+        assert old.import_trace is trace.import_trace

@@ -1,33 +1,22 @@
-"""Deprecated name of `headrace.trace`."""
+"""Profile applications: sample the system, capture file operations, name the limit of each phase.
+
+The names of `headrace.trace` are still found here and deprecated.
+"""
 
 import warnings
+from typing import Any
 
-from headrace.trace import (
-    Batch,
-    Imported,
-    Information,
-    Reader,
-    frame,
-    import_trace,
-    open_trace,
-    synthesize,
-    trace_info,
-)
+from headrace import trace
 
-__all__ = [
-    "Batch",
-    "Imported",
-    "Information",
-    "Reader",
-    "frame",
-    "import_trace",
-    "open_trace",
-    "synthesize",
-    "trace_info",
-]
+__all__: list[str] = []
 
-warnings.warn(
-    "headrace.profile is deprecated: import headrace.trace instead",
-    DeprecationWarning,
-    stacklevel=2,
-)
+
+def __getattr__(name: str) -> Any:
+    if name not in trace.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        f"headrace.profile.{name} is deprecated: use headrace.trace.{name}",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return getattr(trace, name)

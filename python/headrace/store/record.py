@@ -14,10 +14,20 @@ from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-KINDS = ("simulated", "measured", "load-sweep", "study", "tuning", "network", "jobs")
+KINDS = (
+    "simulated",
+    "measured",
+    "load-sweep",
+    "study",
+    "tuning",
+    "network",
+    "jobs",
+    "baseline",
+    "profile",
+)
 """A simulation, and the benchmarks: one load; a load sweep over rates, clients or client hosts; a
 study of points over a range; protocol operations; messages between hosts; jobs (the quick start or
-a fio job file)."""
+a fio job file); what a directory can do; profiles of applications."""
 RENAMED_KINDS = {"ladder": "load-sweep"}
 """Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
