@@ -22,7 +22,7 @@ pub use name_sets::{NameSets, Named};
 pub use omissions::LeftOut;
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
-pub use replay::{TraceError, TraceReplayApplication};
+pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use tree_copy::TreeCopyApplication;
 

@@ -448,12 +448,13 @@ prop_compose! {
     fn trace()(
         file in "/[a-z \"\\\\é/.]{1,20}",
         replay in choice(Replay::ALL),
+        gaps in choice(Gaps::ALL),
         shift in seconds(),
         scale in prop_oneof![Just(1.0), 0.0..10.0],
     ) -> WorkloadKind {
         // As the operating system would write it, so that it stays as it is.
         let file = std::path::absolute(PathBuf::from(file)).expect("not empty");
-        WorkloadKind::TraceReplay(TraceReplay { file, replay, shift, scale })
+        WorkloadKind::TraceReplay(TraceReplay { file, replay, gaps, shift, scale, output_volume: None })
     }
 }
 

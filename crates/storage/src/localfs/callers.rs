@@ -112,6 +112,9 @@ fn volumes_of(spec: &Machine, workload: &Workload) -> u64 {
         WorkloadKind::Pipeline(pipeline) if pipeline.output_volume.is_some() => {
             bit(&pipeline.output_volume)
         }
+        WorkloadKind::TraceReplay(replay) if replay.output_volume.is_some() => {
+            bit(&replay.output_volume)
+        }
         _ => 0,
     };
     bit(&workload.io.volume) | output
