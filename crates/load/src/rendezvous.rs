@@ -20,7 +20,7 @@ pub struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// For so many processes of a workload here, and those of the other engines.
+    /// A rendezvous of this engine's `processes` of a workload with those of the other engines.
     pub fn new(workload: usize, processes: u32, share: Share) -> Rendezvous {
         Rendezvous {
             workload,

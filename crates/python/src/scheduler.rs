@@ -204,7 +204,7 @@ impl PyScheduler {
         }
     }
 
-    /// Asks for `wake(tag)` after so many seconds.
+    /// Requests a call of `wake(tag)` after `seconds`.
     #[pyo3(signature = (seconds, tag=0))]
     fn wake_in(&mut self, seconds: f64, tag: i64) -> PyResult<()> {
         let wrong = |message: String| Err(PyValueError::new_err(message));

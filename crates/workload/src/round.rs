@@ -100,7 +100,7 @@ impl RoundReaction {
 }
 
 impl RoundKeeper {
-    /// For a workload that so many places have processes of.
+    /// Keeps the rounds of a workload that has processes on `places` hosts.
     #[must_use]
     pub fn new(places: usize) -> RoundKeeper {
         RoundKeeper {

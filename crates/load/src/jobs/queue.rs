@@ -52,7 +52,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// One of so many slots for blocks of a size.
+    /// A queue of `slots` requests of up to `block` bytes each.
     ///
     /// # Errors
     /// If the kernel has no io_uring, or does not let this program use it.

@@ -131,7 +131,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Nothing yet, of so many operations, with time in windows of about this length.
+    /// An empty record of `operations` operations, with time in windows of about `window`.
     pub fn new(operations: usize, warm_up: Nanoseconds, window: Option<Nanoseconds>) -> Record {
         Record {
             cells: vec![const { None }; operations],

@@ -338,7 +338,7 @@ impl Fair {
                     it.spare -= (after - before).max(0.0);
                     it.spare < 0.0
                 } else {
-                    // Held back here before and after, by how much is no matter.
+                    // The flow is limited here before and after; the amount does not matter.
                     before < it.level || after < it.level
                 };
                 if concerned {

@@ -524,7 +524,7 @@ mod tests {
         assert!(journal.is_full());
     }
 
-    /// Commits so many MiB of a file's data; gives whether there is room meanwhile.
+    /// Commits `size` MiB of a file's data; returns whether the journal has room meanwhile.
     fn commits(journal: &mut Journal, file: u32, size: u64) -> bool {
         journal.data(file, 0, size << 20, Time::ZERO);
         journal.commit();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   request ─▶ [call] ─▶ (processor)   ─▶ [go on]   as [call], again
-//!                 ├────▶ (held back)   ─▶ [let go]  as [call], again
+//!                 ├────▶ (throttled)   ─▶ [let go]  as [call], again
 //!                 ├────▶ complete
 //!                 └────▶ errands ─▶ [carry out] ─▶ waiting ····▶ ready ─▶ [resume]
 //!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
@@ -338,7 +338,7 @@ fn volume(
         volume: number,
         ready: page.place("ready"),
         processor: ways.processor,
-        throttled: page.station("held back", Infinite(time)),
+        throttled: page.station("throttled", Infinite(time)),
         waiting: Bags::new(page),
         requests: page.bag("requests"),
         complete: ways.complete,

@@ -134,8 +134,8 @@ fn reading_ahead_hides_the_way_to_the_servers() {
     close(rate("0 B", "4 KiB"), 4096.0 / 204.1e-6, 0.01);
 }
 
-/// Writers come back at once until so much is dirty for a server, and then wait for
-/// it: 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
+/// Writes return at once until the dirty data for a server reaches its limit, and then wait
+/// for the server: 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
 #[test]
 fn a_server_has_a_limit_of_dirty_data() {
     let sets = [

@@ -35,7 +35,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// None if nothing is rebuilt of a member with so many bytes.
+    /// The progress of rebuilding a member of `capacity` bytes; None without a rebuild.
     pub(super) fn new(spec: &Rebuild, capacity: u64) -> Option<Progress> {
         Some(Progress {
             member: spec.disk?,
