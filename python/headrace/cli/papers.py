@@ -70,9 +70,8 @@ def _require_trust(script: Path) -> None:
         trust(None).require(script, script.read_bytes())
     except UntrustedCode:
         raise ValueError(
-            f"{script}: this script is not from Headrace's own repository and would be executed:"
-            " read"
-            f" it, then set HEADRACE_TRUST={script.parents[2]}"
+            f"{script}: this script is not from Headrace's own repository and would"
+            f" be executed: read it, then set HEADRACE_TRUST={script.parents[2]}"
         ) from None
 
 

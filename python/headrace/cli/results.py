@@ -109,9 +109,8 @@ Search: TypeAlias = Annotated[
     typer.Option(
         "--search",
         metavar="TEXT",
-        help="Only results with this text in their name, labels, host, directory, file system,"
-        " device"
-        " or processor.",
+        help="Only results with this text in their name, labels, host, directory,"
+        " file system, device or processor.",
     ),
 ]
 

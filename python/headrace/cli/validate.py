@@ -20,8 +20,8 @@ def validate(
         typer.Option(
             "--against",
             metavar="RESULT",
-            help="Measurement of the same workload, saved by headrace bench run -o; can be"
-            " repeated.",
+            help="Measurement of the same workload, saved by headrace bench run -o;"
+            " can be repeated.",
         ),
     ],
     sets: Sets = None,

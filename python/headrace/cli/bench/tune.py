@@ -30,8 +30,8 @@ def tune(
         typer.Option(
             "--profiler",
             metavar="PROFILER",
-            help="Counter of protocol operations: fuse, nfs-client, nfs-server, gluster:VOLUME or"
-            " command:COMMAND.",
+            help="Counter of protocol operations:"
+            " fuse, nfs-client, nfs-server, gluster:VOLUME or command:COMMAND.",
         ),
     ],
     target: Annotated[
