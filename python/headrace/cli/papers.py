@@ -30,7 +30,10 @@ def papers(
         ),
     ] = None,
 ) -> None:
-    """Reproduce a paper's results and print published values, own values and errors."""
+    """Reproduce a paper's results.
+
+    Prints published values, simulated values and errors.
+    """
     folder = _folder(name)
     if folder is None:
         raise FileNotFoundError(

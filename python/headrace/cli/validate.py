@@ -34,7 +34,7 @@ def validate(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Simulate a scenario and compare it with measurements of the same workload."""
+    """Simulate a scenario and compare it with measurements."""
     from headrace import validate
 
     if plot is not None:
