@@ -14,7 +14,7 @@ pub struct Rendezvous {
     workload: usize,
     processes: u32,
     share: Share,
-    /// Number of have that come, and how often all had.
+    /// Number of processes that wait, and of times that the barrier has opened.
     state: Mutex<(u32, u64)>,
     all_here: Condvar,
 }

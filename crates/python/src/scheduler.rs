@@ -116,7 +116,7 @@ pub struct PyScheduler {
     seed: u64,
     groups: Option<Py<PyTuple>>,
     now: f64,
-    /// True if its methods are called: not while it is made.
+    /// True after construction, when its methods may be called.
     runs: bool,
     asked: Vec<SchedulerCall>,
 }

@@ -63,7 +63,7 @@ struct Client {
     joined: u64,
     /// Processes that have nothing more to do.
     finished: u32,
-    /// True if its processes are executed elsewhere.
+    /// True if the client's processes run elsewhere.
     elsewhere: bool,
     /// Turns that are due before the next draw.
     coming: VecDeque<Turn>,

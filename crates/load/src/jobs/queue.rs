@@ -47,7 +47,7 @@ pub struct Queue {
     in_flight: usize,
     /// None where calls are system calls.
     ring: Option<IoUring>,
-    /// The system call that was made and not reported yet.
+    /// The system call that was made and whose result was not yet returned.
     made: Option<Completion>,
 }
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
-//! pages that are in progress, or for a commit. What becomes of it is decided by the state of the
+//! pages that are being read, or for a commit. What becomes of it is decided by the state of the
 //! file system ([`Volume`]). Waiting calls lie in bags by what they wait for, so that the time
 //! spent there tells what holds the processes back; calls of the kernel's own lie apart.
 //!

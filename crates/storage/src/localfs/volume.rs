@@ -36,7 +36,7 @@ use crate::tokens::{Content, Transfer};
 pub(super) enum Next {
     /// It needs the processor.
     Work(Span),
-    /// It is throttled.
+    /// The call is throttled.
     Pause(Span),
     /// It waits.
     Wait(Wait),
@@ -90,7 +90,7 @@ pub(super) struct Costs {
     pub lookup: Span,
 }
 
-/// Pages in progress from the device.
+/// Pages that are being read from the device.
 #[derive(Default, Debug)]
 pub(super) struct Arriving {
     pub end: u64,

@@ -268,7 +268,7 @@ mod lustre {
         for transfer in ["4 KiB", "128 KiB", "8 MiB"] {
             let transfer = format!("workload.0.transfer={transfer}");
             let sets = ["clients.count=1", &*transfer];
-            // What is dirty at the end is not on the wire yet.
+            // Data that is dirty at the end is not on the wire yet.
             close(rate("write", &sets), WIRE, 0.08);
             close(rate("read", &sets), WIRE, 0.03);
         }

@@ -20,7 +20,7 @@ pub(super) struct Buffer {
     pub rest: Span,
 }
 
-/// Rebuilt chunks, chunks in progress, and the earliest start of the next.
+/// Rebuilt chunks, chunks that are being rebuilt, and the earliest start of the next.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
     pub member: u32,
