@@ -33,7 +33,7 @@ pub trait Writer: Send {
     /// If the system refuses, or a record's number has no name.
     fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error>;
 
-    /// Writes out what is still throttled. Without this the end may be lost.
+    /// Writes out buffered records. Without this call the end may be lost.
     ///
     /// # Errors
     /// If the system refuses.

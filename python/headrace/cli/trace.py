@@ -71,7 +71,10 @@ def info(
     format: SourceFormat = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Summarize a trace: operations, request sizes, files and sequentiality."""
+    """Summarize a trace.
+
+    Prints operations, request sizes, files and sequentiality.
+    """
     from headrace import trace as traces
 
     with records("trace info") as on_progress:

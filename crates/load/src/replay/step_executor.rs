@@ -239,7 +239,7 @@ fn needed(step: &Step) -> Option<Need> {
 }
 
 impl Descriptors {
-    /// Sees to it that a step can be executed as it was.
+    /// Prepares a step, so that it can be replayed as it was recorded.
     fn prepare(
         &mut self,
         context: &mut OpContext,

@@ -390,7 +390,7 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let variable = (prop::collection::vec(strip, 1..4), first())
         .prop_map(|(strip, first)| LayoutKind::VariableStrip(VariableStrip { strip, first }));
     let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
-    // A request is at most so many jobs, and copies multiply them.
+    // The packet size limits the jobs of a request, which copies multiply.
     let packet = size().prop_map(|size| Bytes(size.0.max(64)));
     let known = prop::option::of(prop::collection::vec(0..servers, 1..4));
     (kind, prop::option::of(packet), known)

@@ -15,7 +15,7 @@ use headrace_workload::{
     seed_of_places, sequence,
 };
 
-/// The application of the n-th workload for so many processes, on the machines that the
+/// The application of the n-th workload for all its processes, on the machines that the
 /// scenario models.
 ///
 /// # Errors

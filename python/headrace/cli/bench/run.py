@@ -106,8 +106,8 @@ def run(
     loaded = load_with_sets(file, sets)
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
-            "it measures one repetition on one host: expected no --repeats, no run.replications and"
-            " no mpirun",
+            "it measures one repetition on one host: expected"
+            " no --repeats, no run.replications and no mpirun",
             param_hint="--trace",
         )
     check_tracing(directory, trace, None)
