@@ -20,8 +20,6 @@ SHORTEST_SHARE = 0.02
 """Shortest phase as a share of the run: a run has at most 50 phases."""
 MOST_POINTS = 2000
 """Longer runs are reduced to this number of medians before the search."""
-SMOOTHED = 3
-"""Window of the running median that removes single bursts, in samples."""
 SMALLEST_CHANGE = 0.2
 """Smallest change of a signal between phases, as a share of its range."""
 SMALLEST_NOISE = 0.05
@@ -80,21 +78,19 @@ def phases(rates: pl.DataFrame, disks: Sequence[str] | None = None) -> list[tupl
     count = rates.height
     if count == 0:
         return []
-    scaled = _scaled(rates, disks)
     shortest = _shortest(rates)
-    if count < max(FEWEST_SAMPLES, 2 * shortest) or scaled.shape[1] == 0:
+    if count < max(FEWEST_SAMPLES, 2 * shortest):
         return [(0, count)]
     every = -(-count // MOST_POINTS)
-    reduced = _reduced(scaled, every)
-    noise = np.maximum(_noise(reduced), SMALLEST_NOISE)
-    penalty = PENALTY * scaled.shape[1] * float(np.log(len(reduced)))
     least = max(-(-shortest // every), 2)
-    if len(reduced) < 2 * least:
+    scaled, noise = _scaled(rates, disks, every, least)
+    if len(scaled) < 2 * least or scaled.shape[1] == 0:
         return [(0, count)]
-    search = ruptures.KernelCPD(kernel="linear", min_size=least).fit(reduced / noise)
-    ends = [min(int(end) * every, count) for end in search.predict(pen=penalty)]
-    ranges = list(zip([0, *ends[:-1]], ends, strict=True))
-    return _merged(ranges, scaled)
+    penalty = PENALTY * scaled.shape[1] * float(np.log(len(scaled)))
+    search = ruptures.KernelCPD(kernel="linear", min_size=least).fit(scaled / noise)
+    ends = [int(it) for it in search.predict(pen=penalty)]
+    merged = _merged(list(itertools.pairwise([0, *ends])), scaled)
+    return [(first * every, min(end * every, count)) for first, end in merged]
 
 
 def _shortest(rates: pl.DataFrame) -> int:
@@ -106,22 +102,27 @@ def _shortest(rates: pl.DataFrame) -> int:
     return max(SHORTEST_SAMPLES, by_time, by_share)
 
 
-def _scaled(rates: pl.DataFrame, disks: Sequence[str] | None) -> npt.NDArray[np.float64]:
-    """Return the signals that vary, one per column, each in units of its range.
+def _scaled(
+    rates: pl.DataFrame, disks: Sequence[str] | None, every: int, shortest: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the signals that vary, one per column, each in units of its range, and their noise.
 
     The range is the span of the smoothed values, and at least `smallest_range`. A signal that
     varies by less than `SMALLEST_CHANGE` of its range has one level, and is left out.
     """
-    columns = []
+    columns, noises = [], []
     for signal in SIGNALS:
-        values = sum_of(rates, *_of_disks(signal.columns, disks))
-        if values is None:
+        found = sum_of(rates, *_of_disks(signal.columns, disks))
+        if found is None:
             continue
-        smooth = _smoothed(values.fill_null(strategy="forward").fill_null(0.0).to_numpy())
+        values = _reduced(found.to_numpy(), every)
+        smooth = _smoothed(values, shortest)
         span = max(float(np.ptp(smooth)), signal.smallest_range)
         if np.ptp(smooth) >= SMALLEST_CHANGE * span:
             columns.append(smooth / span)
-    return np.column_stack(columns) if columns else np.empty((rates.height, 0))
+            noises.append(max(_noise(values / span), SMALLEST_NOISE))
+    table = np.column_stack(columns) if columns else np.empty((0, 0))
+    return table, np.array(noises)
 
 
 def _of_disks(patterns: Sequence[str], disks: Sequence[str] | None) -> list[str]:
@@ -134,31 +135,30 @@ def _of_disks(patterns: Sequence[str], disks: Sequence[str] | None) -> list[str]
     ]
 
 
-def _smoothed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the running median; the ends are repeated."""
-    half = SMOOTHED // 2
-    padded = np.pad(values.astype(np.float64), half, mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, SMOOTHED)
-    return np.asarray(np.median(windows, axis=1), dtype=np.float64)
+def _smoothed(values: npt.NDArray[np.float64], shortest: int) -> npt.NDArray[np.float64]:
+    """Return the running median that removes bursts shorter than a phase, and keeps steps.
+
+    The ends take the value of the nearest full window, so that a short start or end disappears.
+    """
+    width = 2 * shortest - 1
+    windows = np.lib.stride_tricks.sliding_window_view(values.astype(np.float64), width)
+    return np.pad(np.median(windows, axis=1), shortest - 1, mode="edge")
 
 
-def _reduced(scaled: npt.NDArray[np.float64], every: int) -> npt.NDArray[np.float64]:
-    """Return the median of every `every` rows; the last one may have fewer."""
+def _reduced(values: npt.NDArray[np.float64], every: int) -> npt.NDArray[np.float64]:
+    """Return the median of every `every` values; the last one may have fewer."""
     if every == 1:
-        return scaled
-    return np.stack(
-        [np.median(scaled[at : at + every], axis=0) for at in range(0, len(scaled), every)]
-    )
+        return values
+    return np.array([np.median(values[at : at + every]) for at in range(0, len(values), every)])
 
 
-def _noise(scaled: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the standard deviation of each signal around its level.
+def _noise(values: npt.NDArray[np.float64]) -> float:
+    """Return the standard deviation of a signal around its level.
 
     It comes from the differences of neighbours, which change points hardly affect. Their median
     absolute deviation is 0.6745 standard deviations, and a difference has twice the variance.
     """
-    steps = np.abs(np.diff(scaled, axis=0))
-    return np.asarray(np.median(steps, axis=0) / (0.6745 * np.sqrt(2.0)), dtype=np.float64)
+    return float(np.median(np.abs(np.diff(values))) / (0.6745 * np.sqrt(2.0)))
 
 
 def _merged(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 METADATA = frozenset(
-    [
+    {
         "open",
         "create",
         "close",
@@ -24,7 +24,7 @@ METADATA = frozenset(
         "rmdir",
         "readdir",
         "truncate",
-    ]
+    }
 )
 """Operations on names and attributes (docs/reference/trace-formats.md)."""
 
