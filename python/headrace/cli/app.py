@@ -8,6 +8,7 @@ import typer
 
 from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
+    baseline,
     bench,
     calibrate,
     demo,
@@ -44,6 +45,7 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(bench.app, name="bench")
+app.command("baseline")(baseline.baseline)
 app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)
 app.command("validate")(validate.validate)
