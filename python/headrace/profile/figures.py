@@ -148,6 +148,13 @@ def _disk_wait(it: PhaseSamples) -> float | None:
 
 
 def _asleep(it: PhaseSamples) -> float | None:
+    """Return the share of samples without a thread in states R and D.
+
+    Without states it is the rest of the time: a wait for a core then counts as sleep.
+    """
+    if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
+        active = sum_of(it.rates, "tree.running", "tree.disk_wait")
+        return None if active is None else _number((active < 1.0).mean())
     busy = _total(it.median("tree.busiest_thread"), _disk_wait(it))
     return None if busy is None else max(1.0 - busy, 0.0)
 
@@ -317,7 +324,7 @@ FIGURES = {
             "share of time in which the busiest thread waits for storage, at most",
             _disk_wait,
         ),
-        PhaseFigure("program.asleep", "", "share of time in which no thread does either", _asleep),
+        PhaseFigure("program.asleep", "", "share of samples in which every thread sleeps", _asleep),
         PhaseFigure(
             "program.other_calls",
             "cores",
@@ -417,6 +424,12 @@ FIGURES = {
             "network.packet_size", "B", "mean packet of the faster direction", _packet_size
         ),
         PhaseFigure("network.packets", "1/s", "packets of the slower direction", _packets),
+        PhaseFigure(
+            "network.all_packets",
+            "1/s",
+            "packets of all interfaces, loopback included",
+            _median("net.*.receive_packets_per_s", "net.*.send_packets_per_s"),
+        ),
         PhaseFigure(
             "network.losses", "", "errors, drops and collisions for each packet (mean)", _losses
         ),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
@@ -46,6 +47,16 @@ class BaselineFigures(Protocol):
     def figures(self) -> Mapping[str, _Value]: ...
 
 
+@dataclass(frozen=True)
+class _Decided:
+    """A range of rows with the rule that decides it."""
+
+    first: int
+    end: int
+    samples: PhaseSamples
+    rule: Rule | None
+
+
 def judge(
     rates: pl.DataFrame,
     baseline: BaselineFigures | Mapping[str, BaselineFigures] | None = None,
@@ -57,7 +68,9 @@ def judge(
 ) -> list[Phase]:
     """Return the phases of a run, each with its verdict and evidence.
 
-    The first rule that holds gives the verdict.
+    The first rule that holds gives the verdict. Neighbouring phases that the same rule decides are
+    merged, if it also decides both together: the level of a program on a busy machine changes, and
+    its limit does not.
 
     Parameters
     ----------
@@ -77,12 +90,22 @@ def judge(
         Nominal rates of network interfaces by name, in B/s.
     """
     applied = shipped_rules() if rules is None else rules
-    return [
-        _judged(
-            _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates), applied
-        )
-        for first, end in phases(rates, disks)
-    ]
+
+    def decide(first: int, end: int) -> _Decided:
+        samples = _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates)
+        decisive = next((it for it in applied if it.verdict and it.holds(samples)), None)
+        return _Decided(first, end, samples, decisive)
+
+    decided: list[_Decided] = []
+    for first, end in phases(rates, disks):
+        last = decide(first, end)
+        if decided and decided[-1].rule is last.rule:
+            both = decide(decided[-1].first, end)
+            if both.rule is last.rule:
+                decided[-1] = both
+                continue
+        decided.append(last)
+    return [_phase(it, applied) for it in decided]
 
 
 def overall(judged: Iterable[Phase]) -> Verdict | None:
@@ -120,10 +143,9 @@ def _span(rates: pl.DataFrame) -> tuple[float, float]:
     return float(rates["from_s"][0]), float(rates["to_s"][-1])
 
 
-def _judged(samples: PhaseSamples, rules: Sequence[Rule]) -> Phase:
+def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
+    samples, decisive = decided.samples, decided.rule
     from_s, to_s = _span(samples.rates)
-    decisive = next((it for it in rules if it.verdict is not None and it.holds(samples)), None)
-    remarks = [it for it in rules if it.verdict is None and it.holds(samples)]
     phase = Phase(from_s=from_s, to_s=to_s, verdict="waiting")
     if decisive is None or decisive.verdict is None:
         phase.notes.append(UNMATCHED)
@@ -131,9 +153,10 @@ def _judged(samples: PhaseSamples, rules: Sequence[Rule]) -> Phase:
         phase.verdict = decisive.verdict
         phase.notes.append(decisive.text)
         phase.evidence.extend(_evidence(decisive, samples))
-    for rule in remarks:
-        phase.notes.append(rule.text)
-        phase.evidence.extend(_evidence(rule, samples))
+    for rule in rules:
+        if rule.verdict is None and rule.holds(samples):
+            phase.notes.append(rule.text)
+            phase.evidence.extend(_evidence(rule, samples))
     phase.notes.extend(_limits(phase.verdict, samples))
     return phase
 
