@@ -17,10 +17,10 @@ SIGNS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}
 
 
 def condition_text(it: Condition) -> str:
-    """Return a condition as in "`disk.read` ≥ 0.75 × `baseline.block-read`"."""
+    """Return a condition in words and signs."""
     number = f"{it.number:g}"
     if it.of is not None:
-        number = f"`{it.of}`" if it.number == 1 else f"{number} × `{it.of}`"
+        number = f"`{it.of}`" if it.number == 1 else f"{number} of `{it.of}`"
     unknown = ", or unknown" if it.if_unknown else ""
     return f"`{it.figure}` {SIGNS[it.comparison]} {number}{unknown}"
 
