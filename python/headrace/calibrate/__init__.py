@@ -7,6 +7,7 @@ from headrace.calibrate.measurements import Calibration, Measurements
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.servers import calibrate_servers
+from headrace.calibrate.settings import settings as kernel_settings
 from headrace.calibrate.traced_calibration import TracedCalibration, timeline, trace_calibration
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "TracedCalibration",
     "calibrate",
     "calibrate_servers",
+    "kernel_settings",
     "mount_of",
     "scenario_for_machine",
     "timeline",

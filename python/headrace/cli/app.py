@@ -8,6 +8,7 @@ import typer
 
 from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
+    baseline,
     bench,
     calibrate,
     demo,
@@ -48,6 +49,7 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(bench.app, name="bench")
+app.command("baseline")(baseline.baseline)
 app.add_typer(profile.app, name="profile")
 app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)

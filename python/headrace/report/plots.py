@@ -15,6 +15,7 @@ from headrace.histograms import percentiles
 from headrace.report.figures import (
     FIGURES,
     Figures,
+    baseline,
     breakdown,
     client_hosts,
     client_sweep,
@@ -118,6 +119,11 @@ def save_network(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Write the figure of a micro-benchmark, as `save` does."""
     return _save(directory, {document["benchmark"]: study.draw(document)})
+
+
+def save_baseline(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Write the figures of a baseline as bars, as `save` does."""
+    return _save(directory, {"baseline": baseline.draw(document)})
 
 
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
