@@ -122,6 +122,7 @@ class Characteriser:
         return Characteristics(
             records=records,
             processes=self._timing.processes,
+            moving_processes=self._timing.moving_processes,
             files=self._access.file_count,
             span_s=span_s,
             operations=[
@@ -144,6 +145,7 @@ class Characteriser:
             common_sizes=self._access.common_sizes(),
             access=self._access.steps(),
             access_patterns=self._access.patterns(),
+            file_lengths=self._access.lengths(),
             heat=self._access.heat(),
             busiest_files=files,
             bursts=self._timing.bursts(self._burst_gap_s),

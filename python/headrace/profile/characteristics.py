@@ -58,6 +58,15 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
     """Any other: behind the start of that one, or before it."""
 
 
+class LengthClass(msgspec.Struct, frozen=True, kw_only=True):
+    """Files of similar length; classes are powers of two."""
+
+    to_bytes: int
+    """The largest length in the class."""
+    files: int
+    mean_bytes: float
+
+
 class Heat(msgspec.Struct, frozen=True, kw_only=True):
     """How unequally the files are used. Files without a read or write do not count."""
 
@@ -123,6 +132,8 @@ class Concurrency(msgspec.Struct, frozen=True, kw_only=True):
     mean: float | None
     """Mean number while at least one was."""
     max: int
+    alive: float | None
+    """Mean number of processes between their first call and their last, over the trace."""
 
 
 class Syncs(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +150,8 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
 
     records: int
     processes: int
+    moving_processes: int
+    """Processes that read or write."""
     files: int
     span_s: float | None
     """None of a trace without times."""
@@ -153,6 +166,8 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     access: Steps
     access_patterns: dict[str, int]
     """Requests in files of each pattern."""
+    file_lengths: list[LengthClass]
+    """Files that are read or written. A length is the last byte read or written, plus one."""
     heat: Heat
     busiest_files: list[File]
     """By bytes, then by operations."""

@@ -9,6 +9,7 @@ from headrace.profile.characteristics import (
     CommonSize,
     File,
     Heat,
+    LengthClass,
     Pattern,
     SizeClass,
     Steps,
@@ -161,6 +162,19 @@ class Access:
         for number in np.flatnonzero(used).tolist():
             found[pattern(_steps(self._steps[number]))] += int(used[number])
         return dict(found.most_common())
+
+    def lengths(self) -> list[LengthClass]:
+        """Return the numbers of files by length."""
+        lengths = self._length[self._requests.sum(axis=1) > 0]
+        bits = np.searchsorted(POWERS, lengths, side="right")
+        return [
+            LengthClass(
+                to_bytes=(1 << bit) - 1,
+                files=int(np.count_nonzero(bits == bit)),
+                mean_bytes=float(lengths[bits == bit].mean(dtype=np.float64)),
+            )
+            for bit in np.unique(bits).tolist()
+        ]
 
     def heat(self) -> Heat:
         """Return how unequally the files are used."""

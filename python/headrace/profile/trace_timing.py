@@ -21,6 +21,9 @@ class Timing:
         self._first_ns, self._last_ns = np.iinfo(np.int64).max, NONE
         # By process, where its last call ended; NONE without one.
         self._ends = np.full(0, NONE)
+        # By process: the start of its first call, and true if it reads or writes.
+        self._starts = np.full(0, NONE)
+        self._moves = np.zeros(0, dtype=np.bool_)
         self._think = TimeHistogram()
         self._levels = _Levels()
         self._bursts = _BurstSeries(burst_gap_ns)
@@ -35,6 +38,7 @@ class Timing:
         self._add_think_times(batch["process"], start, end)
         self._levels.add(start, end)
         moves = np.isin(batch["operation"], MOVES) & ((batch["flags"] & FAILED) == 0)
+        self._moves[batch["process"][moves]] = True
         if np.any(moves):
             self._bursts.add(start[moves], end[moves], batch["size"][moves])
 
@@ -45,11 +49,15 @@ class Timing:
         if most > len(self._ends):
             more = max(most, 2 * len(self._ends)) - len(self._ends)
             self._ends = np.concatenate((self._ends, np.full(more, NONE)))
+            self._starts = np.concatenate((self._starts, np.full(more, NONE)))
+            self._moves = np.concatenate((self._moves, np.zeros(more, dtype=np.bool_)))
         order = np.argsort(process, kind="stable")
         process, start, end = process[order], start[order], end[order]
         begins = np.concatenate(([True], process[1:] != process[:-1]))
         before = np.where(begins, self._ends[process], np.concatenate(([0], end[:-1])))
         known = before != NONE
+        new = ~known
+        self._starts[process[new]] = start[new]
         self._think.add(np.maximum(start[known] - before[known], 0))
         lasts = np.concatenate((begins[1:], [True]))
         self._ends[process[lasts]] = end[lasts]
@@ -58,6 +66,17 @@ class Timing:
     def processes(self) -> int:
         """Number of processes with records."""
         return int(np.count_nonzero(self._ends != NONE))
+
+    @property
+    def moving_processes(self) -> int:
+        """Number of processes that read or write."""
+        return int(np.count_nonzero(self._moves))
+
+    def _alive(self) -> float | None:
+        span = self.span_s()
+        known = self._ends != NONE
+        lives = (self._ends[known] - self._starts[known]).sum(dtype=np.float64) * 1e-9
+        return float(lives) / span if span else None
 
     def span_s(self) -> float | None:
         """Return the time from the first start to the last end; None without times."""
@@ -77,7 +96,7 @@ class Timing:
     def concurrency(self) -> Concurrency:
         """Return the number of processes in calls."""
         levels = _Levels() if self._untimed else self._levels
-        return levels.finish(self.span_s())
+        return levels.finish(self.span_s(), self._alive())
 
 
 class TimeHistogram:
@@ -157,7 +176,7 @@ class _Levels:
         self._level, self._at = int(levels[-1]), int(times[-1])
         self._max = max(self._max, int(levels.max()))
 
-    def finish(self, span_s: float | None) -> Concurrency:
+    def finish(self, span_s: float | None, alive: float | None) -> Concurrency:
         if len(self._pending):
             self._until(int(self._pending.max()), np.zeros(0, dtype=np.int64), self._pending)
         busy = self._busy * 1e-9
@@ -167,6 +186,7 @@ class _Levels:
             share_of_span=busy / span_s if span_s else None,
             mean=self._calls / self._busy if self._busy else None,
             max=self._max,
+            alive=alive,
         )
 
 
