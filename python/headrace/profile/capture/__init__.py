@@ -3,8 +3,9 @@
 from headrace.profile.capture.method import Method
 from headrace.profile.capture.none import NoCapture
 from headrace.profile.capture.strace import Strace
+from headrace.profile.capture.tracefs import Tracefs
 
-METHODS: dict[str, Method] = {it.name: it for it in (Strace(), NoCapture())}
+METHODS: dict[str, Method] = {it.name: it for it in (Strace(), Tracefs(), NoCapture())}
 """All methods. To add one, add a file with a class like `Strace` and put it here."""
 
 AUTO = "auto"

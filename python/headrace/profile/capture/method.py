@@ -28,3 +28,6 @@ class Method(Protocol):
 
     def left_out(self) -> list[str]:
         """Return statements of what the method does not record."""
+
+    def counts(self, path: Path) -> dict[str, int]:
+        """Return counts of what a recording lost, by name; empty if the method counts nothing."""

@@ -19,5 +19,8 @@ class NoCapture:
         """Return no command: there is nothing to start."""
         return []
 
+    def counts(self, path: Path) -> dict[str, int]:
+        return {}
+
     def left_out(self) -> list[str]:
         return ["all file operations: without a trace there is no prediction"]

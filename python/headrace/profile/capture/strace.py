@@ -63,6 +63,9 @@ class Strace:
     def attach(self, pid: int, path: Path) -> list[str]:
         return ["strace", "-f", "-q", *_flags(path), "-p", str(pid)]
 
+    def counts(self, path: Path) -> dict[str, int]:
+        return {}
+
     def left_out(self) -> list[str]:
         return [
             "accesses to mapped memory: maps are counted, their page faults are not",
