@@ -77,7 +77,6 @@ def main() -> None:
         def run(method: str, work: int, calls: int = given.calls) -> tuple[float, float]:
             command = [str(program), str(data), *map(str, (calls, given.bytes, given.rate, work))]
             trace = Path(folder, "trace")
-            # At another priority than the recorder, the program would win time that it lacks.
             done = subprocess.run(
                 METHODS[method].wrap(command, trace), check=True, capture_output=True, text=True
             )
@@ -98,27 +97,30 @@ def calibrated(run: object, rate: float) -> int:
     calls, work = 100_000, 0
     empty = min(run("none", 0, calls)[1] for _ in range(3)) / calls
     loop = (min(run("none", 10_000, 1000)[1] for _ in range(3)) / 1000 - empty) / 10_000
-    work = max(round((1 / rate - empty) / loop), 0)
-    return work
+    return max(round((1 / rate - empty) / loop), 0)
 
 
 def report(times: dict[str, list[tuple[float, float]]], calls: int, rate: float) -> None:
     plain = times["none"]
-    print(f"{calls:,} calls, {len(plain)} rounds, load {os.getloadavg()[0]:.1f}, "
-          f"{os.cpu_count()} processors, aimed at {rate:,.0f} calls/s")
+    print(
+        f"{calls:,} calls, {len(plain)} rounds, load {os.getloadavg()[0]:.1f},"
+        f" {os.cpu_count()} processors, aimed at {rate:,.0f} calls/s"
+    )
     figures = {}
     for method, runs in times.items():
-        # Ratios to the run without capture of the same round.
-        factors = [
-            (one[0] / other[0], one[1] / other[1]) for one, other in zip(runs, plain, strict=True)
-        ]
-        wall = statistics.median(it[0] for it in runs)
-        low, middle, high = statistics.quantiles([it[0] for it in factors], n=4)
-        processor = statistics.median(it[1] for it in factors)
-        figures[method] = {"seconds": wall, "factor": middle, "cpu_factor": processor}
+        # Compared with the run without capture of the same round.
+        pairs = list(zip(runs, plain, strict=True))
+        factors = [one[0] / other[0] for one, other in pairs]
+        added_ns = [1e9 * (one[1] - other[1]) / calls for one, other in pairs]
+        low, middle, high = statistics.quantiles(factors, n=4)
+        least, added, most = statistics.quantiles(added_ns, n=4)
+        wall, cpu = (statistics.median(it[number] for it in runs) for number in (0, 1))
+        figures[method] = {"seconds": wall, "factor": middle, "added_ns_per_call": added}
         print(
-            f"{method:8} {wall:8.3f} s  {calls / wall:10,.0f} calls/s  wall x {middle:.3f}"
-            f" ({low:.3f} to {high:.3f})  own processor time x {processor:.3f}"
+            f"{method:8} {wall:8.3f} s, {calls / wall:10,.0f} calls/s, wall x {middle:.2f}"
+            f" ({low:.2f} to {high:.2f}); the program's own processor time {cpu:.3f} s,"
+            f" added {added:,.0f} ns a call ({least:,.0f} to {most:,.0f}):"
+            f" {added * 1e-2:.1f} % at 100,000 calls/s"
         )
     json.dump(figures, sys.stdout, indent=2)
     print()

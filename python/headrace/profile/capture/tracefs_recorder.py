@@ -127,9 +127,6 @@ class Recorder:
         with contextlib.suppress(OSError):
             (self._calls.path / "buffer_subbuf_size_kb").write_text(str(PAGE_KIB))
         self._names_instance = self._stack.enter_context(Instance(buffer=NAMES_BUFFER))
-        for instance in (self._calls, self._names_instance):
-            with contextlib.suppress(OSError):
-                (instance.path / "options/record-cmd").write_text("0")
         with contextlib.suppress(OSError):
             # The thread that finds names wakes up at each open.
             (self._names_instance.path / "buffer_percent").write_text("0")
