@@ -1,8 +1,10 @@
 """Values of a profile in words, for its report and its tables."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from headrace.report.plain_text import plain_line
 from headrace.report.units import duration, figure, percent, size, whole
 
 Document = Mapping[str, Any]
@@ -42,9 +44,12 @@ def speedup(gain: float) -> str:
 
 def timestamp(text: object) -> str:
     """Return a time in ISO 8601 as date and time."""
-    moment = str(text).replace("T", " ")
-    head, dot, _ = moment.partition(".")
-    return f"{head} UTC" if dot or moment.endswith("Z") else moment
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return plain_line(str(text))
+    zone = " UTC" if moment.utcoffset() == timedelta(0) else ""
+    return f"{moment:%Y-%m-%d %H:%M:%S}{zone}"
 
 
 class Change(NamedTuple):

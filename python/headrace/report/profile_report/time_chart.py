@@ -6,6 +6,7 @@ in Hindman 2011, section 5.3.1. Baselines are dashed lines with a label on the r
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,15 @@ MOST_POINTS = 1000
 """More samples are drawn as the range between their least and largest values."""
 WIDTH = 7.6
 STRIP = 0.24
-"""Height of the strip of phases in inches."""
+"""Height of the strip of phases in inches; all lengths below are in inches, too."""
+LEFT = 0.78
+RIGHT = 1.4
+"""Room for the labels of baselines."""
+NARROW_RIGHT = 0.2
+BELOW = 0.45
+LEGEND_ROW = 0.165
+GAP = 0.13
+"""Room above a panel without its legend."""
 BEYOND = 2.5
 """A baseline that is more times as high as all lines is named at the top and not drawn to scale."""
 LABEL_POINTS = 9.5
@@ -96,37 +105,58 @@ def time_chart(data: ProfileData, panels: Sequence[Panel]) -> Figure | None:
     shown = [it for it in panels if it.known()]
     if not shown:
         return None
-    figure, axes = empty_time_chart(data, [it.height for it in shown])
+    right = RIGHT if any(it.levels and not it.logarithmic for it in shown) else NARROW_RIGHT
+    rows = [_legend_rows([line.label for line in it.known()]) for it in shown]
+    figure, axes = empty_time_chart(data, [it.height for it in shown], rows, right)
     for panel, each in zip(shown, axes, strict=True):
         _draw(each, data, panel)
-    figure.align_ylabels(axes)
     return figure
 
 
-def empty_time_chart(data: ProfileData, heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
-    """Return a figure with the strip of phases, and empty axes of given heights in inches."""
-    # Room for the legend above each panel, and for the time below the last one.
-    total = STRIP + sum(heights) + 0.3 * len(heights) + 0.4
-    figure = Figure(figsize=(WIDTH, total), layout="constrained")
-    figure.get_layout_engine().set(h_pad=0.03, hspace=0.02)  # type: ignore[union-attr]
+def empty_time_chart(
+    data: ProfileData,
+    heights: Sequence[float],
+    legend_rows: Sequence[int],
+    right: float = NARROW_RIGHT,
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with the strip of phases, and empty axes of given heights in inches.
+
+    Each has room for its legend of so many rows above it; `right` is the room beside them. All
+    places are computed here, because Matplotlib's own layout takes most of the time of a figure.
+    """
+    rooms = [LEGEND_ROW * rows + GAP for rows in legend_rows]
+    total = STRIP + sum(heights) + sum(rooms) + BELOW + 0.04
+    figure = Figure(figsize=(WIDTH, total))
     figure.patch.set_alpha(0.0)
-    strip, *axes = figure.subplots(
-        1 + len(heights), 1, sharex=True, height_ratios=[STRIP, *heights], squeeze=False
-    )[:, 0]
+    width = (WIDTH - LEFT - right) / WIDTH
+    top = total - 0.04
     end = max(data.duration_s, 1e-9)
+
+    def add(height: float, **options: Any) -> Axes:
+        nonlocal top
+        top -= height
+        return figure.add_axes((LEFT / WIDTH, top / total, width, height / total), **options)
+
+    strip = add(STRIP)
     strip.set_xlim(0.0, end)
     _phases(strip, data.phases, end)
-    for each in axes:
+    axes = []
+    for height, room in zip(heights, rooms, strict=True):
+        top -= room
+        each = add(height, sharex=strip)
+        axes.append(each)
         each.patch.set_alpha(0.0)
         each.spines[["top", "right"]].set_visible(False)
         each.grid(color="#dddddd", linewidth=0.6)
         each.set_axisbelow(True)
-        each.tick_params(labelsize=SMALL)
+        each.tick_params(labelsize=SMALL, labelbottom=False)
+        each.yaxis.set_label_coords((0.14 - LEFT) / (WIDTH - LEFT - right), 0.5)
         for phase in data.phases:
             colour = verdict_words(phase["verdict"]).colour
             each.axvspan(phase["from_s"], phase["to_s"], color=colour, alpha=0.10, linewidth=0)
         for phase in data.phases[1:]:
             each.axvline(phase["from_s"], color="#888888", linewidth=0.6)
+    axes[-1].tick_params(labelbottom=True)
     axes[-1].set_xlabel("time since the start, s", fontsize=SMALL)
     return figure, axes
 
@@ -202,6 +232,10 @@ def _legend_columns(labels: Sequence[str]) -> int:
     """Return how many of the longest labels fit side by side."""
     longest = max(min(len(it), LONGEST_LABEL) for it in labels)
     return max(1, min(len(labels), LEGEND // (longest + 6)))
+
+
+def _legend_rows(labels: Sequence[str]) -> int:
+    return -(-len(labels) // _legend_columns(labels))
 
 
 def _samples(axes: Axes, middles: np.ndarray, values: np.ndarray, colour: str) -> None:

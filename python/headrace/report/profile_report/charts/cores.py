@@ -27,7 +27,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     if not cores or not data.rates.height:
         return
     height = min(max(0.16 * len(cores), 0.6), 3.2)
-    figure, (upper, lower) = empty_time_chart(data, [height, 1.7])
+    figure, (upper, lower) = empty_time_chart(data, [height, 1.7], [0, 1], right=0.75)
     edges = np.append(data.rates["from_s"].to_numpy(), data.rates["to_s"][-1])
     busy = np.array(
         [
@@ -48,7 +48,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     upper.set_yticks(range(0, len(cores), step), cores[::step])
     upper.set_ylabel("core", fontsize=SMALL)
     upper.grid(visible=False)
-    bar = figure.colorbar(mesh, ax=upper, pad=0.01, aspect=8)
+    bar = figure.colorbar(mesh, cax=upper.inset_axes((1.015, 0.0, 0.015, 1.0)))
     bar.set_label("busy, %", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     middles = ((data.rates["from_s"] + data.rates["to_s"]) / 2).to_numpy()

@@ -48,7 +48,7 @@ def _phases(data: ProfileData) -> Table:
             ]
         )
     columns = ["Phase", "From, s", "To, s", "Share", "Verdict", "Best advice", "Predicted"]
-    return Table("Phases", columns, "lrrrlll", rows)
+    return Table("", columns, "lrrrlll", rows)
 
 
 def _evidence(data: ProfileData) -> Table:
