@@ -114,8 +114,9 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     return (
-        f'<div class="table"><table><caption>{escape(table.title)}</caption>'
+        f'<div class="table"><table>{caption}'
         f"<thead>{''.join(rows)}</thead>\n<tbody>\n{body}</tbody></table></div>{note}"
     )
 

@@ -20,10 +20,10 @@ from headrace.report.profile_report.sections import (
 def sections(data: ProfileData, pictures: Sequence[Picture]) -> list[Section]:
     """Return all sections in the order of the report."""
     return [
-        summary.section(data),
+        summary.section(data, pictures[:1]),
         phases.section(data),
         worksheet.section(data),
-        charts.section(data, pictures),
+        charts.section(data, pictures[1:]),
         trace.section(data),
         prediction.section(data),
         glossary.section(data),

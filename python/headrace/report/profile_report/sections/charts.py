@@ -22,9 +22,9 @@ STATES = ("user", "system", "nice", "idle", "iowait", "irq", "softirq", "steal")
 
 
 def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
-    """Return the charts and the tables of processes, cores and disks."""
+    """Return the other charts, and the tables of processes, cores and disks."""
     blocks: list[Block] = list(pictures)
-    if not pictures:
+    if not data.rates.height:
         blocks.append(Paragraph("No chart: the recording has no complete interval."))
     for table in (_processes(data), _cores(data), _disks(data)):
         if table.rows:

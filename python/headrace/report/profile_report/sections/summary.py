@@ -1,8 +1,17 @@
 """The verdict in one sentence, and the best change."""
 
-from headrace.report.profile_report.content import Block, Facts, Paragraph, Section, foreign
+from collections.abc import Sequence
+
+from headrace.report.profile_report.content import (
+    Block,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    foreign,
+)
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.report.profile_values import Change, changes, timestamp
+from headrace.report.profile_values import Change, changes, speedup, timestamp
 from headrace.report.units import duration, percent
 from headrace.report.verdict_words import verdict_words
 
@@ -12,8 +21,8 @@ NOT_SEEN = (
 )
 
 
-def section(data: ProfileData) -> Section:
-    """Return the verdict, the best change and the run in a few lines."""
+def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
+    """Return the verdict, the best change, the run in a few lines and its I/O profile."""
     blocks: list[Block] = [Paragraph(verdict(data), "lead")]
     advised = changes(data.phases)
     if advised:
@@ -22,7 +31,7 @@ def section(data: ProfileData) -> Section:
         blocks.append(
             Paragraph("No change has a predicted gain that is large enough to be advised.")
         )
-    blocks += [Facts(_run(data)), Paragraph(NOT_SEEN, "note")]
+    blocks += [Facts(_run(data)), *pictures, Paragraph(NOT_SEEN, "note")]
     return Section("verdict", "Verdict", blocks)
 
 
@@ -41,11 +50,11 @@ def verdict(data: ProfileData) -> str:
 
 def best_change(change: Change, data: ProfileData) -> str:
     """Return the change that saves most time as a sentence with its gain."""
-    saved = f", {percent(change.saved_s / data.duration_s)} %" if data.duration_s > 0 else ""
+    saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
     phase, gain = max(change.gains, key=lambda it: it[1])
     return (
         f"Best change: {foreign(change.description)} Predicted: phase {phase} runs"
-        f" {1 + gain:.2f} times as fast, and the run takes {duration(change.saved_s)}{saved} less."
+        f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less."
     )
 
 

@@ -38,7 +38,7 @@ def section(data: ProfileData) -> Section:
             )
         )
     blocks.append(
-        Paragraph("The I/O profiles of the application are the charts below.", "note")
+        Paragraph("The I/O profiles of the application are the chart of the verdict and those below.", "note")
     )
     blocks += _evaluation(data)
     return Section("worksheet", "Application I/O profiling worksheet", blocks)
