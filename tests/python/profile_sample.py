@@ -263,39 +263,52 @@ def profile() -> dict[str, Any]:
         "trace": "trace.strace",
         "capture": {"method": "strace", "left_out": ["memory-mapped files"]},
         "characteristics": {
-            "records": 81234,
+            "records": 81014,
             "processes": 1,
             "files": 3,
-            "span_seconds": 179.2,
+            "moving_processes": 1,
+            "span_s": 179.2,
+            "operations": [
+                {"operation": "read", "count": 40013, "share": 0.49, "bytes": 1_760_000_000}
+                | {"time_s": 12.2, "failed": 0},
+                {"operation": "write", "count": 41000, "share": 0.5, "bytes": 11_900_000_000}
+                | {"time_s": 61.0, "failed": 2},
+                {"operation": "fsync", "count": 1, "share": 0.0, "bytes": 0}
+                | {"time_s": 0.4, "failed": 0},
+            ],
             "bytes_read": 1_760_000_000,
             "bytes_written": 11_900_000_000,
-            "metadata_share": 0.001,
-            "sequential_share": 0.98,
-            "operations": [
-                {"operation": "read", "count": 40000, "bytes": 1_760_000_000, "seconds": 12.2},
-                {"operation": "write", "count": 41000, "bytes": 11_900_000_000, "seconds": 61.0},
-            ],
+            "read_share_of_bytes": 0.129,
+            "read_share_of_requests": 0.494,
             "request_sizes": [
-                {"from": 2048, "to": 4095, "reads": 10, "writes": 12},
-                {"from": 4096, "to": 8191, "reads": 40000, "writes": 20000},
-                {"from": 1048576, "to": 2097151, "reads": 3, "writes": 10010},
+                {"from_bytes": 2048, "to_bytes": 4095, "reads": 10, "writes": 12},
+                {"from_bytes": 4096, "to_bytes": 8191, "reads": 40000, "writes": 30978},
+                {"from_bytes": 1048576, "to_bytes": 2097151, "reads": 3, "writes": 10010},
             ],
+            "common_sizes": [{"operation": "read", "bytes": 4096, "count": 40000}],
+            "access": {"first": 3, "consecutive": 79000, "forward": 900, "backward": 0}
+            | {"strided": 120, "jump": 1000},
+            "access_patterns": {"sequential": 80_000, "random": 1013},
+            "file_lengths": [{"to_bytes": 1 << 34, "files": 2, "mean_bytes": 6.8e9}],
+            "heat": {"files": 2, "top_tenth_bytes": 0.87, "top_tenth_requests": 0.5}
+            | {"gini_bytes": 0.37},
             "busiest_files": [
-                {
-                    "file": "/mnt/data_disk1/est_human",
-                    "bytes_read": 1_760_000_000,
-                    "bytes_written": 0,
-                },
-                {
-                    "file": "/mnt/data_disk1/processed",
-                    "bytes_read": 0,
-                    "bytes_written": 11_900_000_000,
-                },
+                {"file": "/mnt/data_disk1/processed", "bytes_read": 0}
+                | {"bytes_written": 11_900_000_000, "operations": 41002, "pattern": "sequential"},
+                {"file": "/mnt/data_disk1/est_human", "bytes_read": 1_760_000_000}
+                | {"bytes_written": 0, "operations": 40014, "pattern": "sequential"},
             ],
+            "think_times": {"count": 81000, "total_s": 97.0, "mean_s": 0.0012, "p50_s": 0.001},
+            "skipped": [{"name": "mmap", "reason": "left_out", "count": 12, "examples": []}],
         },
         "workload": {
-            "toml": '[[workload]]\nname = "fitted"\noperation = "read"\nsize = "4 KiB"\n',
-            "goodness_of_fit": {"sizes": 0.98, "sequential": 0.97},
+            "kind": "pipeline",
+            "toml": '[clients]\ncount = 1\nprocesses = 1\n\n[[workload]]\nkind = "pipeline"\n',
+            "workload": '[[workload]]\nkind = "pipeline"\n',
+            "processes": 1,
+            "goodness": {"operation_distance": 0.004, "sequential_share": 0.99, "score": 0.011},
+            "not_reproduced": ["pauses between calls"],
+            "others": {"ior": 0.2},
         },
         "baseline": {"id": "b1234567", "started": "2026-01-14T08:00:00Z", "outdated": []},
         "prediction": {
@@ -303,6 +316,7 @@ def profile() -> dict[str, Any]:
             "recorded_s": 180.0,
             "simulated_s": 171.4,
             "error": -0.048,
+            "not_modelled": ["processor time between calls varies in the recording"],
         },
         "environment": {
             "host": "atlantis01",

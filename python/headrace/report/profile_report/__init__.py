@@ -8,7 +8,8 @@ import polars as pl
 from headrace.files import atomic_file
 from headrace.report import plots
 from headrace.report.profile_report import html, pdf
-from headrace.report.profile_report.charts import CHARTS
+from headrace.report.profile_report.chart import Chart
+from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
 from headrace.report.profile_report.content import Picture, Report, foreign
 from headrace.report.profile_report.data import RATES, Document, ProfileData
 from headrace.report.profile_report.sections import sections
@@ -36,17 +37,17 @@ def write_report(
         baseline = (profile.get("baseline") or {}).get("figures") or {}
     known = rates if rates is not None and {"from_s", "to_s"} <= set(rates.columns) else RATES
     data = ProfileData(profile, known, processes, baseline)
-    charts = {it.name: it for draw in CHARTS for it in draw(data)} if known.height else {}
     figures = target / "figures"
-    written = plots.save_profile(figures, {name: it.figure for name, it in charts.items()})
-    pictures = [
-        Picture(name, it.title, it.caption, (figures / f"{name}.svg").read_text(encoding="utf-8"))
-        for name, it in charts.items()
-    ]
+    written: list[Path] = []
+    pictures: list[list[Picture]] = []
+    for kind in (OF_SAMPLES, OF_TRACE):
+        charts = [it for draw in kind for it in draw(data)]
+        written += plots.save_profile(figures, {it.name: it.figure for it in charts})
+        pictures.append([_picture(it, figures) for it in charts])
     report = Report(
         title=f"Profile of {foreign(profile.get('name') or 'an application', 100)}",
         subtitle=f"{timestamp(profile.get('started', ''))}, Headrace {profile.get('version', '')}",
-        sections=sections(data, pictures),
+        sections=sections(data, *pictures),
     )
     for name, contents in (
         ("report.html", html.render(report).encode()),
@@ -56,3 +57,8 @@ def write_report(
             partial.write_bytes(contents)
         written.append(target / name)
     return written
+
+
+def _picture(chart: Chart, figures: Path) -> Picture:
+    svg = (figures / f"{chart.name}.svg").read_text(encoding="utf-8")
+    return Picture(chart.name, chart.title, chart.caption, svg)

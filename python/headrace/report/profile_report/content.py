@@ -17,7 +17,7 @@ class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
     """A paragraph."""
 
     text: str
-    style: Literal["normal", "lead", "note"] = "normal"
+    style: Literal["normal", "lead", "heading", "note"] = "normal"
     """"lead" is the main statement of the report, "note" is small print."""
 
 

@@ -78,7 +78,8 @@ def _section(section: Section) -> str:
 def _block(block: Block) -> str:
     match block:
         case Paragraph():
-            return f'<p class="{block.style}">{escape(block.text)}</p>'
+            name = "h3" if block.style == "heading" else "p"
+            return f'<{name} class="{block.style}">{escape(block.text)}</{name}>'
         case Bullets():
             return f"<ul>{''.join(f'<li>{escape(it)}</li>' for it in block.items)}</ul>"
         case Facts():
@@ -144,4 +145,9 @@ def inline(svg: str, name: str, title: str) -> str:
     # Paths without a fill of their own are black: the glyphs of texts.
     start = f'<svg role="img" aria-label="{escape(title)}" fill="currentColor" '
     image = image.replace("<svg ", start, 1)
-    return re.sub(r'(<svg [^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", image, count=1), count=1)
+    return re.sub(
+        r'(<svg [^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", image, count=1),
+        count=1,
+    )

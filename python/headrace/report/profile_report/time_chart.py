@@ -337,5 +337,3 @@ def _array(values: pl.Series) -> np.ndarray:
 def caption_of_lines() -> str:
     """Return how the lines are to be read."""
     return f"Thin: samples. Thick: running mean over {RUNNING} samples. Dashed: baseline."
-
-

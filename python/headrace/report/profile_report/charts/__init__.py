@@ -7,16 +7,21 @@ from headrace.report.profile_report.charts import (
     application,
     cores,
     disks,
+    files,
     io_profile,
     memory,
     network,
     processes,
     remote,
+    requests,
     write_back,
 )
 from headrace.report.profile_report.data import ProfileData
 
-CHARTS: tuple[Callable[[ProfileData], Iterator[Chart]], ...] = (
+Charts = Callable[[ProfileData], Iterator[Chart]]
+"""Yields the charts of one kind; nothing without data for them."""
+
+OF_SAMPLES: tuple[Charts, ...] = (
     io_profile.charts,
     processes.charts,
     cores.charts,
@@ -27,4 +32,6 @@ CHARTS: tuple[Callable[[ProfileData], Iterator[Chart]], ...] = (
     network.charts,
     remote.charts,
 )
-"""In the order of the report. A chart without data yields nothing."""
+"""Charts over time, in the order of the report."""
+OF_TRACE: tuple[Charts, ...] = (requests.charts, files.charts)
+"""Charts of the captured trace."""

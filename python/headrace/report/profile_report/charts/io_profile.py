@@ -68,14 +68,13 @@ def busiest_core(data: ProfileData) -> pl.Series:
 
 def _busy(data: ProfileData, core: str) -> pl.Series:
     return data.sum(
-        *(
-            f"cpu.{core}.{state}"
-            for state in ("user", "system", "nice", "irq", "softirq", "steal")
-        )
+        *(f"cpu.{core}.{state}" for state in ("user", "system", "nice", "irq", "softirq", "steal"))
     )
 
 
 def _io_wait(data: ProfileData) -> pl.Series:
-    return data.sum(*(f"cpu.{core}.iowait" for core in data.cores)) if data.cores else data.column(
-        "cpu.iowait"
+    return (
+        data.sum(*(f"cpu.{core}.iowait" for core in data.cores))
+        if data.cores
+        else data.column("cpu.iowait")
     )

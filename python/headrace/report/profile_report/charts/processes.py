@@ -22,7 +22,9 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         table = table.with_columns(cores)
         busiest = (
             table.group_by("pid")
-            .agg(pl.col("name").last(), (pl.col("cores") * (pl.col("to_s") - pl.col("from_s"))).sum())
+            .agg(
+                pl.col("name").last(), (pl.col("cores") * (pl.col("to_s") - pl.col("from_s"))).sum()
+            )
             .filter(pl.col("cores") > 0)
             .sort("cores", "pid", descending=[True, False])
             .head(MOST)

@@ -29,6 +29,4 @@ def charts(data: ProfileData) -> Iterator[Chart]:
                 Panel("Calls", "1/s", calls, height=1.0),
                 Panel("Round trip", "s", round_trip, height=1.0),
             ]
-            yield from over_time(
-                f"{kind}-{number}", f"{title} {foreign(name, 60)}", data, panels
-            )
+            yield from over_time(f"{kind}-{number}", f"{title} {foreign(name, 60)}", data, panels)

@@ -17,14 +17,16 @@ from headrace.report.profile_report.sections import (
 )
 
 
-def sections(data: ProfileData, pictures: Sequence[Picture]) -> list[Section]:
-    """Return all sections in the order of the report."""
+def sections(
+    data: ProfileData, of_samples: Sequence[Picture], of_trace: Sequence[Picture]
+) -> list[Section]:
+    """Return all sections in the order of the report, with the charts of samples and trace."""
     return [
-        summary.section(data, pictures[:1]),
+        summary.section(data, of_samples[:1]),
         phases.section(data),
         worksheet.section(data),
-        charts.section(data, pictures[1:]),
-        trace.section(data),
+        charts.section(data, of_samples[1:]),
+        trace.section(data, of_trace),
         prediction.section(data),
         glossary.section(data),
         provenance.section(data),

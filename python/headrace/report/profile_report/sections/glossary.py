@@ -10,7 +10,10 @@ def section(data: ProfileData) -> Section:
     rows = [(word, it.meaning) for word, it in VERDICTS.items()]
     rows += [
         ("baseline", "The figures that this machine reaches in the same directory."),
-        ("predicted gain", "Simulated run time of the phase before the change, divided by that"
-         " after it, minus 1. It is given here as how many times as fast the phase runs."),
+        (
+            "predicted gain",
+            "Simulated run time of the phase before the change, divided by that"
+            " after it, minus 1. It is given here as how many times as fast the phase runs.",
+        ),
     ]
     return Section("glossary", "Words", [Facts(rows)])

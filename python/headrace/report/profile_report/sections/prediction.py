@@ -33,7 +33,7 @@ def section(data: ProfileData) -> Section:
     )
     left_out = [foreign(it) for key in omitted for it in found.get(key) or []]
     if left_out:
-        blocks += [Paragraph("Not modelled"), Bullets(left_out)]
+        blocks += [Paragraph("Not modelled", "heading"), Bullets(left_out)]
     scenarios = [
         (number, advice)
         for number, phase in enumerate(data.phases, 1)
@@ -42,7 +42,9 @@ def section(data: ProfileData) -> Section:
     ]
     scenarios.sort(key=lambda it: -it[1]["predicted_gain"])
     for number, advice in scenarios[:SCENARIOS]:
-        blocks.append(Paragraph(f"Scenario of {foreign(advice['change'], 60)}, phase {number}"))
+        blocks.append(
+            Paragraph(f"Scenario of {foreign(advice['change'], 60)}, phase {number}", "heading")
+        )
         blocks.append(Code(foreign_lines(advice["scenario"], 4000), "toml"))
     if len(scenarios) > SCENARIOS:
         rest = len(scenarios) - SCENARIOS

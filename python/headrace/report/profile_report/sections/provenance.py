@@ -17,7 +17,10 @@ def section(data: ProfileData) -> Section:
     if profile.get("id"):
         rows.append(("Identifier in the store", foreign(profile["id"], 60)))
     rows += [
-        (key.replace("_", " ").capitalize(), foreign(shown(key, environment[key])))
+        (
+            key.removesuffix("_bytes").replace("_", " ").capitalize(),
+            foreign(shown(key, environment[key])),
+        )
         for key in KEYS
         if environment.get(key) is not None
     ]

@@ -38,7 +38,10 @@ def section(data: ProfileData) -> Section:
             )
         )
     blocks.append(
-        Paragraph("The I/O profiles of the application are the chart of the verdict and those below.", "note")
+        Paragraph(
+            "The I/O profiles of the application are the chart of the verdict and those below.",
+            "note",
+        )
     )
     blocks += _evaluation(data)
     return Section("worksheet", "Application I/O profiling worksheet", blocks)
@@ -176,9 +179,12 @@ def _evaluation(data: ProfileData) -> list[Block]:
         for it in phase.get("evidence") or []
         if it.get("baseline")
     ]
-    blocks: list[Block] = [Paragraph("Evaluation: the I/O profile compared with the baseline")]
+    blocks: list[Block] = [
+        Paragraph("Evaluation: the I/O profile compared with the baseline", "heading")
+    ]
     blocks.append(Bullets(compared or ["No figure of a phase has a baseline."]))
-    blocks.append(Paragraph(f"Evaluation: distribution over the lifetime. {distribution(data)}"))
+    blocks.append(Paragraph("Evaluation: distribution over the lifetime", "heading"))
+    blocks.append(Paragraph(distribution(data)))
     rows = []
     for number, phase in enumerate(data.phases, 1):
         mark = verdict_words(phase["verdict"]).mark
@@ -219,11 +225,7 @@ def _activity(data: ProfileData) -> float | None:
         return None
     for names in (
         ["tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s"],
-        [
-            f"disk.{disk}.{word}_bytes_per_s"
-            for disk in data.disks
-            for word in ("read", "write")
-        ],
+        [f"disk.{disk}.{word}_bytes_per_s" for disk in data.disks for word in ("read", "write")],
     ):
         values = data.sum(*names) if names else pl.Series(dtype=pl.Float64)
         mean = weighted_mean(values, data.lengths) if values.len() else None
