@@ -72,9 +72,10 @@ class Interface(msgspec.Struct, frozen=True):
 def facts(directory: str | PathLike[str] | None = None, root: Path = Path("/")) -> dict[str, Any]:
     """Return the facts of this host, and of the disks below a directory.
 
-    They are stored as `worksheet` in the environment of a profile. The keys are `processors`, `memory_bytes`, `arrays`, `disks` and `interfaces`. With a
-    directory, `storage` names its file system, and all devices down to the disks. Unknown values
-    are None. `root` is the directory that contains `proc` and `sys`.
+    They are stored as `worksheet` in the environment of a profile. The keys are `processors`,
+    `memory_bytes`, `arrays`, `disks` and `interfaces`. With a directory, `storage` names its file
+    system, and all devices down to the disks. Unknown values are None. `root` is the directory
+    that contains `proc` and `sys`.
 
     Raises OSError if the directory does not exist.
     """

@@ -74,30 +74,30 @@ def phases(document: Document) -> RenderableType:
 
 def evidence(document: Document) -> RenderableType:
     """Return the table of figures that support the verdicts."""
-    columns = ("phase", "figure", "rule", "value", "baseline", "of it")
-    table = FittedTable("Evidence", 3, columns)
+    columns = ("phase", "figure", "value", "baseline", "of it", "rule")
+    table = FittedTable("Evidence", 2, columns, ("rule",))
     for number, phase in enumerate(document["phases"], 1):
         for it in phase.get("evidence") or []:
             baseline = it.get("baseline")
             table.add_row(
                 str(number),
-                it["figure"],
-                it["rule"],
+                plain_line(it["figure"]),
                 with_unit(it["value"], it["unit"]),
                 "" if baseline is None else with_unit(baseline, it["unit"]),
                 "" if baseline is None else share_of(it["value"], baseline),
+                plain_line(it["rule"]),
             )
     return table
 
 
 def advice(document: Document) -> RenderableType:
-    """Return the table of changes by the time that they save."""
-    columns = ("change", "description", "kind", "phase", "predicted", "saves")
-    table = FittedTable("Advice", 3, columns)
+    """Return the table of changes by the time that they save, and each change in words."""
+    columns = ("change", "predicted", "phase", "saves", "kind")
+    table = FittedTable("Advice", 1, columns, ("kind",))
+    lines = []
     for it in changes(document["phases"]):
         phase, gain = max(it.gains, key=lambda gain: gain[1])
-        table.add_row(
-            it.name, it.description, it.kind, str(phase), speedup(gain), duration(it.saved_s)
-        )
-    table.caption = "predicted by simulation of each change alone; saves: of the whole run"
-    return table
+        table.add_row(plain_line(it.name), speedup(gain), str(phase), duration(it.saved_s), it.kind)
+        lines.append(f"{plain_line(it.name)}: {plain_line(it.description)}")
+    table.caption = "simulated, each change alone; saves: of the whole run"
+    return Group(table, Text("\n" + "\n".join(lines)))

@@ -1,7 +1,8 @@
 """The report of a profile: one HTML file, a PDF, and its figures."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
@@ -17,6 +18,9 @@ from headrace.report.profile_values import timestamp
 
 __all__ = ["ProfileData", "write_report"]
 
+OnProgress: TypeAlias = Callable[[int, int, str], object]
+"""Callback with the steps done, their number and the name of the next one."""
+
 
 def write_report(
     target: Path,
@@ -24,12 +28,15 @@ def write_report(
     rates: pl.DataFrame | None = None,
     processes: pl.DataFrame | None = None,
     baseline: Mapping[str, Document] | None = None,
+    *,
+    on_progress: OnProgress | None = None,
 ) -> list[Path]:
     """Write `report.html`, `report.pdf` and `figures/*.svg` and `.png` into a directory.
 
     Parameters: the profile as decoded from profile.json; the rates and processes as
     `headrace.profile.recording` returns them; the figures of the baseline by name, each with
-    `value`, `unit` and `cpu`. Without `baseline`, those in the profile are used.
+    `value`, `unit` and `cpu`. Without `baseline`, those in the profile are used. `on_progress` is
+    called with the steps done, their number and the name of the next one.
 
     Returns the files in the order in which they were written. Raises OSError if one cannot be.
     """
@@ -40,13 +47,22 @@ def write_report(
     figures = target / "figures"
     written: list[Path] = []
     pictures: list[list[Picture]] = []
+    steps = [*OF_SAMPLES, *OF_TRACE]
     for kind in (OF_SAMPLES, OF_TRACE):
-        charts = [it for draw in kind for it in draw(data)]
-        written += plots.save_profile(figures, {it.name: it.figure for it in charts})
-        pictures.append([_picture(it, figures) for it in charts])
+        pictures.append([])
+        for draw in kind:
+            if on_progress is not None:
+                name = draw.__module__.rpartition(".")[2].replace("_", " ")
+                on_progress(steps.index(draw), len(steps) + 1, f"chart of {name}")
+            charts = list(draw(data))
+            written += plots.save_profile(figures, {it.name: it.figure for it in charts})
+            pictures[-1] += [_picture(it, figures) for it in charts]
+    if on_progress is not None:
+        on_progress(len(steps), len(steps) + 1, "documents")
+    version = foreign(profile.get("version", ""), 60)
     report = Report(
         title=f"Profile of {foreign(profile.get('name') or 'an application', 100)}",
-        subtitle=f"{timestamp(profile.get('started', ''))}, Headrace {profile.get('version', '')}",
+        subtitle=f"{timestamp(profile.get('started', ''))}, Headrace {version}",
         sections=sections(data, *pictures),
     )
     for name, contents in (

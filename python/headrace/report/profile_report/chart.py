@@ -26,4 +26,4 @@ def over_time(
     """Yield a chart of the panels over time, or nothing if none has data."""
     figure = time_chart(data, panels)
     if figure is not None:
-        yield Chart(name, title, f"{note} {caption_of_lines()}".strip(), figure)
+        yield Chart(name, title, f"{note} {caption_of_lines(panels)}".strip(), figure)

@@ -4,6 +4,7 @@ import re
 from html import escape as escape_html
 from importlib.resources import files
 
+from headrace.report.plain_text import plain
 from headrace.report.profile_report.content import (
     Block,
     Bullets,
@@ -15,7 +16,6 @@ from headrace.report.profile_report.content import (
     Section,
     Table,
 )
-from headrace.report.text_size import printable
 
 PAPER_COLOURS = {
     "#000000": "ink",
@@ -65,8 +65,7 @@ def render(report: Report) -> str:
 
 def escape(text: str) -> str:
     """Return a text as HTML, in which nothing is markup; it may stand in an attribute."""
-    # Line ends are kept for code.
-    return "\n".join(escape_html(printable(line)) for line in text.split("\n"))
+    return escape_html(plain(text))
 
 
 def _section(section: Section) -> str:
@@ -145,9 +144,6 @@ def inline(svg: str, name: str, title: str) -> str:
     # Paths without a fill of their own are black: the glyphs of texts.
     start = f'<svg role="img" aria-label="{escape(title)}" fill="currentColor" '
     image = image.replace("<svg ", start, 1)
-    return re.sub(
-        r'(<svg [^>]*?) width="[^"]*"',
-        r"\1",
-        re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", image, count=1),
-        count=1,
-    )
+    # The style sheet gives the width.
+    head, end, rest = image.partition(">")
+    return re.sub(r' (width|height)="[^"]*"', "", head) + end + rest

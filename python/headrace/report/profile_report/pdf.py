@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from headrace.report.plain_text import plain
 from headrace.report.profile_report.content import Report
-from headrace.report.text_size import printable
 
 LONG_WORD = re.compile(r"[^\s]{24,}")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
@@ -43,8 +43,7 @@ def _prepare(value: Any, key: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [_prepare(it, key) for it in value]
     if isinstance(value, str):
-        lines = "\n".join(map(printable, value.split("\n")))
-        return LONG_WORD.sub(lambda it: _breakable(it[0]), lines)
+        return LONG_WORD.sub(lambda it: _breakable(it[0]), plain(value))
     return value
 
 

@@ -6,6 +6,7 @@ in Hindman 2011, section 5.3.1. Baselines are dashed lines with a label on the r
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -243,7 +244,7 @@ def _samples(axes: Axes, middles: np.ndarray, values: np.ndarray, colour: str) -
         axes.plot(middles, values, color=colour, linewidth=0.6, alpha=0.45)
         return
     bins = np.linspace(0, len(values), MOST_POINTS // 2 + 1).astype(int)
-    parts = [slice(start, stop) for start, stop in zip(bins, bins[1:], strict=False)]
+    parts = [slice(start, stop) for start, stop in pairwise(bins)]
     known = [it for it in parts if not np.isnan(values[it]).all()]
     axes.fill_between(
         [float(middles[it].mean()) for it in known],
@@ -334,6 +335,8 @@ def _array(values: pl.Series) -> np.ndarray:
     return values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def caption_of_lines() -> str:
-    """Return how the lines are to be read."""
-    return f"Thin: samples. Thick: running mean over {RUNNING} samples. Dashed: baseline."
+def caption_of_lines(panels: Sequence[Panel]) -> str:
+    """Return how the lines of panels are to be read."""
+    text = f"Thin: samples. Thick: running mean over {RUNNING} samples of a phase."
+    levels = [level for it in panels if it.known() for level in it.levels]
+    return text + " Dashed: baseline." * any(it.value is not None for it in levels)

@@ -35,7 +35,7 @@ def _panels(data: ProfileData, disk: str) -> list[Panel]:
         Level("random write", data.value("random-write"), WRITE),
         Level("sync. write", data.value("sync-write"), COLOURS[2]),
     ]
-    queue = Level("2 × disks =", 2.0 * spindles(data, disk))
+    queue = Level("2 per disk:", 2.0 * spindles(data, disk))
     service = [column("read_service_s"), column("write_service_s")]
     return [
         Panel("Operations", "1/s", operations, levels),

@@ -48,14 +48,13 @@ def charts(data: ProfileData) -> Iterator[Chart]:
 
 
 def _processor_lines(data: ProfileData) -> list[Line]:
-    lines = [
+    return [
         Line("application", data.sum("tree.user", "tree.system"), COLOURS[6]),
         Line("of it in the kernel", data.column("tree.system"), COLOURS[3]),
         Line("its busiest thread", data.column("tree.busiest_thread"), COLOURS[1], "dotted"),
         Line("busiest core", busiest_core(data), COLOURS[2]),
         Line("I/O wait of all cores", _io_wait(data), COLOURS[5]),
     ]
-    return lines
 
 
 def busiest_core(data: ProfileData) -> pl.Series:

@@ -35,7 +35,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
             label = f"{foreign(name, 20)} ({pid})"
             lines.append(Line(label, values.fill_null(0.0), COLOURS[number]))
     kernel = data.column("cpu.kernel_threads")
-    lines.append(Line("kernel threads of I/O", kernel, COLOURS[6], "dashed"))
+    lines.append(Line("kernel threads of I/O", kernel, COLOURS[6], "dotted"))
     note = "Processor time of the busiest processes in percent of one core."
     yield from over_time(
         "processes", "Processes", data, [Panel("Processors", "%", lines, height=2.0)], note

@@ -21,6 +21,7 @@ METADATA = ("create", "stat", "remove")
 UNEVEN = 2.0
 """I/O is uneven if the busiest phase moves more times as much per second as the quietest one. The
 source gives no limit; this one is ours."""
+MARK = "X"
 MARKS = ("CPU", "memory", "I/O")
 NOT_MEASURED = "not measured"
 
@@ -192,7 +193,7 @@ def _evaluation(data: ProfileData) -> list[Block]:
             [
                 str(number),
                 f"{figure(phase['from_s'])} to {figure(phase['to_s'])}",
-                *("×" if mark == it else "" for it in MARKS),
+                *(MARK if mark == it else "" for it in MARKS),
                 foreign(phase["verdict"], 40),
             ]
         )
