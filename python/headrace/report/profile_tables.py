@@ -9,7 +9,7 @@ from headrace.report.profile_values import (
     Document,
     changes,
     share_of,
-    speedup,
+    times,
     with_unit,
 )
 from headrace.report.units import duration, figure, percent
@@ -55,7 +55,7 @@ def heading(document: Document) -> Text:
 
 def phases(document: Document) -> RenderableType:
     """Return the table of phases."""
-    columns = ("phase", "verdict", "best advice", "from s", "to s", "share %", "predicted")
+    columns = ("phase", "verdict", "best advice", "from s", "to s", "share %", "predicted speed")
     table = FittedTable("Phases", 3, columns, ("share %",))
     total = document["duration_s"] or 1.0
     for number, phase in enumerate(document["phases"], 1):
@@ -67,7 +67,7 @@ def phases(document: Document) -> RenderableType:
             figure(phase["from_s"]),
             figure(phase["to_s"]),
             percent((phase["to_s"] - phase["from_s"]) / total),
-            "" if best is None else speedup(best["predicted_gain"]),
+            "" if best is None else times(best["predicted_gain"]),
         )
     return table
 
@@ -92,12 +92,12 @@ def evidence(document: Document) -> RenderableType:
 
 def advice(document: Document) -> RenderableType:
     """Return the table of changes by the time that they save, and each change in words."""
-    columns = ("change", "predicted", "phase", "saves", "kind")
+    columns = ("change", "predicted speed", "phase", "saves", "kind")
     table = FittedTable("Advice", 1, columns, ("kind",))
     lines = []
     for it in changes(document["phases"]):
         phase, gain = max(it.gains, key=lambda gain: gain[1])
-        table.add_row(plain_line(it.name), speedup(gain), str(phase), duration(it.saved_s), it.kind)
+        table.add_row(plain_line(it.name), times(gain), str(phase), duration(it.saved_s), it.kind)
         lines.append(f"{plain_line(it.name)}: {plain_line(it.description)}")
     table.caption = "simulated, each change alone; saves: of the whole run"
     return Group(table, Text("\n" + "\n".join(lines)))

@@ -42,6 +42,11 @@ def speedup(gain: float) -> str:
     return f"{1 + gain:.2f} times as fast"
 
 
+def times(gain: float) -> str:
+    """Return the same in two words."""
+    return f"{1 + gain:.2f} times"
+
+
 def timestamp(text: object) -> str:
     """Return a time in ISO 8601 as date and time."""
     try:

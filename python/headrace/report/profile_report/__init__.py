@@ -33,12 +33,20 @@ def write_report(
 ) -> list[Path]:
     """Write `report.html`, `report.pdf` and `figures/*.svg` and `.png` into a directory.
 
-    Parameters: the profile as decoded from profile.json; the rates and processes as
-    `headrace.profile.recording` returns them; the figures of the baseline by name, each with
-    `value`, `unit` and `cpu`. Without `baseline`, those in the profile are used. `on_progress` is
-    called with the steps done, their number and the name of the next one.
+    Parameters:
+        target: The directory, which is made if need be.
+        profile: The profile, as decoded from profile.json.
+        rates: The samples, as `headrace.profile.recording.rates` returns them.
+        processes: The same by process, as `processes` there returns them.
+        baseline: Figures by name, each with `value`, `unit` and `cpu`; without it, those in the
+            profile.
+        on_progress: Called with the steps done, their number and the name of the next one.
 
-    Returns the files in the order in which they were written. Raises OSError if one cannot be.
+    Returns:
+        The files in the order in which they were written.
+
+    Raises:
+        OSError: if a file cannot be written.
     """
     if baseline is None:
         baseline = (profile.get("baseline") or {}).get("figures") or {}

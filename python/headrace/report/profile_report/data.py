@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 Document = Mapping[str, Any]
@@ -43,8 +44,7 @@ class ProfileData:
     @property
     def duration_s(self) -> float:
         """Duration of the run in seconds."""
-        last = self.rates["to_s"].max() if self.rates.height else None
-        return float(self.profile.get("duration_s") or last or 0.0)
+        return float(self.profile.get("duration_s") or maximum(self.rates["to_s"]))
 
     def value(self, figure: str) -> float | None:
         """Return a figure of the baseline; None if it has none."""
@@ -105,8 +105,8 @@ class ProfileData:
     def disks(self) -> list[str]:
         """Disks by the amount of data that they moved, and at most four.
 
-        Partitions and members of one that is listed are not among them, nor are disks that moved
-        less than 1 % of what the first one did.
+        Partitions and members of a listed disk are not among them. Disks that moved less than 1 %
+        of the first one's data are not, either.
         """
         moved = {name: self._moved("disk", name) for name in self.instances("disk")}
         active = [name for name in moved if moved[name] > 0]
@@ -153,3 +153,9 @@ def weighted_mean(values: pl.Series, lengths: pl.Series) -> float | None:
     if seconds <= 0:
         return None
     return float((values.filter(known) * lengths.filter(known)).sum()) / seconds
+
+
+def maximum(values: pl.Series) -> float:
+    """Return the largest known value; 0 if none is known."""
+    array = values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return float(np.nanmax(array)) if np.isfinite(array).any() else 0.0

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from headrace.report.figures.style import COLOURS, short
-from headrace.report.profile_report.data import Document, ProfileData
+from headrace.report.profile_report.data import Document, ProfileData, maximum
 from headrace.report.units import size
 from headrace.report.verdict_words import verdict_words
 
@@ -122,7 +122,7 @@ def empty_time_chart(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with the strip of phases, and empty axes of given heights in inches.
 
-    Each has room for its legend of so many rows above it; `right` is the room beside them. All
+    Each has room for the rows of its legend above it; `right` is the room beside them. All
     places are computed here, because Matplotlib's own layout takes most of the time of a figure.
     """
     rooms = [LEGEND_ROW * rows + GAP for rows in legend_rows]
@@ -226,7 +226,7 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
 
 
 def _largest(line: Line) -> float:
-    return float(line.values.fill_nan(None).max() or 0.0)  # type: ignore[arg-type]
+    return maximum(line.values)
 
 
 def _legend_columns(labels: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from headrace.report.profile_report.chart import Chart
-from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import SMALL, empty_time_chart
 
 STATES = {
@@ -52,7 +52,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     bar.set_label("busy, %", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     middles = ((data.rates["from_s"] + data.rates["to_s"]) / 2).to_numpy()
-    states = [it for it in STATES if (data.column(f"cpu.{it}").max() or 0) > 0]
+    states = [it for it in STATES if maximum(data.column(f"cpu.{it}")) > 0]
     shares = [data.column(f"cpu.{it}").fill_null(0.0).to_numpy() for it in states]
     if shares:
         lower.stackplot(

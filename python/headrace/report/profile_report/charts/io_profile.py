@@ -9,7 +9,7 @@ import polars as pl
 
 from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
-from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import READ, WRITE, Level, Line, Panel
 
 DASHES = ("solid", "dotted", "dashdot")
@@ -22,7 +22,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         Line(f"{disk} {word}", data.column(f"disk.{disk}.{word}_bytes_per_s"), colour, dashes)
         for disk, dashes in zip(disks, DASHES, strict=False)
         for word, colour in (("read", READ), ("write", WRITE))
-        if (data.column(f"disk.{disk}.{word}_bytes_per_s").max() or 0) > 0
+        if maximum(data.column(f"disk.{disk}.{word}_bytes_per_s")) > 0
     ]
     levels = [
         Level("block read", data.value("block-read"), READ),

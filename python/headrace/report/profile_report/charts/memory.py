@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
-from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import Level, Line, Panel
 
 
@@ -17,8 +17,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         Line("application", data.column("tree.resident_bytes"), COLOURS[6]),
         Line("swap used", data.column("memory.swap_used_bytes"), COLOURS[3]),
     ]
-    total = data.column("memory.total_bytes").max()
-    levels = [Level("total", float(total), "#444444")] if isinstance(total, float) else []
+    levels = [Level("total", maximum(data.column("memory.total_bytes")) or None)]
     swap = [
         Line("swap in", data.column("paging.swap_in_bytes_per_s"), COLOURS[1]),
         Line("swap out", data.column("paging.swap_out_bytes_per_s"), COLOURS[3]),

@@ -7,7 +7,7 @@ import polars as pl
 from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
 from headrace.report.profile_report.content import foreign
-from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import READ, WRITE, Level, Line, Panel
 
 FAULTS = ("errors", "drops", "collisions")
@@ -42,7 +42,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         for number, word in enumerate(FAULTS)
     ]
     faults.append(Line("TCP retransmits", data.column("tcp.retransmits_per_s"), COLOURS[6]))
-    faults = [it for it in faults if (it.values.max() or 0) > 0]
+    faults = [it for it in faults if maximum(it.values) > 0]
     panels.append(Panel("Faults", "1/s", faults, height=1.0))
     note = "Rates of the interfaces that moved data." + (
         "" if faults else " No errors, drops, collisions or retransmits."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
 from headrace.report.profile_report.content import foreign
-from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import READ, WRITE, Line, Panel
 
 KINDS = {"nfs": "NFS", "lustre": "Lustre"}
@@ -21,7 +21,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
                 Line("write", data.column(f"{at}.write_bytes_per_s"), WRITE),
             ]
             calls = [Line("calls", data.column(f"{at}.calls_per_s"), COLOURS[2])]
-            if not any((it.values.max() or 0) > 0 for it in [*rates, *calls]):
+            if not any(maximum(it.values) > 0 for it in [*rates, *calls]):
                 continue
             round_trip = [Line("round trip", data.column(f"{at}.rtt_s"), COLOURS[6])]
             panels = [
