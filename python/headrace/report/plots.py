@@ -154,6 +154,11 @@ def save_kernel_trace(
     return _save(directory, figures)
 
 
+def save_profile(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Write the figures of a profile by their names, as `save` does."""
+    return _save(directory, figures)
+
+
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     written = []

@@ -220,7 +220,7 @@ def _finish(
     """Save and print a profile."""
     from headrace.profile import document
     from headrace.profile.analysis import samples_table, stored_document
-    from headrace.report.profile_tables import profile as table
+    from headrace.report.profile_usage_table import profile_usage as table
 
     text = document.to_json(profile)
     with atomic_file(recorded / DOCUMENT) as partial:
