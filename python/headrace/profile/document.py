@@ -110,6 +110,10 @@ class Profile(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
 
+FILE = "profile.json"
+"""Name of the document in a profile directory."""
+
+
 def to_json(profile: Profile) -> bytes:
     """Return the document as JSON."""
     return msgspec.json.format(msgspec.json.encode(profile), indent=2)

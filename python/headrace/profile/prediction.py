@@ -12,7 +12,7 @@ import polars as pl
 
 import headrace as hr
 from headrace.profile.paced_trace import write_paced
-from headrace.simulate.parallel_runs import ParallelRuns
+from headrace.simulate import ParallelRuns
 
 OUTPUT_VOLUME = "output"
 """Name of the volume that a change adds for files that are only written."""

@@ -3,6 +3,7 @@
 import errno
 import os
 import select
+import shutil
 import signal
 import subprocess
 import threading
@@ -28,6 +29,17 @@ class CannotStart(Exception):
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
+
+
+def check_program(name: str) -> None:
+    """Raise CannotStart if there is no such program; a tracer would start, and fail."""
+    if shutil.which(name) is not None:
+        return
+    there = os.path.exists(name)
+    reason = "permission denied" if there else "no such file or directory"
+    hint = "" if there else ": expected a program in PATH, or its path"
+    status = NOT_EXECUTABLE if there else NOT_FOUND
+    raise CannotStart(f"{name}: cannot start: {reason}{hint}", status)
 
 
 class Program:

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from headrace import __version__, environment, ranks
+from headrace.profile.capture import METHODS
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
-from headrace.profile.program import CannotStart, End, Program, signals_given_to
+from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
 from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
 
@@ -247,8 +247,8 @@ def _sample(
 def _start(request: Request, target: _Target, directory: Path) -> Program:
     command = list(request.command)
     if request.capture != "none":
-        capture = import_module("headrace.profile.capture")
-        command = capture.METHODS[request.capture].wrap(command, trace_path(directory, request))
+        check_program(command[0])
+        command = METHODS[request.capture].wrap(command, trace_path(directory, request))
         target.watched.tracer = os.path.basename(command[0])
     program = Program(command, request.stdout)
     target.program.append(program.number)
@@ -257,7 +257,7 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
 
 def trace_path(directory: Path, request: Request) -> Path:
     """Return the file of the captured trace."""
-    return directory / f"trace.{request.capture}"
+    return directory / f"trace{METHODS[request.capture].suffix}"
 
 
 def _status(request: Request, of_program: int | None, end: End) -> int:

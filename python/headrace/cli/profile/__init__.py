@@ -3,7 +3,7 @@
 import typer
 
 from headrace.cli.default_command import DefaultCommandGroup
-from headrace.cli.profile import record
+from headrace.cli.profile import record, report
 
 
 class ProfileGroup(DefaultCommandGroup):
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command(ProfileGroup.default, context_settings={"allow_interspersed_args": False})(
     record.record
 )
+app.command("report")(report.report)
 
 
 @app.callback()

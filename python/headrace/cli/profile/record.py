@@ -4,13 +4,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace import ranks
+from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, show, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.exit_codes import report_failure
@@ -18,8 +18,6 @@ from headrace.files import atomic_file
 
 if TYPE_CHECKING:
     from headrace.profile.document import Profile
-
-DOCUMENT = "profile.json"
 
 
 class Capture(StrEnum):
@@ -102,6 +100,15 @@ def record(
         Path | None,
         typer.Option("--machine", metavar="FILE", help="Machine file for predictions."),
     ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules", metavar="FILE", help="File that changes thresholds of the verdicts' rules."
+        ),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html and report.pdf.")
+    ] = True,
     advice: Annotated[
         bool, typer.Option("--advice/--no-advice", help="Predict the gain of changes.")
     ] = True,
@@ -123,7 +130,7 @@ def record(
     if again is not None:
         if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
             raise ValueError("--again runs and watches nothing: leave the other options out")
-        profile, status = _evaluate(again, machine, directory, advice), 0
+        profile, status = _evaluate(again, machine, directory, rules, advice), 0
         recorded = again
     else:
         from headrace.profile.program import CannotStart
@@ -140,7 +147,7 @@ def record(
             name=name,
             output=output,
             directory=directory,
-            capture=_method(capture),
+            capture=_method(capture, bool(command)),
             stdout=sys.stderr.fileno() if as_json else None,
         )
         try:
@@ -152,30 +159,23 @@ def record(
             return done.status
         recorded, status = done.directory, done.status
         print(f"recorded in {recorded}", file=sys.stderr)
-        profile = _evaluate(recorded, machine, directory, advice)
+        profile = _evaluate(recorded, machine, directory, rules, advice)
     _finish(profile, recorded, as_json, stored, known_labels)
+    if report:
+        write_files(recorded)
     return status
 
 
-def _method(capture: Capture | None) -> str:
-    """Return the method of a capture. Raises ValueError if this version does not have it."""
-    if capture in (None, Capture.NONE):
-        return Capture.NONE.value
-    assert capture is not None
-    methods = _methods()
-    if capture.value not in methods:
-        known = ", ".join([Capture.NONE.value, *methods])
-        raise ValueError(f"--capture {capture.value}: expected one of {known}")
-    return capture.value
+def _method(capture: Capture | None, starts: bool) -> str:
+    """Return the method of a capture; by default `auto` where a program is started.
 
+    Raises ValueError if it does not work here.
+    """
+    from headrace.profile.capture import choose
 
-def _methods() -> list[str]:
-    """Return the names of the methods that this version has."""
-    try:
-        capture = import_module("headrace.profile.capture")
-    except ModuleNotFoundError:
-        return []
-    return list(capture.METHODS)
+    if capture is None:
+        capture = Capture.AUTO if starts else Capture.NONE
+    return choose(capture.value).name
 
 
 @contextmanager
@@ -200,7 +200,11 @@ def _watching(shown: bool, seconds: float | None) -> Iterator[Callable[[float], 
 
 
 def _evaluate(
-    recorded: Path, machine: Path | None, baseline_directory: Path, advice: bool
+    recorded: Path,
+    machine: Path | None,
+    baseline_directory: Path,
+    rules: Path | None,
+    advice: bool,
 ) -> "Profile":
     from headrace.profile.analysis import analyse
 
@@ -209,6 +213,7 @@ def _evaluate(
             recorded,
             machine=machine,
             baseline_directory=baseline_directory,
+            rules=rules,
             advice=advice,
             on_progress=on_progress,
         )
@@ -220,10 +225,11 @@ def _finish(
     """Save and print a profile."""
     from headrace.profile import document
     from headrace.profile.analysis import samples_table, stored_document
-    from headrace.report.profile_usage_table import profile_usage as table
+    from headrace.report.profile_tables import profile_tables
+    from headrace.report.profile_usage_table import profile_usage
 
     text = document.to_json(profile)
-    with atomic_file(recorded / DOCUMENT) as partial:
+    with atomic_file(recorded / document.FILE) as partial:
         partial.write_bytes(text + b"\n")
     identifier = None
     if stored:
@@ -242,4 +248,6 @@ def _finish(
         return
     if identifier is not None:
         print(f"in the store: {identifier}")
-    show(table(stored_document(profile)))
+    stored_form = stored_document(profile)
+    show(profile_usage(stored_form))
+    show(profile_tables(stored_form))

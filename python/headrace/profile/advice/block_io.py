@@ -19,17 +19,17 @@ def _apply(case: Case, context: Context) -> Changed | None:
     operation = pl.col("operation").cast(pl.String)
     data = case.records.filter(operation.is_in(["read", "write"]) & (pl.col("size") > 0))
     small = data.filter(pl.col("size") <= LARGEST_BUFFER)
-    if data.is_empty() or small["size"].sum() < 0.8 * data["size"].sum():
+    if float(small["size"].sum()) <= 0.8 * float(data["size"].sum()):
         return None
     seconds = 0.0
     for name, figure in (("read", "character-read"), ("write", "character-write")):
         rate, block = context.baseline.get(figure), context.baseline.get(f"cached-{name}")
         if rate is None:
             return None
-        moved = small.filter(operation == name)["size"].sum()
+        moved = float(small.filter(operation == name)["size"].sum())
         # The call that fills or empties the buffer stays.
         seconds += moved * max(1 / rate - (1 / block if block else 0.0), 0.0)
-    computing = case.records["gap_ns"].sum() / 1e9
+    computing = float(case.records["gap_ns"].sum()) / 1e9
     if computing <= 0 or seconds < LEAST_SHARE * computing:
         return None
     left = max(1 - seconds / computing, 0.0)

@@ -36,9 +36,3 @@ class Change:
     apply: Callable[[Case, Context], Changed | None]
     """Returns the case with the change, or None where it does not apply."""
     source: str
-
-
-def share_of(case: Case, *operations: str) -> float:
-    """Return the share of a case's operations that are of some kinds."""
-    names = case.records["operation"].cast(str)
-    return 0.0 if names.is_empty() else float(names.is_in(list(operations)).mean() or 0.0)

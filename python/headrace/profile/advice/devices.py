@@ -8,7 +8,7 @@ DISK: frozenset[Verdict] = frozenset(("disk-read", "disk-write", "rewrite", "lat
 PATHS = ("machine.device.", "servers.device.", "servers.machine.device.")
 
 
-def _scaled(case: Case, rate: float, seconds: float) -> Case | None:
+def _scaled(case: Case, description: str, rate: float, seconds: float) -> Changed | None:
     """The case on devices with other rates and times."""
     factors = {"rate": rate, "seconds": seconds}
     units = {"rate": "B/s", "seconds": "s"}
@@ -18,22 +18,29 @@ def _scaled(case: Case, rate: float, seconds: float) -> Case | None:
         for field in case.quantities(prefix)
         if factors.get(field.quantity, 1.0) != 1.0
     }
-    return case.with_sets(sets) if sets else None
+    return Changed(case.with_sets(sets), description) if sets else None
 
 
 def _striping(case: Case, _: Context) -> Changed | None:
     changed = _scaled(case, rate=2.0, seconds=1.0)
-    return changed and Changed(changed, "stripe over two devices of the same kind (RAID-0)")
+    return (
+        None
+        if changed is None
+        else Changed(changed, "stripe over two devices of the same kind (RAID-0)")
+    )
 
 
 def _faster(case: Case, _: Context) -> Changed | None:
     changed = _scaled(case, rate=2.0, seconds=0.5)
-    return changed and Changed(changed, "use a device with twice the rate and half the latency")
+    return (
+        None
+        if changed is None
+        else Changed(changed, "use a device with twice the rate and half the latency")
+    )
 
 
 def _low_latency(case: Case, _: Context) -> Changed | None:
-    changed = _scaled(case, rate=1.0, seconds=0.1)
-    return changed and Changed(changed, "use a device with a tenth of the latency")
+    return _scaled(case, "use a device with a tenth of the latency", rate=1.0, seconds=0.1)
 
 
 STRIPING = Change(

@@ -1,5 +1,7 @@
 """Separate devices for what is read and what is written."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from headrace.profile.advice.change import Change, Changed, Context
@@ -7,8 +9,6 @@ from headrace.profile.prediction import Case, is_local
 
 
 def _apply(case: Case, _: Context) -> Changed | None:
-    from dataclasses import replace
-
     operation = pl.col("operation").cast(pl.String)
     read = case.records.filter(operation == "read")["file"].unique()
     written = case.records.filter(operation == "write")["file"].unique()
