@@ -15,7 +15,7 @@ import psutil
 from headrace import _core
 from headrace.calibrate import kernel_settings, mount_of, run_workload
 from headrace.environment import of_directory
-from headrace.measure import Measurement, measure_strict, network
+from headrace.measure import Measurement, load, measure_strict, network
 from headrace.profile.baseline import characters, memory_copy
 from headrace.profile.baseline.baseline import Baseline, Figure, Prediction
 from headrace.profile.baseline.cases import (
@@ -143,8 +143,6 @@ def measure_baseline(
     """
     if file is not None and (file < BLOCK or file % BLOCK):
         raise ValueError(f"--file: {file} B: expected a multiple of 8 KiB")
-    if quick and file is not None:
-        raise ValueError("--file: --quick chooses the size of the file: leave one of them out")
     if (peer is None) != (token is None):
         raise ValueError("--peer: expected both --peer and --token, or neither")
     machine_file = None if machine is None else check_machine(machine)
@@ -155,6 +153,15 @@ def measure_baseline(
     # Pilot, characters and copies; then simulations, those of characters included.
     steps = _Steps(on_progress, 2 * measured + 5 + (peer is not None))
     found = _Findings()
+    if file is not None:
+        # Before anything is measured, so that a lack of space costs no time.
+        for case in cases(replace(_NOTHING, file=file), 1):
+            if case.name in ("block-write", "rewrite"):
+                _core.check_room(load(case.text), directory)
+    if peer is not None and token is not None:
+        # First: a wrong address should not cost a minute.
+        steps.next("network")
+        _network(peer, token, effort, found)
     steps.next("pilot")
     sizes = _sizes(directory, file, effort)
     with characters.compiled() as program:
@@ -165,9 +172,6 @@ def measure_baseline(
         _characters(program, directory, sizes, found)
     steps.next("memory-copy")
     _memory_copy(effort, found)
-    if peer is not None and token is not None:
-        steps.next("network")
-        _network(peer, token, effort, found)
     baseline = Baseline(
         version=_core.VERSION,
         environment=environment,
@@ -184,7 +188,8 @@ def measure_baseline(
     return baseline
 
 
-_NOTHING = Sizes(PAGE, 0, 0, 0, 0, 0.0, 0.0, 0)
+_NOTHING = Sizes(PAGE, PAGE, PAGE, PAGE, PAGE, 0.0, 0.0, 1)
+"""Sizes of cases that are not run."""
 
 
 def file_rule(file: int | None, memory: int) -> str:
@@ -198,15 +203,13 @@ def _sizes(directory: str | PathLike[str], file: int | None, effort: Effort) -> 
     """Choose the amounts of work by a short measurement."""
     pilot = Sizes(PILOT_BYTES, 0, 0, 0, 0, 0.0, 0.0, PILOT_NAMES)
     write, names = (it for it in cases(pilot, 1) if it.name in ("block-write", "names"))
-    (wrote,), (created,) = _passes(write, directory), _passes(names, directory)
-    rate, per_second = (
-        case.readings[0].value(it.document) for case, it in ((write, wrote), (names, created))
-    )
     free = psutil.disk_usage(os.fspath(directory)).free
     memory = psutil.virtual_memory()
     if file is None:
+        rate = write.readings[0].value(_run(write.text, directory).document)
         size = min(rate * effort.device_s, 2 * memory.total, free / 4)
-        file = max(int(size) // MIB, 16) * MIB
+        file = max(int(size) // MIB, PILOT_BYTES // MIB) * MIB
+    per_second = names.readings[0].value(_run(names.text, directory).document)
     return Sizes(
         file=file,
         characters=min(file, effort.largest_characters),

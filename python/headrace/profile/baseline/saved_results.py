@@ -7,7 +7,8 @@ from typing import Any
 
 from headrace import _core
 from headrace.document_io import read_document
-from headrace.environment import of_directory, started_of, timestamp
+from headrace.environment import check, of_directory, started_of, timestamp
+from headrace.fields import WrongField
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.baseline import Baseline, Figure
 from headrace.profile.baseline.cases import BLOCK, FIGURES, PAGE
@@ -46,23 +47,24 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
     started, before = [], None
     for name in names:
         document = _read(name)
+        environment = document.get("environment")
         try:
+            check("environment", environment)
             found = dict(_figures(name, document))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            moment = started_of(document)
+        except (AttributeError, LookupError, TypeError, ValueError, WrongField) as error:
             raise ValueError(f"{name}: the result is damaged: {error!r}") from None
         if not found:
             raise ValueError(
                 f"{name}: it has no figure of a baseline: expected a result of headrace bench disk,"
                 " sweep or net"
             )
-        environment = document.get("environment")
         if not isinstance(environment, Mapping) or "host" not in environment:
             raise ValueError(f"{name}: it does not say where it was measured: measure it again")
         _check_same(name, environment, here)
         if before is not None and (other := changes.differences(before, environment)):
             raise ValueError(f"{name}: differs from {names[0]}: {other[0]}")
         before = environment if before is None else before
-        moment = started_of(document)
         started += [moment] if moment is not None else []
         figures |= found
     if before is None:
