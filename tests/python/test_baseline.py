@@ -231,7 +231,7 @@ def test_a_file_beyond_the_background_limit_is_written_meanwhile() -> None:
 
     def rate(size: int) -> str:
         text = machine_text(KNOWN, {}, settings, {}, size)
-        return re.findall(r'device_write_rate = "(.+) B/s"', text)[0]
+        return str(re.findall(r'device_write_rate = "(.+) B/s"', text)[0])
 
     assert float(rate(32 * MIB)) == pytest.approx(200e6)
     assert float(rate(8 * MIB)) == pytest.approx(250e6)

@@ -48,7 +48,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, kw_only=True):
-    """What a machine and the file system under a directory can do."""
+    """Figures of a machine and the file system under a directory, with their self-check."""
 
     version: str
     """Version of Headrace."""

@@ -66,7 +66,7 @@ QUICK = Effort(0.5, 0.15, 3, 16 * MIB, 2048)
 
 @dataclass
 class _Findings:
-    """What was measured so far."""
+    """Figures measured so far, and what limits them."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)

@@ -40,8 +40,8 @@ def predict(
 def check_machine(path: Path) -> str:
     """Return the text of a machine file.
 
-    Raises ScenarioError, with the position, if a scenario cannot have it as its system, OSError if
-    it cannot be read, ValueError if it has another suffix.
+    Raises ScenarioError, with the position, if a scenario cannot have it as its system. Raises
+    OSError if it cannot be read, ValueError if it has another suffix.
     """
     if path.suffix != ".toml":
         raise ValueError(

@@ -31,7 +31,7 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
         Directory on the file system that the results were measured on.
     names
         Files that `headrace bench disk`, `sweep` or `net` saved with `-o`, or `results:ID` in the
-        store. Of two results with one figure, the later counts.
+        store. If two results have one figure, the later one counts.
 
     Raises
     ------
@@ -149,8 +149,11 @@ def _figure(name: str, row: Document, value: float, unit: str) -> Figure:
 
 
 def _sweep(name: str, document: Document) -> Named:
-    """Yield the figures of the largest file: random transfers of 4 KiB without the page cache,
-    cached ones of the size nearest to that of block figures."""
+    """Yield the figures of the largest file.
+
+    Random transfers of 4 KiB have to bypass the page cache. Cached ones are of the size nearest to
+    that of block figures.
+    """
     largest = max(row["file"] for row in document["summary"])
     rows = [row for row in document["summary"] if row["file"] == largest and row["median"]]
     nearest = min({row["block"] for row in rows}, key=lambda it: abs(it - BLOCK), default=0)
