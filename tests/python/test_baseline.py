@@ -28,7 +28,7 @@ from headrace.profile.baseline import (
     measurement,
     prediction,
 )
-from headrace.profile.baseline.cases import FIGURES, Sizes, cases, character_cases
+from headrace.profile.baseline.cases import FIGURES, Sizes, cases, character_cases, concurrent_case
 from headrace.profile.baseline.machine import SYSTEMS, machine_text
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -81,7 +81,7 @@ def test_every_figure_is_measured_stored_and_found(below: Path, place: Path) -> 
         below, file=MIB, quick=True, on_progress=lambda *step: steps.append(step)
     )
     assert list(below.iterdir()) == []
-    assert found.left_out == {}
+    assert found.missing == {}
     assert list(found.figures) == [name for name in FIGURES if name not in NETWORK]
     for name, figure in found.figures.items():
         assert figure.value > 0, name
@@ -90,6 +90,7 @@ def test_every_figure_is_measured_stored_and_found(below: Path, place: Path) -> 
     # Nothing simulates a copy of memory.
     predicted = {it.figure for it in found.self_check}
     assert predicted == set(found.figures) - {"memory-copy"}
+    assert found.concurrency is not None and found.concurrency > 0
     assert found.largest_error in found.self_check
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
@@ -152,7 +153,7 @@ def test_a_figure_that_fails_is_left_out_and_named(
 
     monkeypatch.setattr(measurement, "_run", failing)
     found = measure_baseline(below, file=MIB, quick=True)
-    assert found.left_out == {"rewrite": "read-write: input/output error"}
+    assert found.missing == {"rewrite": "read-write: input/output error"}
     assert "rewrite" not in found.figures
     assert "rewrite" not in {it.figure for it in found.self_check}
 
@@ -224,6 +225,14 @@ def test_the_machine_has_the_figures(system: str) -> None:
     assert found["sync-write"] == pytest.approx(KNOWN["sync-write"], rel=0.02)
     assert found["block-read"] == pytest.approx(KNOWN["block-read"], rel=0.1)
     assert found["block-write"] == pytest.approx(KNOWN["block-write"], rel=0.1)
+
+
+@pytest.mark.parametrize("concurrency", [2.0, 5.2, 11.0])
+def test_the_device_serves_as_many_at_once(concurrency: float) -> None:
+    text = machine_text(KNOWN, {}, {"machine.cpu.cores": "16"}, {}, 32 * MIB, concurrency)
+    case = concurrent_case(Sizes(32 * MIB, 0, 0, 0, 0, 0.1, 1.0, 0))
+    rate = prediction.predict(text, [case])["concurrent-read"]
+    assert rate == pytest.approx(round(concurrency) * KNOWN["random-read"], rel=0.05)
 
 
 def test_a_file_beyond_the_background_limit_is_written_meanwhile() -> None:
@@ -378,6 +387,8 @@ def test_the_command_measures_shows_and_saves(headrace: Command, below: Path) ->
     assert list(below.iterdir()) == []
     saved = json.loads((below.parent / "saved.json").read_text())
     assert msgspec.to_builtins(Baseline.from_document(saved).figures) == document["figures"]
+    # It can be taken into another store.
+    assert headrace("results", "import", below.parent / "saved.json").returncode == 0
     work = below.parent / "work.toml"
     work.write_text('system = "machine.toml"\n[[workload]]\nblock = "1 MiB"\n')
     assert headrace("run", work, "--no-store").returncode == 0

@@ -1,6 +1,6 @@
 """A coarse simulated machine, whose parameters follow from the figures of a baseline.
 
-Not modelled: hard disks' seeks by distance, the levels of the processor's caches, effects of
+Not modelled: hard disks' seeks, the levels of the processor's caches, memory bandwidth shared by
 several processes, other writers. `headrace calibrate` measures such parameters one by one.
 """
 
@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from headrace.profile.baseline.cases import BLOCK, CHARACTERS, PAGE
 from headrace.report.units import binary_size
 
+LEAST_DEPTH = 2
+"""Least queue depth: with read-ahead, one transfer waits while another is served."""
 FASTEST = 63e9
 """Upper limit of a device's rate in bytes per second: sixteen lanes of PCI Express 5.0."""
 DEFAULT_SYSTEM = "ext4"
@@ -53,6 +55,7 @@ def machine_text(
     settings: Mapping[str, str],
     environment: Mapping[str, Any],
     file_bytes: int | None,
+    concurrency: float | None = None,
 ) -> str:
     """Return the TOML of the machine.
 
@@ -68,6 +71,8 @@ def machine_text(
         Environment of the baseline.
     file_bytes
         Size of the file of the block figures; None if it is unknown.
+    concurrency
+        Rate of random reads by many processes over that by one; None if it is unknown.
 
     Raises
     ------
@@ -83,6 +88,9 @@ def machine_text(
     values = {field: (value, "read from the kernel") for field, value in settings.items()}
     values |= dict(_processor(figures, cpu))
     values |= dict(_device(figures, values, system, file_bytes))
+    if concurrency is not None:
+        source = "random reads by many processes, over those by one"
+        values["machine.device.queue_depth"] = (str(max(round(concurrency), LEAST_DEPTH)), source)
     lines = [
         f"# Coarse machine of {environment.get('host', 'a host')}, made by headrace baseline from"
         " its figures.",

@@ -27,6 +27,7 @@ from headrace.profile.baseline.cases import (
     Sizes,
     cases,
     character_cases,
+    concurrent_case,
 )
 from headrace.profile.baseline.machine import DEFAULT_SYSTEM, coarse_settings
 from headrace.profile.baseline.prediction import check_machine, predict
@@ -69,7 +70,7 @@ class _Findings:
     """Figures measured so far, and what limits them."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     warnings: dict[str, str] = field(default_factory=dict)
     """Message by condition."""
@@ -84,7 +85,7 @@ class _Findings:
             try:
                 values = [reading.value(it) for it in documents]
             except ValueError as error:
-                self.left_out[reading.figure] = str(error)
+                self.missing[reading.figure] = str(error)
                 continue
             self.figures[reading.figure] = Figure(
                 value=statistics.median(values),
@@ -150,8 +151,8 @@ def measure_baseline(
     effort = QUICK if quick else FULL
     settings, notes = host_settings(directory)
     measured = len(cases(_NOTHING, 1))
-    # Pilot, characters and copies; then simulations, those of characters included.
-    steps = _Steps(on_progress, 2 * measured + 5 + (peer is not None))
+    # Pilot, concurrency, characters, copies; then simulations, those of characters included.
+    steps = _Steps(on_progress, 2 * measured + 6 + (peer is not None))
     found = _Findings()
     if file is not None:
         # Before anything is measured, so that a lack of space costs no time.
@@ -168,6 +169,8 @@ def measure_baseline(
         for case in cases(sizes, effort.passes):
             steps.next(case.name)
             _measure(case, directory, found)
+        steps.next("concurrent-read")
+        concurrency = _concurrency(directory, sizes, found)
         steps.next("characters")
         _characters(program, directory, sizes, found)
     steps.next("memory-copy")
@@ -180,7 +183,8 @@ def measure_baseline(
         file_rule=file_rule(file, int(environment["memory_bytes"])),
         settings=settings,
         machine_file=machine_file,
-        left_out=found.left_out,
+        concurrency=concurrency,
+        missing=found.missing,
         notes=[*notes, *found.notes, *found.warnings.values()],
     )
     simulated = [*cases(sizes, 1), *character_cases(sizes.characters)]
@@ -228,7 +232,7 @@ def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> No
         found.add(case, _passes(case, directory))
     except (_core.RunError, _core.ScenarioError) as error:
         if case.fallback is None:
-            found.left_out |= {it.figure: str(error) for it in case.readings}
+            found.missing |= {it.figure: str(error) for it in case.readings}
             return
         found.notes.append(f"{case.name}: no direct I/O here ({error}): measured without")
         without = replace(
@@ -238,6 +242,19 @@ def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> No
             method=case.method.replace("direct ", "uncached ", 1),
         )
         _measure(without, directory, found)
+
+
+def _concurrency(directory: str | PathLike[str], sizes: Sizes, found: _Findings) -> float | None:
+    """Return the rate of random reads by many processes over that by one; None if it is unknown."""
+    alone = found.figures.get("random-read")
+    if alone is None or not alone.method.startswith("direct"):
+        return None
+    case = concurrent_case(sizes)
+    try:
+        return case.readings[0].value(_run(case.text, directory).document) / alone.value
+    except (_core.RunError, ValueError) as error:
+        found.notes.append(f"the concurrency of the device is unknown: {error}")
+        return None
 
 
 def _passes(case: Case, directory: str | PathLike[str]) -> list[Measurement]:
@@ -270,7 +287,7 @@ def _characters(
     try:
         times = characters.measure_characters(program, directory, sizes.characters)
     except _core.RunError as error:
-        found.left_out |= dict.fromkeys(CHARACTERS, str(error))
+        found.missing |= dict.fromkeys(CHARACTERS, str(error))
         return
     for name, call, seconds, used in (
         (CHARACTERS[0], "fputc and an fsync", times.write_s, times.write_cpu_s),
