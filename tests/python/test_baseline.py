@@ -23,16 +23,26 @@ from headrace.profile.baseline import (
     Baseline,
     Figure,
     changes,
+    characters,
     import_baseline,
     measure_baseline,
     measurement,
     prediction,
 )
-from headrace.profile.baseline.cases import FIGURES, Sizes, cases, character_cases, concurrent_case
+from headrace.profile.baseline.cases import (
+    FIGURES,
+    Case,
+    Sizes,
+    cases,
+    character_cases,
+    concurrent_case,
+)
 from headrace.profile.baseline.machine import SYSTEMS, machine_text
 
 KIB, MIB = 1 << 10, 1 << 20
-TINY = measurement.Effort(0.02, 0.01, 1, 64 * KIB, 64)
+TINY = measurement.Effort(1.0, 0.3, 1, 64 * KIB, 64)
+"""As short as a busy machine allows: a request has to complete in each time."""
+SIZES = Sizes(MIB, 64 * KIB, MIB, MIB, MIB, 0.3, 1.0, 64)
 NETWORK = {"network-send", "network-round-trip"}
 KNOWN = {
     "character-write": 50e6,
@@ -106,56 +116,67 @@ def test_every_figure_is_measured_stored_and_found(below: Path, place: Path) -> 
     assert {"block-read", "stat"} <= set(table["operation"])
 
 
-@pytest.mark.usefixtures("tiny")
 def test_without_a_compiler_the_engine_measures_characters(
     below: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    found = measure_baseline(below, file=MIB, quick=True)
+    found = measurement._Findings()
+    with characters.compiled() as program:
+        assert program is None
+        measurement._characters(program, below, SIZES, found)
     assert "fgetc_unlocked" in found.figures["character-read"].method
     assert any("no C compiler" in note for note in found.notes)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-@pytest.mark.usefixtures("tiny")
 def test_a_compiler_makes_the_loop_that_programs_have(below: Path) -> None:
-    found = measure_baseline(below, file=MIB, quick=True)
+    found = measurement._Findings()
+    with characters.compiled() as program:
+        measurement._characters(program, below, SIZES, found)
+        assert program is not None
+        with pytest.raises(hr.RunError, match="characters: .+"):
+            # It checks the number of bytes that it has read.
+            characters.measure_characters(program, below, -1)
     assert "loop of fgetc" in found.figures["character-read"].method
+    assert list(below.iterdir()) == []
 
 
-@pytest.mark.usefixtures("tiny")
-def test_a_file_system_without_direct_transfers(
-    below: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = measurement._run
-
-    def refusing(text: str, directory: Any) -> Any:
-        if "direct = true" in text:
-            raise hr.RunError("opening: invalid argument")
-        return run(text, directory)
-
-    monkeypatch.setattr(measurement, "_run", refusing)
-    found = measure_baseline(below, file=MIB, quick=True)
-    assert found.figures["random-read"].method.startswith("uncached reads")
-    assert any(note.startswith("random-read: no direct I/O here") for note in found.notes)
-
-
-@pytest.mark.usefixtures("tiny")
-def test_a_figure_that_fails_is_left_out_and_named(
-    below: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def failing(monkeypatch: pytest.MonkeyPatch, word: str, message: str) -> None:
+    """Workloads that contain a word fail."""
     run = measurement._run
 
     def failing(text: str, directory: Any) -> Any:
-        if "pipeline" in text:
-            raise hr.RunError("read-write: input/output error")
+        if word in text:
+            raise hr.RunError(message)
         return run(text, directory)
 
     monkeypatch.setattr(measurement, "_run", failing)
-    found = measure_baseline(below, file=MIB, quick=True)
-    assert found.missing == {"rewrite": "read-write: input/output error"}
-    assert "rewrite" not in found.figures
-    assert "rewrite" not in {it.figure for it in found.self_check}
+
+
+def one_case(name: str) -> Case:
+    (found,) = (it for it in cases(SIZES, 1) if it.name == name)
+    return found
+
+
+def test_a_file_system_without_direct_transfers(
+    below: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "direct = true", "opening: invalid argument")
+    found = measurement._Findings()
+    measurement._measure(one_case("random-read"), below, found)
+    assert found.figures["random-read"].method.startswith("uncached reads")
+    (note,) = (it for it in found.notes if it.startswith("random-read"))
+    assert note.startswith("random-read: no direct I/O here (opening: invalid argument)")
+    assert measurement._concurrency(below, SIZES, found) is None
+
+
+def test_a_figure_that_fails_is_left_out_and_named(
+    below: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "pipeline", "read-write: input/output error")
+    found = measurement._Findings()
+    measurement._measure(one_case("rewrite"), below, found)
+    assert (found.figures, found.missing) == ({}, {"rewrite": "read-write: input/output error"})
 
 
 @pytest.mark.parametrize(
@@ -363,13 +384,24 @@ def answering() -> Iterator[tuple[str, str]]:
     running.communicate()
 
 
-@pytest.mark.usefixtures("tiny")
-def test_a_peer_gives_figures_of_the_network(below: Path, answering: tuple[str, str]) -> None:
-    address, token = answering
-    found = measure_baseline(below, file=64 * KIB, quick=True, peer=address, token=token)
+def test_a_peer_gives_figures_of_the_network(answering: tuple[str, str]) -> None:
+    found = measurement._Findings()
+    measurement._network(*answering, TINY, found)
     assert found.figures["network-send"].unit == "B/s"
     assert 0 < found.figures["network-round-trip"].value < 10
     assert found.figures["network-round-trip"].unit == "s"
+
+
+def test_a_wrong_peer_costs_no_measurement(below: Path) -> None:
+    steps: list[str] = []
+    with pytest.raises(OSError, match="refused"):
+        measure_baseline(
+            below,
+            peer="127.0.0.1:1",
+            token="none",
+            on_progress=lambda _done, _total, name: steps.append(name),
+        )
+    assert steps == ["network"]
 
 
 @pytest.mark.usefixtures("place")
