@@ -1,7 +1,7 @@
 """Calibrate a machine and the file system under a directory, and save both as a machine file."""
 
 from headrace.calibrate.calibration import PASSES, CalibrationRun, calibrate
-from headrace.calibrate.case import scenario_for_machine
+from headrace.calibrate.case import run_workload, scenario_for_machine
 from headrace.calibrate.checks import Check
 from headrace.calibrate.measurements import Calibration, Measurements
 from headrace.calibrate.mount import Mount, mount_of
@@ -23,6 +23,7 @@ __all__ = [
     "calibrate_servers",
     "kernel_settings",
     "mount_of",
+    "run_workload",
     "scenario_for_machine",
     "timeline",
     "trace_calibration",

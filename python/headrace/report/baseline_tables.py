@@ -44,7 +44,7 @@ def baseline(document: Document) -> RenderableType:
             f"Self-check: the machine of the baseline predicts {largest['figure']} at"
             f" {percent(ratios[largest['figure']])} % of the measured value, the largest error."
         )
-    lines += [f"Left out: {name}: {why}." for name, why in document["left_out"].items()]
+    lines += [f"Left out: {name}: {why}." for name, why in document["missing"].items()]
     notes = [Text(f"Note: {plain(note)}.", style="yellow") for note in document["notes"]]
     return Group(heading, made, *(Text(plain(line)) for line in lines), *notes)
 

@@ -48,7 +48,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, kw_only=True):
-    """What a machine and the file system under a directory can do."""
+    """Figures of a machine and the file system under a directory, with their self-check."""
 
     version: str
     """Version of Headrace."""
@@ -64,7 +64,9 @@ class Baseline(msgspec.Struct, kw_only=True):
     machine_file: str | None = None
     """Text of the machine file that was given; None for a machine made from the figures."""
     self_check: list[Prediction] = []
-    left_out: dict[str, str] = {}
+    concurrency: float | None = None
+    """Rate of random reads by 16 processes over that by one; None if it is unknown."""
+    missing: dict[str, str] = {}
     """Reason by figure that could not be measured."""
     notes: list[str] = []
     """Statements that limit the figures."""
@@ -93,7 +95,9 @@ class Baseline(msgspec.Struct, kw_only=True):
             return self.machine_file
         values = {name: figure.value for name, figure in self.figures.items()}
         cpu = {name: it.cpu for name, it in self.figures.items() if it.cpu is not None}
-        return machine_text(values, cpu, self.settings, self.environment, self.file_bytes)
+        return machine_text(
+            values, cpu, self.settings, self.environment, self.file_bytes, self.concurrency
+        )
 
     def outdated(self, directory: str | PathLike[str]) -> list[str]:
         """Return a sentence for each property of host, file system or device that has changed.

@@ -83,15 +83,12 @@ class Case:
     """Number of passes; the median counts."""
     fallback: str | None = None
     """The workload without direct I/O, for file systems that lack it."""
+    processes: int = 1
 
     @property
     def text(self) -> str:
         """The scenario, without a system."""
-        return _clients(self.workload)
-
-
-def _clients(workload: str) -> str:
-    return f"[clients]\ncount = 1\nprocesses = 1\n{workload}"
+        return f"[clients]\ncount = 1\nprocesses = {self.processes}\n{self.workload}"
 
 
 def _files(size: int, transfer: int, phases: str, io: str = "", *, stop_s: float = 0.0) -> str:
@@ -104,9 +101,26 @@ def _files(size: int, transfer: int, phases: str, io: str = "", *, stop_s: float
     )
 
 
-def _random(phase: str, sizes: Sizes, direct: str) -> str:
+def _random(phase: str, sizes: Sizes, direct: str, processes: int = 1) -> str:
     io = f'order = "uniform"\nio = {{ existing = true, {direct} }}\n'
-    return _files(sizes.file, PAGE, f'"{phase}"', io, stop_s=sizes.device_s)
+    # A file for each process, of whole pages.
+    size = max(sizes.file // processes // PAGE, 1) * PAGE
+    return _files(size, PAGE, f'"{phase}"', io, stop_s=sizes.device_s)
+
+
+CONCURRENT = 16
+"""Processes of the concurrent random reads."""
+
+
+def concurrent_case(sizes: Sizes) -> Case:
+    """Return the case of random reads by many processes, which shows the device's concurrency."""
+    return Case(
+        "concurrent-read",
+        _random("read", sizes, "direct = true", CONCURRENT),
+        [Reading("concurrent-read", "1/s", "read")],
+        f"direct reads of 4 KiB by {CONCURRENT} processes",
+        processes=CONCURRENT,
+    )
 
 
 def cases(sizes: Sizes, passes: int) -> list[Case]:

@@ -1,5 +1,6 @@
 """Comparison of the environments of a baseline and of the present."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         old, new = before.get(key), now.get(key)
         if old == new or (key != "device" and None in (old, new)):
             continue
-        if key == "memory_bytes" and abs(new - old) <= MEMORY_TOLERANCE * old:
+        if key == "memory_bytes" and math.isclose(old or 0, new or 0, rel_tol=MEMORY_TOLERANCE):
             continue
         was, is_now = (("none" if it is None else shown(key, it)) for it in (old, new))
         found.append(f"{key.removesuffix('_bytes').replace('_', ' ')} was {was}, is {is_now}")

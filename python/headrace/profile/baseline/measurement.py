@@ -13,9 +13,9 @@ from typing import TypeAlias
 import psutil
 
 from headrace import _core
-from headrace.calibrate import kernel_settings, mount_of
+from headrace.calibrate import kernel_settings, mount_of, run_workload
 from headrace.environment import of_directory
-from headrace.measure import Measurement, measure_strict, network
+from headrace.measure import Measurement, load, measure_strict, network
 from headrace.profile.baseline import characters, memory_copy
 from headrace.profile.baseline.baseline import Baseline, Figure, Prediction
 from headrace.profile.baseline.cases import (
@@ -27,6 +27,7 @@ from headrace.profile.baseline.cases import (
     Sizes,
     cases,
     character_cases,
+    concurrent_case,
 )
 from headrace.profile.baseline.machine import DEFAULT_SYSTEM, coarse_settings
 from headrace.profile.baseline.prediction import check_machine, predict
@@ -66,10 +67,10 @@ QUICK = Effort(0.5, 0.15, 3, 16 * MIB, 2048)
 
 @dataclass
 class _Findings:
-    """What was measured so far."""
+    """Figures measured so far, and what limits them."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     warnings: dict[str, str] = field(default_factory=dict)
     """Message by condition."""
@@ -84,7 +85,7 @@ class _Findings:
             try:
                 values = [reading.value(it) for it in documents]
             except ValueError as error:
-                self.left_out[reading.figure] = str(error)
+                self.missing[reading.figure] = str(error)
                 continue
             self.figures[reading.figure] = Figure(
                 value=statistics.median(values),
@@ -143,8 +144,6 @@ def measure_baseline(
     """
     if file is not None and (file < BLOCK or file % BLOCK):
         raise ValueError(f"--file: {file} B: expected a multiple of 8 KiB")
-    if quick and file is not None:
-        raise ValueError("--file: --quick chooses the size of the file: leave one of them out")
     if (peer is None) != (token is None):
         raise ValueError("--peer: expected both --peer and --token, or neither")
     machine_file = None if machine is None else check_machine(machine)
@@ -152,22 +151,30 @@ def measure_baseline(
     effort = QUICK if quick else FULL
     settings, notes = host_settings(directory)
     measured = len(cases(_NOTHING, 1))
-    # Pilot, characters and copies; then simulations, those of characters included.
-    steps = _Steps(on_progress, 2 * measured + 5 + (peer is not None))
+    # Pilot, concurrency, characters, copies; then simulations, those of characters included.
+    steps = _Steps(on_progress, 2 * measured + 6 + (peer is not None))
     found = _Findings()
+    if file is not None:
+        # Before anything is measured, so that a lack of space costs no time.
+        for case in cases(replace(_NOTHING, file=file), 1):
+            if case.name in ("block-write", "rewrite"):
+                _core.check_room(load(case.text), directory)
+    if peer is not None and token is not None:
+        # First: a wrong address should not cost a minute.
+        steps.next("network")
+        _network(peer, token, effort, found)
     steps.next("pilot")
     sizes = _sizes(directory, file, effort)
     with characters.compiled() as program:
         for case in cases(sizes, effort.passes):
             steps.next(case.name)
             _measure(case, directory, found)
+        steps.next("concurrent-read")
+        concurrency = _concurrency(directory, sizes, found)
         steps.next("characters")
         _characters(program, directory, sizes, found)
     steps.next("memory-copy")
     _memory_copy(effort, found)
-    if peer is not None and token is not None:
-        steps.next("network")
-        _network(peer, token, effort, found)
     baseline = Baseline(
         version=_core.VERSION,
         environment=environment,
@@ -176,7 +183,8 @@ def measure_baseline(
         file_rule=file_rule(file, int(environment["memory_bytes"])),
         settings=settings,
         machine_file=machine_file,
-        left_out=found.left_out,
+        concurrency=concurrency,
+        missing=found.missing,
         notes=[*notes, *found.notes, *found.warnings.values()],
     )
     simulated = [*cases(sizes, 1), *character_cases(sizes.characters)]
@@ -184,7 +192,8 @@ def measure_baseline(
     return baseline
 
 
-_NOTHING = Sizes(PAGE, 0, 0, 0, 0, 0.0, 0.0, 0)
+_NOTHING = Sizes(PAGE, PAGE, PAGE, PAGE, PAGE, 0.0, 0.0, 1)
+"""Sizes of cases that are not run."""
 
 
 def file_rule(file: int | None, memory: int) -> str:
@@ -198,14 +207,13 @@ def _sizes(directory: str | PathLike[str], file: int | None, effort: Effort) -> 
     """Choose the amounts of work by a short measurement."""
     pilot = Sizes(PILOT_BYTES, 0, 0, 0, 0, 0.0, 0.0, PILOT_NAMES)
     write, names = (it for it in cases(pilot, 1) if it.name in ("block-write", "names"))
-    rate = write.readings[0].value(measure_strict(write.text, directory).document)
-    per_second = names.readings[0].value(measure_strict(names.text, directory).document)
     free = psutil.disk_usage(os.fspath(directory)).free
     memory = psutil.virtual_memory()
     if file is None:
+        rate = write.readings[0].value(_run(write.text, directory).document)
         size = min(rate * effort.device_s, 2 * memory.total, free / 4)
-        file = max(int(size) // MIB, 16) * MIB
-    created = per_second * effort.device_s / 2
+        file = max(int(size) // MIB, PILOT_BYTES // MIB) * MIB
+    per_second = names.readings[0].value(_run(names.text, directory).document)
     return Sizes(
         file=file,
         characters=min(file, effort.largest_characters),
@@ -214,7 +222,7 @@ def _sizes(directory: str | PathLike[str], file: int | None, effort: Effort) -> 
         synced=max(min(256 * MIB, free // 8 // MIB * MIB), MIB),
         call_s=effort.call_s,
         device_s=effort.device_s,
-        names=int(min(max(created, PILOT_NAMES), effort.largest_names)),
+        names=int(min(max(per_second * effort.device_s / 2, PILOT_NAMES), effort.largest_names)),
     )
 
 
@@ -224,7 +232,7 @@ def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> No
         found.add(case, _passes(case, directory))
     except (_core.RunError, _core.ScenarioError) as error:
         if case.fallback is None:
-            found.left_out |= {it.figure: str(error) for it in case.readings}
+            found.missing |= {it.figure: str(error) for it in case.readings}
             return
         found.notes.append(f"{case.name}: no direct I/O here ({error}): measured without")
         without = replace(
@@ -236,8 +244,31 @@ def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> No
         _measure(without, directory, found)
 
 
+def _concurrency(directory: str | PathLike[str], sizes: Sizes, found: _Findings) -> float | None:
+    """Return the rate of random reads by many processes over that by one; None if it is unknown."""
+    alone = found.figures.get("random-read")
+    if alone is None or not alone.method.startswith("direct"):
+        return None
+    case = concurrent_case(sizes)
+    try:
+        return case.readings[0].value(_run(case.text, directory).document) / alone.value
+    except (_core.RunError, ValueError) as error:
+        found.notes.append(f"the concurrency of the device is unknown: {error}")
+        return None
+
+
 def _passes(case: Case, directory: str | PathLike[str]) -> list[Measurement]:
-    return [measure_strict(case.text, directory) for _ in range(case.passes)]
+    return [_run(case.text, directory) for _ in range(case.passes)]
+
+
+def _run(text: str, directory: str | PathLike[str]) -> Measurement:
+    """Measure a workload; names in a directory without recently freed inodes if possible, as ext4
+    searches for others slowly."""
+    try:
+        mount_of(directory)
+    except _core.ScenarioError:
+        return measure_strict(text, directory)
+    return run_workload(text, directory, "cache")
 
 
 def _characters(
@@ -256,7 +287,7 @@ def _characters(
     try:
         times = characters.measure_characters(program, directory, sizes.characters)
     except _core.RunError as error:
-        found.left_out |= dict.fromkeys(CHARACTERS, str(error))
+        found.missing |= dict.fromkeys(CHARACTERS, str(error))
         return
     for name, call, seconds, used in (
         (CHARACTERS[0], "fputc and an fsync", times.write_s, times.write_cpu_s),

@@ -15,7 +15,7 @@ FEWEST = 3
 
 
 def copy_rates(seconds: float) -> tuple[list[float], float]:
-    """Copy an array again and again for some time.
+    """Copy an array repeatedly for some time.
 
     Return the rate of each third of the copies, their median, in bytes copied per second, and the
     processor time per second.

@@ -40,9 +40,17 @@ def predict(
 def check_machine(path: Path) -> str:
     """Return the text of a machine file.
 
-    Raises ScenarioError, with the position, if a scenario cannot have it as its system.
+    Raises ScenarioError, with the position, if a scenario cannot have it as its system. Raises
+    OSError if it cannot be read, ValueError if it has another suffix.
     """
-    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".toml":
+        raise ValueError(
+            f"--machine {path}: expected a .toml file that headrace calibrate -o saved"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"--machine {path}: expected text in UTF-8") from None
     work = '[clients]\n[[workload]]\nblock = "4 KiB"\n'
     simulate.load(scenario_text(path.resolve(), work))
     return text

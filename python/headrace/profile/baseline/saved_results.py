@@ -7,7 +7,8 @@ from typing import Any
 
 from headrace import _core
 from headrace.document_io import read_document
-from headrace.environment import of_directory, started_of, timestamp
+from headrace.environment import check, of_directory, started_of, timestamp
+from headrace.fields import WrongField
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.baseline import Baseline, Figure
 from headrace.profile.baseline.cases import BLOCK, FIGURES, PAGE
@@ -30,7 +31,7 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
         Directory on the file system that the results were measured on.
     names
         Files that `headrace bench disk`, `sweep` or `net` saved with `-o`, or `results:ID` in the
-        store. Of two results with one figure, the later counts.
+        store. If two results have one figure, the later one counts.
 
     Raises
     ------
@@ -46,23 +47,24 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
     started, before = [], None
     for name in names:
         document = _read(name)
+        environment = document.get("environment")
         try:
+            check("environment", environment)
             found = dict(_figures(name, document))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            moment = started_of(document)
+        except (AttributeError, LookupError, TypeError, ValueError, WrongField) as error:
             raise ValueError(f"{name}: the result is damaged: {error!r}") from None
         if not found:
             raise ValueError(
                 f"{name}: it has no figure of a baseline: expected a result of headrace bench disk,"
                 " sweep or net"
             )
-        environment = document.get("environment")
         if not isinstance(environment, Mapping) or "host" not in environment:
             raise ValueError(f"{name}: it does not say where it was measured: measure it again")
         _check_same(name, environment, here)
         if before is not None and (other := changes.differences(before, environment)):
             raise ValueError(f"{name}: differs from {names[0]}: {other[0]}")
         before = environment if before is None else before
-        moment = started_of(document)
         started += [moment] if moment is not None else []
         figures |= found
     if before is None:
@@ -147,8 +149,11 @@ def _figure(name: str, row: Document, value: float, unit: str) -> Figure:
 
 
 def _sweep(name: str, document: Document) -> Named:
-    """Yield the figures of the largest file: random transfers of 4 KiB without the page cache,
-    cached ones of the size nearest to that of block figures."""
+    """Yield the figures of the largest file.
+
+    Random transfers of 4 KiB have to bypass the page cache. Cached ones are of the size nearest to
+    that of block figures.
+    """
     largest = max(row["file"] for row in document["summary"])
     rows = [row for row in document["summary"] if row["file"] == largest and row["median"]]
     nearest = min({row["block"] for row in rows}, key=lambda it: abs(it - BLOCK), default=0)
