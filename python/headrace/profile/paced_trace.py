@@ -1,7 +1,7 @@
 """A captured trace as operations and the gaps between them.
 
 A gap is the time from the end of a process's operation to the start of its next one: the process
-computed or waited. Changes of a program keep its gaps and change its operations, so the gaps of
+computed or waited. Changes of a program retain its gaps and change its operations. The gaps of
 operations that disappear are added to the next one that stays.
 """
 

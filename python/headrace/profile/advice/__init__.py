@@ -47,8 +47,8 @@ def advise(
 ) -> tuple[list[Advice], Outcome, list[str]]:
     """Simulate a phase as it is, and with each change that its verdict suggests.
 
-    Returns the advice with a predicted gain above `LEAST_GAIN`, the largest first; the outcome
-    without a change; and the changes that could not be simulated, with reasons.
+    Returns the advice with a predicted gain above `LEAST_GAIN`, the largest first. Returns also
+    the outcome without a change, and the changes that could not be simulated, with reasons.
     """
     tried = [it for it in CHANGES if context.verdict in it.verdicts]
     applied = [(it, changed) for it in tried if (changed := it.apply(case, context)) is not None]
