@@ -53,9 +53,11 @@ class Access:
         self._records[files] += counts
         works = (batch["flags"] & FAILED) == 0
         moves = np.isin(batch["operation"], MOVES) & works
+        opens = np.isin(batch["operation"], OPENS) & works
         if np.any(moves):
             self._add_sizes(batch, moves)
-            self._add_steps(batch, moves, np.isin(batch["operation"], OPENS) & works)
+        if np.any(moves | opens):
+            self._add_steps(batch, moves, opens)
 
     def _grow(self, files: int) -> None:
         more = max(files, 2 * len(self._records)) - len(self._records)
@@ -148,7 +150,9 @@ class Access:
         """Return the exact sizes of most requests."""
         return [
             CommonSize(operation=("read", "write")[direction], bytes=size, count=count)
-            for (direction, size), count in self._exact.most_common(SHOWN_SIZES)
+            for (direction, size), count in sorted(
+                self._exact.items(), key=lambda it: (-it[1], it[0])
+            )[:SHOWN_SIZES]
         ]
 
     def steps(self) -> Steps:
