@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from headrace.profile.capture import METHODS, Method, choose
+from headrace.profile.capture import METHODS, Method, choose, start_time
 from headrace.profile.capture.tracefs_text import CALLS, FIELD
 from headrace.trace import frame, open_trace, trace_info
 
@@ -97,7 +97,7 @@ def test_a_database_syncs(method: Method, tmp_path: Path) -> None:
     assert _of(records, "sync").height >= 12
     if method.name == "strace":
         written = _of(records, "write").filter(pl.col("file") == str(database))
-        assert written["offset"].max() + 4096 == database.stat().st_size
+        assert max(written["offset"].to_list()) + 4096 == database.stat().st_size
 
 
 @pytest.mark.parametrize("status", [0, 3, 127])
@@ -237,6 +237,20 @@ def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose("auto").name == "none"
     with pytest.raises(ValueError, match="expected one of auto, strace, tracefs, none"):
         choose("ptrace")
+
+
+def test_the_start_of_a_trace_is_a_time_since_the_epoch(method: Method, tmp_path: Path) -> None:
+    before = time.time()
+    _recorded(method, ["true"], tmp_path)
+    start = start_time(tmp_path / f"trace{method.suffix}")
+    # The clock may have been set in between.
+    assert start is not None
+    assert abs(start - before) < 3600
+    other = tmp_path / "other"
+    other.write_text("12:00:00 close(3) = 0\n")
+    assert start_time(other) is None
+    other.write_bytes(b"\xff\x00" * 100)
+    assert start_time(other) is None
 
 
 def test_no_capture_leaves_the_command(tmp_path: Path) -> None:
