@@ -94,7 +94,7 @@ def main() -> None:
 def calibrated(run: object, rate: float) -> int:
     """Loop count between two calls that makes the rate without a capture."""
     assert callable(run)
-    calls, work = 100_000, 0
+    calls = 100_000
     empty = min(run("none", 0, calls)[1] for _ in range(3)) / calls
     loop = (min(run("none", 10_000, 1000)[1] for _ in range(3)) / 1000 - empty) / 10_000
     return max(round((1 / rate - empty) / loop), 0)

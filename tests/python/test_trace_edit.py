@@ -28,7 +28,7 @@ TRACES = Path(__file__).parents[1] / "data" / "traces"
 HEADER = ["time", "process", "operation", "file", "offset", "size", "duration", "flags", "other"]
 
 component = st.text(
-    st.characters(codec="utf-8", exclude_characters="/\0", exclude_categories=("Cs",)),
+    st.characters(codec="utf-8", exclude_characters="/\0"),
     min_size=1,
     max_size=6,
 ).filter(lambda it: it not in (".", ".."))

@@ -51,6 +51,12 @@ app.command("replay")(trace_replay.replay)
 def info(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help=SOURCE)],
     format: SourceFormat = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Also show access patterns, heat, bursts, think times and concurrency."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Summarize a trace.
@@ -59,15 +65,28 @@ def info(
     """
     from headrace import trace as traces
 
+    if full and (str(trace) == "-" or (trace.exists() and not trace.is_file())):
+        raise ValueError(f"{trace}: --full reads the trace twice: expected a file")
     with records("trace info") as on_progress:
         information = traces.trace_info(trace, format, on_progress)
+    characteristics = None
+    if full and information.summary["records"]:
+        from headrace.profile.characterise import characterise
+
+        with records("trace info --full") as on_progress:
+            characteristics = characterise(trace, format, on_progress=on_progress)
     warn_if_empty(trace, information.summary["records"])
     if as_json:
-        print(json.dumps(asdict(information), allow_nan=False, indent=2))
+        more = {"characteristics": characteristics} if full else {}
+        print(json.dumps(asdict(information) | more, allow_nan=False, indent=2))
         return
     from headrace.report.trace_tables import trace_summary
 
     show(trace_summary(str(trace), information.summary))
+    if characteristics is not None:
+        from headrace.report.characteristics_tables import characteristics as tables
+
+        show(tables(characteristics))
     show_skipped(information.skipped)
 
 

@@ -1,6 +1,7 @@
 """Sizes, positions and files of a trace's reads and writes."""
 
 from collections import Counter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +54,11 @@ class Access:
         self._records[files] += counts
         works = (batch["flags"] & FAILED) == 0
         moves = np.isin(batch["operation"], MOVES) & works
+        opens = np.isin(batch["operation"], OPENS) & works
         if np.any(moves):
             self._add_sizes(batch, moves)
-            self._add_steps(batch, moves, np.isin(batch["operation"], OPENS) & works)
+        if np.any(moves | opens):
+            self._add_steps(batch, moves, opens)
 
     def _grow(self, files: int) -> None:
         more = max(files, 2 * len(self._records)) - len(self._records)
@@ -114,8 +117,8 @@ class Access:
                 has_step & (step == before_step) & (step != 0),
                 start > before_end,
             ],
-            list(range(5)),
-            5,
+            [np.int64(it) for it in range(5)],
+            np.int64(5),
         )
         lasts = np.concatenate((firsts[1:] - 1, [len(rows) - 1]))
         for row, group in zip(lasts.tolist(), groups, strict=True):
@@ -148,7 +151,9 @@ class Access:
         """Return the exact sizes of most requests."""
         return [
             CommonSize(operation=("read", "write")[direction], bytes=size, count=count)
-            for (direction, size), count in self._exact.most_common(SHOWN_SIZES)
+            for (direction, size), count in sorted(
+                self._exact.items(), key=lambda it: (-it[1], it[0])
+            )[:SHOWN_SIZES]
         ]
 
     def steps(self) -> Steps:
@@ -222,6 +227,7 @@ class Access:
         )
 
 
+Kind = TypeVar("Kind", bound=np.generic)
 LARGEST = np.uint64(2**64 - 1)
 
 
@@ -245,11 +251,11 @@ def _steps(counts: NDArray[np.int64]) -> Steps:
     return Steps(**dict(zip(STEPS, counts.tolist(), strict=True)))
 
 
-def _shifted(values: NDArray[np.generic]) -> NDArray[np.generic]:
+def _shifted(values: NDArray[Kind]) -> NDArray[Kind]:
     return np.concatenate((values[:1], values[:-1]))
 
 
-def _top_tenth(ascending: NDArray[np.generic]) -> float | None:
+def _top_tenth(ascending: NDArray[np.float64] | NDArray[np.int64]) -> float | None:
     total = float(ascending.sum())
     tenth = -(-len(ascending) // 10)
     return float(ascending[len(ascending) - tenth :].sum()) / total if total else None

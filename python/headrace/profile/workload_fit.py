@@ -180,7 +180,7 @@ class _Requests:
 
 
 class _NoNames:
-    """Names of simulated files: nobody reads them."""
+    """Names of simulated files, which have no meaning."""
 
     def file_names(self, numbers: Sequence[int]) -> list[str]:
         return [str(number) for number in numbers]

@@ -87,7 +87,7 @@ class CutReader(Edit):
 
 
 class _Chosen:
-    """Which numbers have names that a pattern matches."""
+    """Finds the numbers whose names a pattern matches."""
 
     def __init__(
         self, patterns: tuple[str, ...], names: Callable[[Sequence[int]], list[str]]

@@ -1,5 +1,8 @@
 """Record the file operations of a program in a trace."""
 
+import re
+from pathlib import Path
+
 from headrace.profile.capture.method import Method
 from headrace.profile.capture.none import NoCapture
 from headrace.profile.capture.strace import Strace
@@ -10,7 +13,9 @@ METHODS: dict[str, Method] = {it.name: it for it in (Strace(), Tracefs(), NoCapt
 
 AUTO = "auto"
 
-__all__ = ["AUTO", "METHODS", "Method", "choose"]
+EPOCH = re.compile(rb"(?:\d+ +)?(\d{9,11}\.\d+) ")
+
+__all__ = ["AUTO", "METHODS", "Method", "choose", "start_time"]
 
 
 def choose(name: str = AUTO) -> Method:
@@ -28,3 +33,13 @@ def choose(name: str = AUTO) -> Method:
     if (reason := method.available()) is not None:
         raise ValueError(f'capture method "{name}": {reason}')
     return method
+
+
+def start_time(trace: Path) -> float | None:
+    """Return the time 0 of a captured trace, in seconds since the epoch; None if it has none.
+
+    Samples and trace are put on one clock by it. Raises OSError if the trace cannot be read.
+    """
+    with trace.open("rb") as file:
+        found = EPOCH.match(file.readline(200))
+    return float(found[1]) if found else None

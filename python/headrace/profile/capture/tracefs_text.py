@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -397,7 +397,17 @@ def _clone_flags(bits: int) -> str:
     return "|".join([name for bit, name in CLONE_FLAGS.items() if bits & bit] + ["SIGCHLD"])
 
 
-DECODERS = {
+CONTROLS = {
+    0: "F_DUPFD",
+    1: "F_GETFD",
+    2: "F_SETFD",
+    5: "F_GETLK",
+    6: "F_SETLK",
+    7: "F_SETLKW",
+    1030: "F_DUPFD_CLOEXEC",
+}
+
+DECODERS: dict[str, Callable[[int], str]] = {
     "whence": lambda it: {0: "SEEK_SET", 1: "SEEK_CUR", 2: "SEEK_END", 3: "SEEK_DATA"}.get(
         it, "SEEK_HOLE"
     ),
@@ -408,15 +418,6 @@ DECODERS = {
     "pointer": lambda it: "NULL" if it == 0 else "0x1",
     "empty": lambda it: '""' if it & EMPTY_PATH else "0x1",
     "at": lambda it: "AT_EMPTY_PATH" if it & EMPTY_PATH else "0",
-}
-CONTROLS = {
-    0: "F_DUPFD",
-    1: "F_GETFD",
-    2: "F_SETFD",
-    5: "F_GETLK",
-    6: "F_SETLK",
-    7: "F_SETLKW",
-    1030: "F_DUPFD_CLOEXEC",
 }
 
 
@@ -461,7 +462,7 @@ def _windows(source: Source) -> Iterator[tuple[dict[str, pl.DataFrame], int]]:
 
 
 def _pages(file: IO[bytes]) -> list[bytes]:
-    pages = []
+    pages: list[bytes] = []
     while len(pages) < WINDOW and len(size := file.read(4)) == 4:
         pages.append(file.read(int.from_bytes(size, sys.byteorder)))
     return pages
