@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -9,12 +10,12 @@ import polars as pl
 
 from headrace.profile import recording
 from headrace.profile.baseline import Baseline
-from headrace.profile.capture import METHODS
+from headrace.profile.capture import METHODS, start_time
 from headrace.profile.characterise import characterise
 from headrace.profile.document import Profile, Usage
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.machine_model import machine_of
-from headrace.profile.paced_trace import read_paced
+from headrace.profile.paced_trace import read_paced, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.tracer_cost import tracer_cost
@@ -141,11 +142,17 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
     if path.stat().st_size == 0:
         return None
     try:
-        return read_paced(path)
+        records = read_paced(path)
     except ValueError as error:
         # A program without a file operation leaves a trace in which nothing is understood.
         profile.notes.append(f"the trace cannot be evaluated: {error}")
         return None
+    # Of a trace without times of day: both begin with the program.
+    begun = start_time(path)
+    if begun is None:
+        return records
+    offset_s = begun - datetime.fromisoformat(header.started).timestamp()
+    return with_gaps(records.with_columns(pl.col("time_ns") + round(offset_s * 1e9)))
 
 
 def _add_characteristics(profile: Profile, trace: Path) -> None:
