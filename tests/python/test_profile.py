@@ -160,7 +160,7 @@ def test_a_killed_profiler_leaves_a_recording(tmp_path: Path) -> None:
     made = tmp_path / "made"
     process = begun(made, "--", "sleep", "60")
     process.kill()
-    process.communicate()
+    process.wait()
     for entry in Path("/proc").glob("[0-9]*/stat"):
         # The program lives on; its session is the profiler's.
         try:
@@ -169,6 +169,7 @@ def test_a_killed_profiler_leaves_a_recording(tmp_path: Path) -> None:
             continue
         if words[3] == str(process.pid):
             os.kill(int(entry.parent.name), signal.SIGKILL)
+    process.communicate()
     lines = (made / "samples.jsonl").read_bytes()
     frame = recording.rates(made)
     assert frame.height == lines.count(b"\n") - 1 >= 2
@@ -454,3 +455,10 @@ def test_several_ranks_start_no_program(tmp_path: Path) -> None:
     done = subprocess.run(started((2, line)), capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "under mpirun, headrace profile watches" in done.stderr
+
+
+def test_a_recording_imports_no_tables() -> None:
+    """They take time and memory that the program may need."""
+    code = "import sys, headrace.profile.recorder; print('polars' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n"
