@@ -153,7 +153,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
 
 @dataclass(frozen=True)
 class _Target:
-    """What is watched, and whether all of it has ended."""
+    """The processes that are watched, and a test whether all of them have ended."""
 
     watched: Watched
     program: list[int]

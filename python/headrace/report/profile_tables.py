@@ -1,103 +1,116 @@
-"""A profile as tables for a terminal."""
+"""Tables of profiles."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
-from headrace.report.profile_values import (
-    Document,
-    changes,
-    share_of,
-    times,
-    with_unit,
+from headrace.report.units import duration, figure, megabytes, percent, size, whole
+
+Document = Mapping[str, Any]
+Format = Callable[[float], str]
+
+
+def _rate(value: float) -> str:
+    return f"{megabytes(value)} MB/s"
+
+
+def _share(value: float) -> str:
+    return f"{percent(value)} %"
+
+
+ROWS: tuple[tuple[str, str, str, Format], ...] = (
+    ("processors", "user", "cpu.user", _share),
+    ("", "system", "cpu.system", _share),
+    ("", "I/O wait", "cpu.iowait", _share),
+    ("", "steal", "cpu.steal", _share),
+    ("memory", "used", "memory.used_bytes", size),
+    ("", "page cache", "memory.cached_bytes", size),
+    ("", "dirty", "memory.dirty_bytes", size),
+    ("process tree", "processors, user", "tree.user", figure),
+    ("", "processors, system", "tree.system", figure),
+    ("", "processors, busiest thread", "tree.busiest_thread", figure),
+    ("", "threads", "tree.threads", whole),
+    ("", "resident memory", "tree.resident_bytes", size),
+    ("", "read from devices", "tree.read_bytes_per_s", _rate),
+    ("", "written to devices", "tree.write_bytes_per_s", _rate),
+    ("", "read by calls", "tree.read_call_bytes_per_s", _rate),
+    ("", "written by calls", "tree.write_call_bytes_per_s", _rate),
 )
-from headrace.report.units import duration, figure, percent
-from headrace.report.verdict_words import verdict_words
+"""Group, name, column of the samples, and format of the rows of every host."""
+DEVICES: tuple[tuple[str, str, tuple[tuple[str, str, Format], ...]], ...] = (
+    (
+        "disk.",
+        "disk",
+        (
+            ("read", "read_bytes_per_s", _rate),
+            ("write", "write_bytes_per_s", _rate),
+            ("utilisation", "utilisation", _share),
+        ),
+    ),
+    (
+        "net.",
+        "interface",
+        (("receive", "receive_bytes_per_s", _rate), ("send", "send_bytes_per_s", _rate)),
+    ),
+    (
+        "infiniband.",
+        "InfiniBand",
+        (("receive", "receive_bytes_per_s", _rate), ("send", "send_bytes_per_s", _rate)),
+    ),
+    ("nfs.", "NFS", (("read", "read_bytes_per_s", _rate), ("write", "write_bytes_per_s", _rate))),
+    (
+        "lustre.",
+        "Lustre",
+        (("read", "read_bytes_per_s", _rate), ("write", "write_bytes_per_s", _rate)),
+    ),
+)
+"""Prefix of the columns, kind, and rows of every device that was used."""
 
 
-def profile_tables(document: Document) -> RenderableType:
-    """Return verdict, phases, evidence, advice and notes of a profile."""
-    parts: list[RenderableType] = [heading(document), phases(document)]
-    if any(it.get("evidence") for it in document["phases"]):
-        parts.append(evidence(document))
-    advised = changes(document["phases"])
-    if advised:
-        parts.append(advice(document))
-    elif document["phases"]:
-        parts.append(Text("\nNo change has a predicted gain that is large enough to be advised."))
-    lines = [
-        f"phase {number}: {plain_line(note)}"
-        for number, phase in enumerate(document["phases"], 1)
-        for note in phase.get("notes") or []
-    ]
-    lines += [plain_line(it) for it in document.get("notes") or []]
-    if lines:
-        parts.append(Text("\n" + "\n".join(lines), style="dim"))
-    return Group(*parts)
-
-
-def heading(document: Document) -> Text:
-    """Return the name, the verdict and the duration of the run."""
-    text = Text(plain_line(document["name"]), style="bold")
-    verdict = document.get("verdict")
-    what = (
-        "no verdict: no interval was sampled"
-        if verdict is None
-        else f"limited by {verdict_words(verdict).limit} ({plain(verdict)})"
-    )
+def profile(document: Document) -> RenderableType:
+    """Return mean and peak of the main figures of each host."""
     status = document.get("exit_status")
-    text.append(f": {what}\n")
     ended = "" if status is None else f", exit status {status}"
-    text.append(f"{duration(document['duration_s'])}{ended}", style="not bold")
-    return text
+    heading = Text(
+        plain_line(f"{document['name']}: {duration(document['duration_s'])}{ended}"), style="bold"
+    )
+    tables = [_host(host, usage, len(document["hosts"])) for host, usage in _usage(document)]
+    notes = [Text(plain(f"note: {note}")) for note in document.get("notes", ())]
+    return Group(heading, *tables, *notes)
 
 
-def phases(document: Document) -> RenderableType:
-    """Return the table of phases."""
-    columns = ("phase", "verdict", "best advice", "from s", "to s", "share %", "predicted speed")
-    table = FittedTable("Phases", 3, columns, ("share %",))
-    total = document["duration_s"] or 1.0
-    for number, phase in enumerate(document["phases"], 1):
-        best = max(phase.get("advice") or [], key=lambda it: it["predicted_gain"], default=None)
-        table.add_row(
-            str(number),
-            phase["verdict"],
-            "" if best is None else best["change"],
-            figure(phase["from_s"]),
-            figure(phase["to_s"]),
-            percent((phase["to_s"] - phase["from_s"]) / total),
-            "" if best is None else times(best["predicted_gain"]),
-        )
+def _usage(document: Document) -> list[tuple[str, Mapping[str, Any]]]:
+    usage = document.get("usage", {})
+    return [(host, usage[host]) for host in document["hosts"] if host in usage]
+
+
+def _host(host: str, usage: Mapping[str, Any], hosts: int) -> FittedTable:
+    table = FittedTable(host if hosts > 1 else "", 2, ("", "figure", "mean", "peak"))
+    for group, name, column, shown in ROWS:
+        if column in usage:
+            table.add_row(group, name, *_cells(usage[column], shown))
+    for prefix, kind, rows in DEVICES:
+        for device in _devices(usage, prefix, [column for _, column, _ in rows]):
+            for number, (name, column, shown) in enumerate(rows):
+                if (of_row := usage.get(f"{prefix}{device}.{column}")) is not None:
+                    head = f"{kind} {device}" if number == 0 else ""
+                    table.add_row(head, name, *_cells(of_row, shown))
     return table
 
 
-def evidence(document: Document) -> RenderableType:
-    """Return the table of figures that support the verdicts."""
-    columns = ("phase", "figure", "value", "baseline", "of it", "rule")
-    table = FittedTable("Evidence", 2, columns, ("rule",))
-    for number, phase in enumerate(document["phases"], 1):
-        for it in phase.get("evidence") or []:
-            baseline = it.get("baseline")
-            table.add_row(
-                str(number),
-                plain_line(it["figure"]),
-                with_unit(it["value"], it["unit"]),
-                "" if baseline is None else with_unit(baseline, it["unit"]),
-                "" if baseline is None else share_of(it["value"], baseline),
-                plain_line(it["rule"]),
-            )
-    return table
+def _devices(usage: Mapping[str, Any], prefix: str, columns: list[str]) -> list[str]:
+    """Return the devices that were used at all."""
+    used: dict[str, None] = {}
+    for name, of_name in usage.items():
+        device, _, column = name.removeprefix(prefix).rpartition(".")
+        if name.startswith(prefix) and column in columns and of_name["peak"] > 0:
+            used[device] = None
+    return list(used)
 
 
-def advice(document: Document) -> RenderableType:
-    """Return the table of changes by the time that they save, and each change in words."""
-    columns = ("change", "predicted speed", "phase", "saves", "kind")
-    table = FittedTable("Advice", 1, columns, ("kind",))
-    lines = []
-    for it in changes(document["phases"]):
-        phase, gain = max(it.gains, key=lambda gain: gain[1])
-        table.add_row(plain_line(it.name), times(gain), str(phase), duration(it.saved_s), it.kind)
-        lines.append(f"{plain_line(it.name)}: {plain_line(it.description)}")
-    table.caption = "simulated, each change alone; saves: of the whole run"
-    return Group(table, Text("\n" + "\n".join(lines)))
+def _cells(usage: Mapping[str, Any], shown: Format) -> tuple[str, str]:
+    return shown(usage["mean"]), shown(usage["peak"])

@@ -1,5 +1,6 @@
 """`headrace profile record`."""
 
+import errno
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace import ranks
+from headrace import exit_codes, ranks
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, show, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -17,6 +18,8 @@ from headrace.exit_codes import report_failure
 from headrace.files import atomic_file
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from headrace.profile.document import Profile
 
 
@@ -127,43 +130,48 @@ def record(
     Options after the program's name are the program's own. The exit status is that of the program.
     """
     known_labels = check_labels(labels or [], stored)
+    if machine is not None and not machine.is_file():
+        raise FileNotFoundError(errno.ENOENT, "No such machine file", str(machine))
+
+    def evaluate(recorded: Path) -> int:
+        profile, samples = _evaluate(recorded, machine, directory, rules, advice)
+        _finish(profile, samples, recorded, as_json, stored, known_labels)
+        if report:
+            write_files(recorded)
+        return 0
+
     if again is not None:
         if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
             raise ValueError("--again runs and watches nothing: leave the other options out")
-        profile, status = _evaluate(again, machine, directory, rules, advice), 0
-        recorded = again
-    else:
-        from headrace.profile.program import CannotStart
-        from headrace.profile.recorder import Request
-        from headrace.profile.recorder import record as record_profile
+        return evaluate(again)
+    from headrace.profile.program import CannotStart
+    from headrace.profile.recorder import Request
+    from headrace.profile.recorder import record as record_profile
 
-        request = Request(
-            command=command or (),
-            pid=pid,
-            pid_name=pid_name,
-            cgroup=cgroup,
-            seconds=seconds,
-            interval_s=interval,
-            name=name,
-            output=output,
-            directory=directory,
-            capture=_method(capture, bool(command)),
-            stdout=sys.stderr.fileno() if as_json else None,
-        )
-        try:
-            with _watching(not command, seconds) as on_sample:
-                done = record_profile(request, on_sample)
-        except CannotStart as error:
-            return report_failure(str(error), error.status)
-        if not ranks.current().first:
-            return done.status
-        recorded, status = done.directory, done.status
-        print(f"recorded in {recorded}", file=sys.stderr)
-        profile = _evaluate(recorded, machine, directory, rules, advice)
-    _finish(profile, recorded, as_json, stored, known_labels)
-    if report:
-        write_files(recorded)
-    return status
+    request = Request(
+        command=command or (),
+        pid=pid,
+        pid_name=pid_name,
+        cgroup=cgroup,
+        seconds=seconds,
+        interval_s=interval,
+        name=name,
+        output=output,
+        directory=directory,
+        capture=_method(capture, bool(command)),
+        stdout=sys.stderr.fileno() if as_json else None,
+    )
+    try:
+        with _watching(not command, seconds) as on_sample:
+            done = record_profile(request, on_sample)
+    except CannotStart as error:
+        return report_failure(str(error), error.status)
+    if not ranks.current().first:
+        return done.status
+    print(f"recorded in {done.directory}", file=sys.stderr)
+    # The status of a program that failed comes before that of the evaluation.
+    failed = exit_codes.run(lambda: evaluate(done.directory))
+    return done.status or failed
 
 
 def _method(capture: Capture | None, starts: bool) -> str:
@@ -205,11 +213,12 @@ def _evaluate(
     baseline_directory: Path,
     rules: Path | None,
     advice: bool,
-) -> "Profile":
-    from headrace.profile.analysis import analyse
+) -> "tuple[Profile, pl.DataFrame]":
+    """Return the profile of a recording, and the samples' figures."""
+    from headrace.profile.analysis import analyse, samples_table
 
     with steps("evaluate the profile") as on_progress:
-        return analyse(
+        profile = analyse(
             recorded,
             machine=machine,
             baseline_directory=baseline_directory,
@@ -217,16 +226,22 @@ def _evaluate(
             advice=advice,
             on_progress=on_progress,
         )
+        return profile, samples_table(recorded, profile.hosts)
 
 
 def _finish(
-    profile: "Profile", recorded: Path, as_json: bool, stored: bool, labels: dict[str, str]
+    profile: "Profile",
+    samples: "pl.DataFrame",
+    recorded: Path,
+    as_json: bool,
+    stored: bool,
+    labels: dict[str, str],
 ) -> None:
     """Save and print a profile."""
     from headrace.profile import document
-    from headrace.profile.analysis import samples_table, stored_document
-    from headrace.report.profile_tables import profile_tables
-    from headrace.report.profile_usage_table import profile_usage
+    from headrace.profile.analysis import stored_document
+    from headrace.report.profile_tables import profile as usage_tables
+    from headrace.report.verdict_tables import verdict_tables
 
     text = document.to_json(profile)
     with atomic_file(recorded / document.FILE) as partial:
@@ -235,13 +250,10 @@ def _finish(
     if stored:
         from headrace import store
 
+        made = stored_document(profile)
+        tables = {"samples": samples}
         identifier = save_to_store(
-            lambda: store.open().add(
-                stored_document(profile),
-                {"samples": samples_table(recorded, profile.hosts)},
-                kind="profile",
-                labels=labels,
-            )
+            lambda: store.open().add(made, tables, kind="profile", labels=labels)
         )
     if as_json:
         print(text.decode())
@@ -249,5 +261,5 @@ def _finish(
     if identifier is not None:
         print(f"in the store: {identifier}")
     stored_form = stored_document(profile)
-    show(profile_usage(stored_form))
-    show(profile_tables(stored_form))
+    show(usage_tables(stored_form))
+    show(verdict_tables(stored_form))
