@@ -1,4 +1,4 @@
-"""A profile as tables for a terminal."""
+"""Phases of a profile with their verdicts, evidence and advice, as tables for a terminal."""
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,7 +16,7 @@ from headrace.report.units import duration, figure, percent
 from headrace.report.verdict_words import verdict_words
 
 
-def profile_tables(document: Document) -> RenderableType:
+def verdict_tables(document: Document) -> RenderableType:
     """Return verdict, phases, evidence, advice and notes of a profile."""
     parts: list[RenderableType] = [heading(document), phases(document)]
     if any(it.get("evidence") for it in document["phases"]):
@@ -42,7 +42,7 @@ def heading(document: Document) -> Text:
     text = Text(plain_line(document["name"]), style="bold")
     verdict = document.get("verdict")
     what = (
-        "no verdict: no interval was sampled"
+        "no verdict"
         if verdict is None
         else f"limited by {verdict_words(verdict).limit} ({plain(verdict)})"
     )
