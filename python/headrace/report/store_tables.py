@@ -13,6 +13,7 @@ from headrace.report import (
     load_sweep_tables,
     measurement_tables,
     network_tables,
+    profile_tables,
     study_tables,
     tables,
     tuning_tables,
@@ -31,6 +32,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,
     "jobs": job_tables.jobs,
+    "profile": profile_tables.profile,
 }
 """Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

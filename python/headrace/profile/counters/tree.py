@@ -1,0 +1,270 @@
+"""The process tree: processor time, threads, faults, calls and transfers (proc(5), /proc/PID).
+
+A process that ended keeps its counters in the sums. When a parent waits for a child, the kernel
+adds the child's time, faults and transfers to the parent's (wait(2)). Such a child is not counted
+twice.
+
+Not seen: processes that started and lost their parent between two samples.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from operator import add
+
+from headrace.profile.counters.process import Process, Sums
+from headrace.profile.counters.process_files import PAGE, TICKS, OpenFiles, parse_stat
+from headrace.profile.counters.source import (
+    Columns,
+    Raw,
+    Read,
+    Source,
+    Watched,
+    per_second,
+    with_prefix,
+)
+
+NAME = "tree"
+MOST_SWITCHES = 64
+"""Threads up to which context switches are read: each costs a file of its own."""
+TIMES = ("user", "system", "minor_faults", "major_faults")
+TRANSFERS = {
+    "rchar": "read_call_bytes_per_s",
+    "wchar": "write_call_bytes_per_s",
+    "syscr": "read_calls_per_s",
+    "syscw": "write_calls_per_s",
+    "read_bytes": "read_bytes_per_s",
+    "write_bytes": "write_bytes_per_s",
+}
+"""Lines of /proc/PID/io in their order, and their columns."""
+WAITS = ("io_wait", "voluntary", "involuntary")
+STATES = {"R": "running", "D": "disk_wait", "S": "sleeping"}
+COUNTERS = (*TIMES, *TRANSFERS, *WAITS)
+IN_TICKS = ("user", "system", "io_wait")
+
+
+class Tree:
+    """The processes that descend from some, and their counters."""
+
+    def __init__(self, watched: Watched, roots: Callable[[], Iterable[int]]) -> None:
+        self._roots = roots
+        self._watched = watched
+        self._left_out = watched.left_out
+        self._proc = str(watched.proc)
+        self._files = OpenFiles()
+        self._processes: dict[int, Process] = {}
+        self._sums = Sums()
+        self._last: dict[str, float] = {}
+        self._begin = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
+        self._finder = None if _has_children_files(self._proc) else ParentFinder(self._proc)
+        self._has_io_wait = _accounts_delays(self._proc)
+
+    def read(self) -> Raw:
+        """Return the sums over the tree, and the counters of each process."""
+        self._discover()
+        threads = sum(it.stat.threads if it.stat else 1 for it in self._processes.values())
+        has_switches = threads <= MOST_SWITCHES
+        missing: dict[int, Process] = {}
+        # Children before their parents: the parent of a child that has ended then has its counters.
+        for process in reversed(self._processes.values()):
+            is_new = process.stat is None
+            try:
+                process.read(switches=has_switches, begin=self._begin)
+            except (ProcessLookupError, FileNotFoundError):
+                missing[process.number] = process
+                continue
+            except OSError:
+                self._left_out[NAME] += 1
+                missing[process.number] = process
+                continue
+            if is_new and process.stat is not None and process.stat.started < self._begin:
+                self._sums.subtract_all(process)
+            if process.children_faults_grown:
+                missing |= self._ended_children(process)
+        self._drop(missing)
+        return self._raw(has_switches)
+
+    def _ended_children(self, parent: Process) -> dict[int, Process]:
+        """Return the children that ended after they were read, and are in the parent's counters."""
+        return {
+            child.number: child
+            for child in self._processes.values()
+            if child.stat is not None and child.stat.parent == parent.number and child.has_ended()
+        }
+
+    def _discover(self) -> None:
+        waiting = [*self._roots(), *self._processes]
+        if self._finder is not None:
+            waiting += self._finder.descendants(waiting)
+        known = set(self._processes)
+        done = set()
+        while waiting:
+            number = waiting.pop()
+            if number in done:
+                continue
+            done.add(number)
+            if number not in known:
+                self._processes[number] = Process(self._files, self._proc, number, self._watched)
+            if self._finder is None:
+                waiting += self._processes[number].children()
+
+    def _drop(self, missing: dict[int, Process]) -> None:
+        """Remove ended processes. Add the counters that no parent has taken over to the sums."""
+        by_heir: dict[int | None, list[Process]] = {}
+        for process in missing.values():
+            by_heir.setdefault(self._heir(process, missing), []).append(process)
+        for number, ended in by_heir.items():
+            heir = None if number is None else self._processes[number]
+            # The parent of a process may have ended without having waited for it.
+            faults = sum(it.times[2] for it in ended)
+            took_all = heir is not None and heir.children_faults_grown >= faults
+            for process in ended:
+                is_child = process.stat is not None and process.stat.parent == number
+                waited_for = (
+                    heir is not None and not heir.ignores_children and (is_child or took_all)
+                )
+                if not waited_for:
+                    self._sums.add_times(process)
+                if not waited_for or (heir is not None and heir.is_tracer):
+                    self._sums.add_transfers(process)
+                self._sums.add_waits(process)
+        for number in missing:
+            self._processes.pop(number).close()
+
+    def _heir(self, process: Process, missing: Collection[int]) -> int | None:
+        """Return the nearest process above one that is still there."""
+        above = process
+        for _ in range(len(missing)):
+            if above.stat is None or (parent := above.stat.parent) not in self._processes:
+                return None
+            if parent not in missing:
+                return parent
+            above = self._processes[parent]
+        return None
+
+    def _raw(self, has_switches: bool) -> Raw:
+        times, transfers, waits = self._sums.times, self._sums.transfers, self._sums.waits
+        states: Counter[str] = Counter()
+        busiest = resident = 0
+        unknown = processes_alive = 0
+        processes: Raw = {}
+        for process in self._processes.values():
+            times = list(map(add, times, process.times))
+            if process.is_tracer or (stat := process.stat) is None:
+                continue
+            waits = list(map(add, waits, process.waits))
+            moved = process.transfers
+            if moved is None:
+                unknown += 1
+            else:
+                transfers = list(map(add, transfers, moved))
+            there = process.threads
+            for thread in there:
+                states[thread.state] += 1
+                busiest = max(busiest, thread.grown)
+            processes_alive += bool(there)
+            resident += stat.resident
+            processes[str(process.number)] = [
+                *(stat.name, stat.started, stat.times[0] / TICKS, stat.times[1] / TICKS),
+                *(stat.resident * PAGE, *(moved[4:6] if moved else (None, None))),
+            ]
+        raw: Raw = self._increasing(dict(zip(COUNTERS, (*times, *transfers, *waits), strict=True)))
+        if unknown and unknown == len(processes):
+            for name in TRANSFERS:
+                raw[name] = None
+        if not has_switches:
+            raw["voluntary"] = raw["involuntary"] = None
+        if not self._has_io_wait:
+            raw["io_wait"] = None
+        raw |= {
+            "busiest": busiest / TICKS,
+            "threads": sum(states.values()),
+            "states": dict(states),
+            "resident": resident * PAGE,
+            "begin": self._begin,
+            "alive": processes_alive,
+            "processes": processes,
+        }
+        if unknown:
+            raw["without_transfers"] = unknown
+        return raw
+
+    def _increasing(self, counters: dict[str, int]) -> Raw:
+        """Return counters in seconds and units, not smaller than in the sample before.
+
+        A child that ends while the tree is read may be missing from one sample.
+        """
+        for name, value in counters.items():
+            now = value / TICKS if name in IN_TICKS else value
+            self._last[name] = max(now, self._last.get(name, 0))
+        return dict(self._last)
+
+
+class ParentFinder:
+    """Find descendants by their parents, on kernels without lists of children."""
+
+    def __init__(self, proc: str) -> None:
+        self._proc = proc
+        self._parents: dict[int, int] = {}
+
+    def descendants(self, of: Iterable[int]) -> list[int]:
+        """Return all processes below some. A parent comes before its children."""
+        there = {int(it) for it in os.listdir(self._proc) if it.isdigit()}
+        self._parents = {it: parent for it, parent in self._parents.items() if it in there}
+        for number in there - self._parents.keys():
+            try:
+                with open(f"{self._proc}/{number}/stat", "rb") as file:
+                    stat = parse_stat(file.read())
+            except OSError:
+                continue
+            if stat is not None:
+                self._parents[number] = stat.parent
+        found: dict[int, None] = dict.fromkeys(of)
+        size = -1
+        while size != len(found):
+            size = len(found)
+            found |= dict.fromkeys(it for it, above in self._parents.items() if above in found)
+        return list(found)
+
+
+def _has_children_files(proc: str) -> bool:
+    return os.path.exists(f"{proc}/self/task/{os.getpid()}/children")
+
+
+def _accounts_delays(proc: str) -> bool:
+    """Return whether the kernel counts waits for I/O (Linux, Documentation/accounting/
+    delay-accounting.rst). It always does before 5.14, which has no such file."""
+    try:
+        with open(f"{proc}/sys/kernel/task_delayacct", "rb") as file:
+            return file.read().strip() != b"0"
+    except OSError:
+        return True
+
+
+def _open(watched: Watched) -> Read | None:
+    return None if watched.roots is None else Tree(watched, watched.roots).read
+
+
+def rates(before: Raw, after: Raw, seconds: float) -> Columns:
+    """Return the figures of the whole tree."""
+
+    def rate(name: str) -> float | None:
+        then, now = before.get(name), after.get(name)
+        return None if then is None or now is None else per_second(then, now, seconds)
+
+    columns: Columns = {name: rate(name) for name in ("user", "system", "io_wait")}
+    columns |= {f"{name}_per_s": rate(name) for name in ("major_faults", "minor_faults")}
+    columns |= {column: rate(name) for name, column in TRANSFERS.items()}
+    columns |= {f"{it}_switches_per_s": rate(it) for it in ("voluntary", "involuntary")}
+    columns |= {column: float(after["states"].get(it, 0)) for it, column in STATES.items()}
+    columns |= {
+        "busiest_thread": after["busiest"] / seconds,
+        "threads": after["threads"],
+        "processes": after["alive"],
+        "resident_bytes": after["resident"],
+    }
+    return with_prefix(NAME, columns)
+
+
+SOURCE = Source(NAME, _open, rates)
