@@ -18,6 +18,7 @@ from headrace.report.profile_report.content import (
 )
 
 PAPER_COLOURS = {
+    "#ffffff": "paper",
     "#000000": "ink",
     "#444444": "ink",
     "#dddddd": "grid",
