@@ -149,7 +149,7 @@ def empty_time_chart(
         each.grid(color="#dddddd", linewidth=0.6)
         each.set_axisbelow(True)
         each.tick_params(labelsize=SMALL, labelbottom=False)
-        each.yaxis.set_label_coords((0.14 - LEFT) / (WIDTH - LEFT - right), 0.5)
+        each.yaxis.set_label_coords((0.19 - LEFT) / (WIDTH - LEFT - right), 0.5)
         for phase in data.phases:
             colour = verdict_words(phase["verdict"]).colour
             each.axvspan(phase["from_s"], phase["to_s"], color=colour, alpha=0.10, linewidth=0)
