@@ -34,7 +34,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "network": network_tables.messages,
     "jobs": job_tables.jobs,
     "baseline": baseline_tables.baseline,
-    "profile": profile_tables.profile_tables,
+    "profile": profile_tables.profile,
 }
 """Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

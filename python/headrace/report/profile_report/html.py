@@ -18,6 +18,7 @@ from headrace.report.profile_report.content import (
 )
 
 PAPER_COLOURS = {
+    "#ffffff": "paper",
     "#000000": "ink",
     "#444444": "ink",
     "#dddddd": "grid",
@@ -26,6 +27,7 @@ PAPER_COLOURS = {
     "#d55e00": "red",
     "#009e73": "green",
     "#cc79a7": "pink",
+    "#56b4e9": "sky",
 }
 """Colours of figures that the style sheet changes on a dark screen, and the names there."""
 

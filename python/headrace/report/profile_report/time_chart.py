@@ -17,7 +17,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from headrace.report.figures.style import COLOURS, short
 from headrace.report.profile_report.data import Document, ProfileData, maximum
-from headrace.report.units import size
 from headrace.report.verdict_words import verdict_words
 
 RUNNING = 10
@@ -84,7 +83,7 @@ class Panel:
     """A key of `SCALES`, or any other unit, which is not scaled."""
     lines: Sequence[Line]
     levels: Sequence[Level] = field(default_factory=tuple)
-    height: float = 1.75
+    height: float = 1.3
     """Inches."""
     top: float | None = None
     """Upper end of the axis; None if it follows from the values."""
@@ -128,7 +127,6 @@ def empty_time_chart(
     rooms = [LEGEND_ROW * rows + GAP for rows in legend_rows]
     total = STRIP + sum(heights) + sum(rooms) + BELOW + 0.04
     figure = Figure(figsize=(WIDTH, total))
-    figure.patch.set_alpha(0.0)
     width = (WIDTH - LEFT - right) / WIDTH
     top = total - 0.04
     end = max(data.duration_s, 1e-9)
@@ -151,7 +149,7 @@ def empty_time_chart(
         each.grid(color="#dddddd", linewidth=0.6)
         each.set_axisbelow(True)
         each.tick_params(labelsize=SMALL, labelbottom=False)
-        each.yaxis.set_label_coords((0.14 - LEFT) / (WIDTH - LEFT - right), 0.5)
+        each.yaxis.set_label_coords((0.19 - LEFT) / (WIDTH - LEFT - right), 0.5)
         for phase in data.phases:
             colour = verdict_words(phase["verdict"]).colour
             each.axvspan(phase["from_s"], phase["to_s"], color=colour, alpha=0.10, linewidth=0)
@@ -206,7 +204,7 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(numticks=4))
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size(value)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_size(value)))
     else:
         axes.set_ylim(0.0, panel.top / factor if panel.top is not None else 1.08 * top or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
@@ -308,6 +306,11 @@ def _short(value: float, unit: str) -> str:
     if unit == "1/s":
         return f"{number}/s"
     return f"{number} {unit}".strip()
+
+
+def _short_size(value: float) -> str:
+    factor, unit = scale(value, "B")
+    return f"{value / factor:g} {unit}"
 
 
 def scale(largest: float, unit: str) -> tuple[float, str]:

@@ -28,7 +28,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     panels = [
         Panel("Threads", "", threads),
         Panel("Calls", "1/s", calls, [Level("one-byte calls", data.value("small-call"))]),
-        Panel("Mean call", "B", sizes, height=1.3, logarithmic=True),
+        Panel("Mean call", "B", sizes, height=0.9, logarithmic=True),
     ]
     note = "States of the application's threads, its read and write calls, and their mean size."
     yield from over_time("application", "Threads and calls", data, panels, note)

@@ -27,7 +27,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     if not cores or not data.rates.height:
         return
     height = min(max(0.16 * len(cores), 0.6), 3.2)
-    figure, (upper, lower) = empty_time_chart(data, [height, 1.7], [0, 1], right=0.75)
+    figure, (upper, lower) = empty_time_chart(data, [height, 1.3], [0, 1], right=0.75)
     edges = np.append(data.rates["from_s"].to_numpy(), data.rates["to_s"][-1])
     busy = np.array(
         [

@@ -38,10 +38,10 @@ def _panels(data: ProfileData, disk: str) -> list[Panel]:
     queue = Level("2 per disk:", 2.0 * spindles(data, disk))
     service = [column("read_service_s"), column("write_service_s")]
     return [
-        Panel("Operations", "1/s", operations, levels),
-        Panel("Queue", "", [column("queue")], [queue], height=1.2),
-        Panel("Service time", "s", service, height=1.2),
-        Panel("Utilisation", "%", [column("utilisation")], height=0.9, top=1.0),
+        Panel("Operations", "1/s", operations, levels, height=1.05),
+        Panel("Queue", "", [column("queue")], [queue], height=0.8),
+        Panel("Service time", "s", service, height=0.8),
+        Panel("Utilisation", "%", [column("utilisation")], height=0.55, top=1.0),
     ]
 
 

@@ -26,7 +26,6 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         return
     factor, unit = scale(max(it["bytes_read"] + it["bytes_written"] for it in files), "B")
     figure = Figure(figsize=(WIDTH, 0.75 + 0.23 * len(files)), layout="constrained")
-    figure.patch.set_alpha(0.0)
     axes = figure.subplots()
     at = np.arange(len(files))
     read = np.array([it["bytes_read"] for it in files]) / factor

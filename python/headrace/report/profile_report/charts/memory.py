@@ -27,7 +27,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         Line("major, application", data.column("tree.major_faults_per_s"), COLOURS[6]),
     ]
     panels = [
-        Panel("Memory", "B", memory, levels, height=2.0),
+        Panel("Memory", "B", memory, levels, height=1.6),
         Panel("Swap", "B/s", swap, height=1.0, if_positive=True),
         Panel("Page faults", "1/s", faults, height=1.0, if_positive=True),
     ]

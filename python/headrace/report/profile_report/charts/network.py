@@ -28,7 +28,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
             Line("send", data.column(f"net.{name}.send_bytes_per_s"), WRITE),
         ]
         levels = [Level("link", speeds.get(name)), *([send] if name != "lo" else [])]
-        panels.append(Panel(foreign(name, 16), "B/s", lines, levels, height=1.3))
+        panels.append(Panel(foreign(name, 16), "B/s", lines, levels, height=1.1))
     for name in data.instances("infiniband"):
         lines = [
             Line("receive", data.column(f"infiniband.{name}.receive_bytes_per_s"), READ),

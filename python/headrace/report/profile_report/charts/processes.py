@@ -38,5 +38,5 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     lines.append(Line("kernel threads of I/O", kernel, COLOURS[6], "dotted"))
     note = "Processor time of the busiest processes in percent of one core."
     yield from over_time(
-        "processes", "Processes", data, [Panel("Processors", "%", lines, height=2.0)], note
+        "processes", "Processes", data, [Panel("Processors", "%", lines, height=1.6)], note
     )

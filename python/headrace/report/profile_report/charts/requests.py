@@ -32,7 +32,6 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     steps = {name: (found.get("access") or {}).get(name, 0) for name in STEPS}
     rows = 2 if sum(steps.values()) else 1
     figure = Figure(figsize=(WIDTH, 2.4 + 0.9 * (rows - 1)), layout="constrained")
-    figure.patch.set_alpha(0.0)
     axes = figure.subplots(rows, 1, height_ratios=[1.0, 0.16][:rows], squeeze=False)[:, 0]
     _sizes(axes[0], sizes)
     if rows == 2:

@@ -20,8 +20,8 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         Line("I/O", data.column("pressure.io"), COLOURS[0]),
     ]
     panels = [
-        Panel("Dirty pages", "B", dirty, height=1.4),
-        Panel("Pressure", "%", pressure, height=1.2),
+        Panel("Dirty pages", "B", dirty, height=1.1),
+        Panel("Pressure", "%", pressure, height=1.0),
     ]
     yield from over_time(
         "write-back",

@@ -18,6 +18,7 @@ from headrace.report.units import figure, megabytes, milliseconds, percent, size
 
 PROCESSES = 6
 CORES = 4
+CALLS = ("read", "write")
 STATES = ("user", "system", "nice", "idle", "iowait", "irq", "softirq", "steal")
 
 
@@ -26,10 +27,33 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     blocks: list[Block] = list(pictures)
     if not data.rates.height:
         blocks.append(Paragraph("No chart: the recording has no complete interval."))
-    for table in (_processes(data), _cores(data), _disks(data)):
+    for table in (_hosts(data), _processes(data), _cores(data), _disks(data)):
         if table.rows:
             blocks.append(table)
     return Section("profiles", "I/O profiles", blocks)
+
+
+def _hosts(data: ProfileData) -> Table:
+    """Return the means of several hosts; no row for a single one."""
+    usage = data.profile.get("usage") or {}
+    hosts = [it for it in data.profile.get("hosts") or [] if it in usage]
+    rows = []
+    for host in hosts if len(hosts) > 1 else []:
+        means = {name: it.get("mean") for name, it in usage[host].items()}
+        cores = [means[it] for it in ("tree.user", "tree.system") if means.get(it) is not None]
+        rows.append(
+            [
+                foreign(host, 60),
+                percent(sum(cores) if cores else None),
+                percent(means.get("cpu.iowait")),
+                *(megabytes(means.get(f"tree.{it}_call_bytes_per_s")) for it in CALLS),
+                *(megabytes(means.get(f"tree.{it}_bytes_per_s")) for it in CALLS),
+            ]
+        )
+    columns = ["Host", "CPU %", "I/O wait %", "Read calls MB/s", "Write calls MB/s"]
+    columns += ["Devices read MB/s", "Written MB/s"]
+    note = "Means over the run. The charts and the tables below show the first host."
+    return Table("Hosts", columns, "lrrrrrr", rows, note=note)
 
 
 def _parts(data: ProfileData) -> list[tuple[str, ProfileData]]:

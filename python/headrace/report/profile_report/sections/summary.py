@@ -40,7 +40,8 @@ def verdict(data: ProfileData) -> str:
     name = foreign(data.profile.get("name") or "The application", 80)
     word = data.profile.get("verdict")
     if word is None:
-        return f"{name} ended before its limit could be found: no interval was sampled."
+        why = "." if data.rates.height else ": no interval was sampled."
+        return f"The limit of {name} is unknown{why}"
     phases = data.phases
     limited = sum(it["to_s"] - it["from_s"] for it in phases if it["verdict"] == word)
     total = sum(it["to_s"] - it["from_s"] for it in phases)
