@@ -43,6 +43,9 @@ class Thread:
         self.waits: Counters = [0] * WAITS
         self.grown = 0
         """Ticks since the sample before."""
+        self.delay_ns: int | None = None
+        self.delay_grown_ns = 0
+        """Time that it waited for a core since the sample before."""
 
     def has_run(self, files: OpenFiles) -> bool:
         """Return whether it has run since the last sample. Raises OSError if it has ended."""
@@ -52,7 +55,14 @@ class Thread:
             # Kernels without scheduler statistics: the other files show whether it has ended.
             return True
         before, self.schedule = self.schedule, schedule
-        return schedule != before
+        if schedule == before:
+            return False
+        # Time on a core, time waiting for one, time slices: Documentation/scheduler/sched-stats.rst.
+        if len(values := naturals(schedule.split()) or ()) > 1:
+            if self.delay_ns is not None:
+                self.delay_grown_ns = max(values[1] - self.delay_ns, 0)
+            self.delay_ns = values[1]
+        return True
 
     def update(self, stat: Stat, status: bytes, begin: int) -> None:
         """Take over the counters of its files."""
@@ -98,7 +108,7 @@ class Process:
             self._read_process()
             return
         main = self._threads[self.number]
-        main.grown = 0
+        main.grown = main.delay_grown_ns = 0
         if not main.has_run(self._files) and self.stat is not None:
             return
         stat = self._read_process()
@@ -138,7 +148,7 @@ class Process:
         any_run = False
         for number in self._thread_numbers():
             thread = before.get(number) or Thread(f"{self._path}/task/{number}")
-            thread.grown = 0
+            thread.grown = thread.delay_grown_ns = 0
             try:
                 if thread.has_run(self._files) or number not in before:
                     any_run = True

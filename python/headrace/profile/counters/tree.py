@@ -39,7 +39,8 @@ TRANSFERS = {
 }
 """Lines of /proc/PID/io in their order, and their columns."""
 WAITS = ("io_wait", "voluntary", "involuntary")
-STATES = {"R": "running", "D": "disk_wait", "S": "sleeping"}
+STATES = {"R": "running", "D": "disk_wait", "S": "sleeping", "t": "traced"}
+"""Columns by state; a thread in state t is stopped by a tracer, such as strace."""
 COUNTERS = (*TIMES, *TRANSFERS, *WAITS)
 IN_TICKS = ("user", "system", "io_wait")
 
@@ -139,7 +140,7 @@ class Tree:
     def _raw(self, has_switches: bool) -> Raw:
         times, transfers, waits = self._sums.times, self._sums.transfers, self._sums.waits
         states: Counter[str] = Counter()
-        busiest = resident = 0
+        busiest = delay = resident = 0
         unknown = processes_alive = 0
         processes: Raw = {}
         for process in self._processes.values():
@@ -155,7 +156,8 @@ class Tree:
             there = process.threads
             for thread in there:
                 states[thread.state] += 1
-                busiest = max(busiest, thread.grown)
+                if thread.grown >= busiest:
+                    busiest, delay = thread.grown, thread.delay_grown_ns
             processes_alive += bool(there)
             resident += stat.resident
             processes[str(process.number)] = [
@@ -172,6 +174,7 @@ class Tree:
             raw["io_wait"] = None
         raw |= {
             "busiest": busiest / TICKS,
+            "busiest_delay": delay / 1e9,
             "threads": sum(states.values()),
             "states": dict(states),
             "resident": resident * PAGE,
@@ -253,6 +256,8 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
     columns |= {column: float(after["states"].get(it, 0)) for it, column in STATES.items()}
     columns |= {
         "busiest_thread": after["busiest"] / seconds,
+        # Recordings of earlier versions lack it.
+        "busiest_thread_delay": after.get("busiest_delay", 0.0) / seconds,
         "threads": after["threads"],
         "processes": after["alive"],
         "resident_bytes": after["resident"],
