@@ -3,7 +3,15 @@ mod blktrace;
 mod block;
 mod collected;
 mod csv;
+mod dbench;
+mod dftracer;
 mod fio_iolog;
+mod fiu;
+mod msr;
+mod perf_trace;
+mod pfssim;
+mod posix;
+mod recorder;
 mod strace;
 
 use crate::{Error, Format, Names};
@@ -15,6 +23,13 @@ pub static FORMATS: &[&Format] = &[
     &fio_iolog::FORMAT_2,
     &blktrace::FORMAT,
     &blkparse::FORMAT,
+    &perf_trace::FORMAT,
+    &dftracer::FORMAT,
+    &recorder::FORMAT,
+    &msr::FORMAT,
+    &fiu::FORMAT,
+    &dbench::FORMAT,
+    &pfssim::FORMAT,
     &strace::FORMAT,
 ];
 

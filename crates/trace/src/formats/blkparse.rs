@@ -37,6 +37,14 @@ struct Blkparse {
     in_summary: bool,
 }
 
+/// An event, and what becomes of it.
+struct Parsed<'a> {
+    event: Event,
+    is_passthrough: bool,
+    program: &'a [u8],
+    is_end: bool,
+}
+
 /// The fields that all events have.
 struct Line<'a> {
     device: (u32, u32),
@@ -90,7 +98,7 @@ impl<'a> Line<'a> {
 
     /// `223490 + 8 [kjournald]`, `[kjournald]`, `223490 + 8 [0]`, `0 [0]`,
     /// `223490 + 8 ( 1234) [0]`; of a passthrough request `36 (12 00 ..) [name]`.
-    fn event(&self) -> Option<(Event, bool)> {
+    fn event(&self) -> Option<Parsed<'a>> {
         let (numbers, bracket) = match memchr::memchr(b'[', self.rest) {
             Some(at) => self.rest.split_at(at),
             None => (self.rest, &b""[..]),
@@ -134,13 +142,15 @@ impl<'a> Line<'a> {
             sector,
             bytes,
             failed: is_end && name != b"0",
-            process: match is_end {
-                true => String::new(),
-                false if name == b"(null)" => process_name("", self.process),
-                false => process_name(&text(name), self.process),
-            },
+            process: 0,
         };
-        Some((event, is_passthrough))
+        let is_unnamed = is_end || name == b"(null)";
+        Some(Parsed {
+            event,
+            is_passthrough,
+            program: if is_unnamed { b"" } else { name },
+            is_end,
+        })
     }
 }
 
@@ -149,14 +159,20 @@ impl LineFormat for Blkparse {
         "lines of blkparse such as `8,0 3 11 0.009507758 697 D W 223490 + 8 [dd]`";
 
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
-        let event = Line::of(line).and_then(|it| it.event());
-        if let Some((event, is_passthrough)) = event {
+        let parts = Line::of(line);
+        if let Some(parts) = parts
+            && let Some(mut parsed) = parts.event()
+        {
             self.has_events = true;
-            if is_passthrough {
+            if parsed.is_passthrough {
                 into.count(&PASSTHROUGH, line);
-            } else {
-                self.requests.event(event, line, into);
+                return Some(());
             }
+            if !parsed.is_end {
+                let name = process_name(&text(parsed.program), parts.process);
+                parsed.event.process = into.processes.intern(&name);
+            }
+            self.requests.event(parsed.event, line, into);
             return Some(());
         }
         self.in_summary |= self.has_events
@@ -284,7 +300,7 @@ impl BlkparseWriter {
             }
             (0, 0)
         } else {
-            if record.offset % SECTOR != 0 || record.size % SECTOR != 0 {
+            if !record.offset.is_multiple_of(SECTOR) || !record.size.is_multiple_of(SECTOR) {
                 self.count(&SECTORS, record, name);
             }
             (record.offset / SECTOR, record.end().div_ceil(SECTOR))
@@ -313,7 +329,7 @@ impl BlkparseWriter {
         let (program, id) = process
             .rsplit_once('/')
             .and_then(|(program, id)| Some((program, number(id.as_bytes())?)))
-            .unwrap_or_else(|| (process, record.process));
+            .unwrap_or((process, record.process));
         if program == process {
             self.count(&NAMED, record, process);
         }

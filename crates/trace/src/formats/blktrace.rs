@@ -247,6 +247,14 @@ impl BlktraceReader {
         };
         let time_ns = trace.time_ns.cast_signed();
         let program = self.programs.get(&trace.pid).map_or("", String::as_str);
+        let process = match letter {
+            // The interrupted one
+            b'C' | b'R' => 0,
+            _ => {
+                let name = process_name(program, trace.pid);
+                self.collected.processes.intern(&name)
+            }
+        };
         let event = Event {
             time_ns,
             device: (trace.device >> 20, trace.device & 0xf_ffff),
@@ -258,10 +266,10 @@ impl BlktraceReader {
             sector: trace.sector,
             bytes: trace.bytes,
             failed: trace.error != 0,
-            process: process_name(program, trace.pid),
+            process,
         };
-        let earliest = self.window.push(time_ns, (event, self.number));
-        if let Some((_, (event, number))) = earliest {
+        let earliest = self.window.push(time_ns, self.number, (event, self.number));
+        if let Some((event, number)) = earliest {
             self.take(event, number);
         }
     }
@@ -276,7 +284,7 @@ impl BlktraceReader {
 
     fn finish(&mut self) {
         self.at_end = true;
-        while let Some((_, (event, number))) = self.window.pop() {
+        while let Some((event, number)) = self.window.pop() {
             self.take(event, number);
         }
         self.requests.finish(&mut self.collected);

@@ -28,7 +28,7 @@ static QUEUED: Kind = Kind::assumed("request without an issue (D): from its queu
 pub(super) const SECTOR: u64 = 512;
 
 /// One event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) time_ns: i64,
     pub(super) device: (u32, u32),
@@ -38,8 +38,8 @@ pub(super) struct Event {
     pub(super) sector: u64,
     pub(super) bytes: u64,
     pub(super) failed: bool,
-    /// The process, as the records name it.
-    pub(super) process: String,
+    /// The process's number among the names.
+    pub(super) process: u32,
 }
 
 /// Content of the field RWBS.
@@ -91,7 +91,7 @@ struct Pending {
     is_issued: bool,
     bytes: u64,
     synchronous: bool,
-    process: String,
+    process: u32,
     line: u64,
 }
 
@@ -140,6 +140,7 @@ impl Requests {
                         request.is_issued = true;
                         request.start_ns = event.time_ns;
                         request.bytes = event.bytes;
+                        request.line = into.line;
                         request.synchronous |= event.request.synchronous;
                     }
                     None => self.add(key, event, true, into),
@@ -185,7 +186,7 @@ impl Requests {
         if self.count > Self::LIMIT {
             self.drop_first(into);
         }
-        if self.order.len() > 4 * Self::LIMIT {
+        if self.order.len() > 2 * self.count + 1024 {
             let pending = &self.pending;
             self.order.retain(|(number, key)| {
                 let waiting = pending.get(key).into_iter().flatten();
@@ -268,14 +269,14 @@ fn put(key: Key, request: &Pending, duration_ns: i64, failed: bool, into: &mut C
             sector.saturating_mul(SECTOR)
         },
         size: request.bytes,
-        process: into.processes.intern(&request.process),
+        process: request.process,
         file: into.files.intern(&format!("{major},{minor}")),
         operation,
         flags: Flags::FAILED.when(failed)
             | Flags::SYNCHRONOUS.when(request.synchronous && operation == Operation::Write),
         other: Record::NO_FILE,
     };
-    into.put(record);
+    into.put_from(record, request.line);
 }
 
 /// The name of a process in records: that of its program and its number.

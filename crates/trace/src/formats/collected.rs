@@ -38,6 +38,7 @@ impl<T> Default for Window<T> {
 #[derive(Debug)]
 struct Waiting<T> {
     time_ns: i64,
+    line: u64,
     sequence: u64,
     value: T,
 }
@@ -59,7 +60,7 @@ impl<T> PartialOrd for Waiting<T> {
 impl<T> Ord for Waiting<T> {
     /// The earliest is the greatest, as the heap gives the greatest first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |it: &Self| (it.time_ns, it.sequence);
+        let key = |it: &Self| (it.time_ns, it.line, it.sequence);
         key(other).cmp(&key(self))
     }
 }
@@ -68,11 +69,12 @@ impl<T> Window<T> {
     /// The most values that wait.
     pub(super) const LIMIT: usize = 1 << 16;
 
-    /// Takes a value; gives the earliest one if too many wait.
-    pub(super) fn push(&mut self, time_ns: i64, value: T) -> Option<(i64, T)> {
+    /// Takes a value, which began in a line; gives the earliest one if too many wait.
+    pub(super) fn push(&mut self, time_ns: i64, line: u64, value: T) -> Option<T> {
         self.sequence += 1;
         self.heap.push(Waiting {
             time_ns,
+            line,
             sequence: self.sequence,
             value,
         });
@@ -84,13 +86,8 @@ impl<T> Window<T> {
     }
 
     /// The earliest value.
-    pub(super) fn pop(&mut self) -> Option<(i64, T)> {
-        self.heap.pop().map(|it| (it.time_ns, it.value))
-    }
-
-    /// The time of the earliest value.
-    pub(super) fn first_ns(&self) -> Option<i64> {
-        self.heap.peek().map(|it| it.time_ns)
+    pub(super) fn pop(&mut self) -> Option<T> {
+        self.heap.pop().map(|it| it.value)
     }
 }
 
@@ -108,16 +105,21 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Takes a record.
+    /// Takes a record of the line at hand.
     pub(super) fn put(&mut self, record: Record) {
-        if let Some((_, first)) = self.window.push(record.time_ns, record) {
+        self.put_from(record, self.line);
+    }
+
+    /// Takes a record that began in an earlier line.
+    pub(super) fn put_from(&mut self, record: Record, line: u64) {
+        if let Some(first) = self.window.push(record.time_ns, line, record) {
             self.release(first);
         }
     }
 
     /// Lets all records go: the trace is at its end.
     pub(super) fn finish(&mut self) {
-        while let Some((_, first)) = self.window.pop() {
+        while let Some(first) = self.window.pop() {
             self.release(first);
         }
     }
@@ -326,12 +328,12 @@ mod tests {
     fn a_window_gives_the_earliest_first_and_is_bounded() {
         let mut window = Window::default();
         for time in (0..10).rev() {
-            assert!(window.push(time, time).is_none());
+            assert!(window.push(time, 0, time).is_none());
         }
-        window.push(0, 100);
-        let order: Vec<_> = std::iter::from_fn(|| window.pop()).map(|it| it.1).collect();
+        window.push(0, 0, 100);
+        let order: Vec<_> = std::iter::from_fn(|| window.pop()).collect();
         assert_eq!(order, [0, 100, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        let given = (0..3 * Window::<i64>::LIMIT as i64).filter_map(|it| window.push(it, it));
+        let given = (0..3 * Window::<i64>::LIMIT as i64).filter_map(|it| window.push(it, 0, it));
         assert_eq!(given.count(), 2 * Window::<i64>::LIMIT);
     }
 }
