@@ -203,8 +203,11 @@ type End = Reverse<(i64, u64, (u32, u32), String)>;
 struct BlkparseWriter {
     name: String,
     output: io::BufWriter<Box<dyn Write + Send>>,
-    /// By file: the device, once it has one.
-    devices: Vec<Option<(u32, u32)>>,
+    /// The names so far: the caller's numbers may differ between batches.
+    names: Names,
+    programs: Names,
+    /// By file.
+    devices: Vec<(u32, u32)>,
     ends: BinaryHeap<End>,
     sequence: u64,
     number: u64,
@@ -215,6 +218,8 @@ fn create(output: Output) -> Result<Box<dyn Writer>, Error> {
     Ok(Box::new(BlkparseWriter {
         name: output.name,
         output: io::BufWriter::new(output.bytes),
+        names: Names::new(),
+        programs: Names::new(),
         devices: Vec::new(),
         ends: BinaryHeap::new(),
         sequence: 0,
@@ -262,18 +267,15 @@ impl BlkparseWriter {
     }
 
     fn device(&mut self, record: &Record, name: &str) -> (u32, u32) {
-        let file = record.file as usize;
-        if file >= self.devices.len() {
-            self.devices.resize(file + 1, None);
-        }
-        if let Some(device) = self.devices[file] {
-            return device;
+        let file = self.names.intern(name);
+        if let Some(device) = self.devices.get(file as usize) {
+            return *device;
         }
         let device = device(name).unwrap_or_else(|| {
             self.count(&NUMBERED, record, name);
-            (0, record.file)
+            (0, file.saturating_add(1))
         });
-        self.devices[file] = Some(device);
+        self.devices.push(device);
         device
     }
 
@@ -329,7 +331,7 @@ impl BlkparseWriter {
         let (program, id) = process
             .rsplit_once('/')
             .and_then(|(program, id)| Some((program, number(id.as_bytes())?)))
-            .unwrap_or((process, record.process));
+            .unwrap_or_else(|| (process, self.programs.intern(process)));
         if program == process {
             self.count(&NAMED, record, process);
         }

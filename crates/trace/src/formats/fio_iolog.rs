@@ -224,9 +224,11 @@ struct IologWriter {
     output: io::BufWriter<Box<dyn Write + Send>>,
     version: Version,
     has_header: bool,
-    /// By file: whether it was added, and how often it is open.
-    files: Vec<(bool, u32)>,
-    process: Option<u32>,
+    /// The names so far: the caller's numbers may differ between batches.
+    names: Names,
+    /// By file, which was added then: how often it is open.
+    open: Vec<u32>,
+    process: Option<String>,
     waited_ms: u64,
     number: u64,
     skipped: Skipped,
@@ -239,7 +241,8 @@ impl IologWriter {
             output: io::BufWriter::new(output.bytes),
             version,
             has_header: false,
-            files: Vec::new(),
+            names: Names::new(),
+            open: Vec::new(),
             process: None,
             waited_ms: 0,
             number: 0,
@@ -276,7 +279,7 @@ impl IologWriter {
         }
     }
 
-    fn record(&mut self, record: &Record, name: &str) -> io::Result<()> {
+    fn record(&mut self, record: &Record, name: &str, process: &str) -> io::Result<()> {
         self.header()?;
         let action = match record.operation {
             Operation::Open | Operation::Create => "open",
@@ -308,7 +311,7 @@ impl IologWriter {
             self.count(kind, record, name);
             return Ok(());
         }
-        if *self.process.get_or_insert(record.process) != record.process {
+        if self.process.get_or_insert_with(|| process.into()) != process {
             self.count(&MERGED, record, name);
         }
         if record.duration_ns > 0 {
@@ -321,12 +324,9 @@ impl IologWriter {
         if record.time_ns < 0 || record.time_ns % unit != 0 {
             self.count(&ROUNDED, record, name);
         }
-        let file = record.file as usize;
-        if file >= self.files.len() {
-            self.files.resize(file + 1, (false, 0));
-        }
-        if !self.files[file].0 {
-            self.files[file].0 = true;
+        let file = self.names.intern(name) as usize;
+        if file >= self.open.len() {
+            self.open.resize(file + 1, 0);
             self.start(record.time_ns, name)?;
             writeln!(self.output, "add")?;
         }
@@ -337,14 +337,14 @@ impl IologWriter {
         }
         match action {
             "open" => {
-                self.files[file].1 += 1;
-                if self.files[file].1 > 1 {
+                self.open[file] += 1;
+                if self.open[file] > 1 {
                     self.count(&NESTED, record, name);
                     return Ok(());
                 }
             }
             "close" => {
-                let open = &mut self.files[file].1;
+                let open = &mut self.open[file];
                 if *open != 1 {
                     *open = open.saturating_sub(1);
                     self.count(&NESTED, record, name);
@@ -352,8 +352,8 @@ impl IologWriter {
                 }
                 *open = 0;
             }
-            _ if self.files[file].1 == 0 => {
-                self.files[file].1 = 1;
+            _ if self.open[file] == 0 => {
+                self.open[file] = 1;
                 self.count(&OPENED, record, name);
                 self.start(record.time_ns, name)?;
                 writeln!(self.output, "open")?;
@@ -385,9 +385,10 @@ impl Writer for IologWriter {
     fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error> {
         for record in records {
             self.number += 1;
-            super::named(processes, record.process, "process")?;
+            let process = super::named(processes, record.process, "process")?;
             let name = super::named(files, record.file, "file")?;
-            self.record(record, name).map_err(|it| self.refused(it))?;
+            let done = self.record(record, name, process);
+            done.map_err(|it| self.refused(it))?;
         }
         Ok(())
     }

@@ -85,7 +85,15 @@ pub fn written(
     };
     let mut writer = create_in(output, format).unwrap();
     for batch in records.chunks(3) {
-        writer.write(batch, files, processes).unwrap();
+        // Each batch may have numbers of its own.
+        let (mut own_files, mut own_processes) = (Names::new(), Names::new());
+        let mut intern = |record: &Record| Record {
+            file: own_files.intern(files.get(record.file).unwrap()),
+            process: own_processes.intern(processes.get(record.process).unwrap()),
+            ..*record
+        };
+        let batch: Vec<_> = batch.iter().map(&mut intern).collect();
+        writer.write(&batch, &own_files, &own_processes).unwrap();
     }
     writer.finish().unwrap();
     let skipped = writer.skipped().clone();
