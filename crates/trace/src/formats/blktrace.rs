@@ -120,6 +120,7 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
     Ok(Box::new(BlktraceReader {
         name: input.name,
         input: io::BufReader::with_capacity(256 << 10, input.bytes),
+        data: Vec::new(),
         at: 0,
         number: 0,
         start_ns: None,
@@ -134,6 +135,8 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
 struct BlktraceReader {
     name: String,
     input: io::BufReader<Box<dyn Read + Send>>,
+    /// The data behind the event at hand.
+    data: Vec<u8>,
     /// Bytes read.
     at: u64,
     /// Number of the event.
@@ -199,14 +202,15 @@ impl BlktraceReader {
         self.number += 1;
         self.collected.line = self.number;
         let trace = Trace::of(&bytes, endian);
-        let mut data = [0; u16::MAX as usize];
-        let data = &mut data[..trace.data];
-        if length < SIZE || self.fill(data)? < data.len() {
+        let mut data = std::mem::take(&mut self.data);
+        data.resize(trace.data, 0);
+        if length < SIZE || self.fill(&mut data)? < data.len() {
             self.collected.count(&CUT, b"");
             self.finish();
             return Ok(());
         }
-        self.event(&trace, data);
+        self.event(&trace, &data);
+        self.data = data;
         Ok(())
     }
 
