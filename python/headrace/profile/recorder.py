@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from headrace import __version__, environment, ranks
-from headrace.profile.capture import METHODS
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
@@ -247,6 +246,8 @@ def _sample(
 def _start(request: Request, target: _Target, directory: Path) -> Program:
     command = list(request.command)
     if request.capture != "none":
+        from headrace.profile.capture import METHODS
+
         check_program(command[0])
         command = METHODS[request.capture].wrap(command, trace_path(directory, request))
         target.watched.tracer = os.path.basename(command[0])
@@ -257,6 +258,8 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
 
 def trace_path(directory: Path, request: Request) -> Path:
     """Return the file of the captured trace."""
+    from headrace.profile.capture import METHODS
+
     return directory / f"trace{METHODS[request.capture].suffix}"
 
 
