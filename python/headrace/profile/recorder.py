@@ -18,6 +18,7 @@ from headrace.profile.hosts import Begin, merge_hosts, shared_begin
 from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
 from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
+from headrace.profile.worksheet import facts
 
 OnSample = Callable[[float], None]
 
@@ -130,7 +131,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
         interval_s=request.interval_s,
         hosts=list(hosts),
         attached=request.attached(),
-        environment=of_directory,
+        environment={**of_directory, "worksheet": facts(request.directory)},
         capture=None if request.capture == "none" else request.capture,
         clock_uncertainty_s=begin.uncertainty_s if len(hosts) > 1 else None,
     )

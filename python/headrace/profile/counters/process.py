@@ -57,7 +57,7 @@ class Thread:
         before, self.schedule = self.schedule, schedule
         if schedule == before:
             return False
-        # Time on a core, time waiting for one, time slices: Documentation/scheduler/sched-stats.rst.
+        # Times on and waiting for a core, time slices: Documentation/scheduler/sched-stats.rst.
         if len(values := naturals(schedule.split()) or ()) > 1:
             if self.delay_ns is not None:
                 self.delay_grown_ns = max(values[1] - self.delay_ns, 0)
