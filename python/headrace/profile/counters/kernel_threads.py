@@ -25,7 +25,9 @@ NAME = "kernel_threads"
 PARENT = 2
 """Process number of kthreadd, the parent of all kernel threads."""
 NAMES = re.compile(rb"kswapd|kcompactd|jbd2|kworker|flush|xfsaild|btrfs|txg_sync|nfsd|ksmd|loop")
-PER_SAMPLE = 8
+REFRESHED = 4
+"""Samples after which the list of threads is read again."""
+PER_SAMPLE = 4
 """Idle threads that are read for one sample. A system has hundreds of them, so they take turns."""
 
 
@@ -36,6 +38,7 @@ class Threads:
         self._proc = proc
         self._children = CounterFile(proc / f"{PARENT}/task/{PARENT}/children")
         self._text = b""
+        self._samples = 0
         self._ignored: set[int] = set()
         self._files: dict[int, CounterFile] = {}
         self._time_ns: dict[int, int] = {}
@@ -45,10 +48,10 @@ class Threads:
 
     def read(self) -> Raw | None:
         """Return the processor time of all these threads since the first sample."""
-        text = self._children.read()
-        if text != self._text:
+        if self._samples % REFRESHED == 0 and (text := self._children.read()) != self._text:
             self._text = text
             self._refresh(set(naturals(text.split()) or ()))
+        self._samples += 1
         turn = [self._idle.popleft() for _ in range(min(PER_SAMPLE, len(self._idle)))]
         for number in [*self._busy, *turn]:
             self._update(number)

@@ -5,6 +5,7 @@ from collections import Counter
 
 from headrace.profile.counters.source import (
     Columns,
+    CounterFile,
     Raw,
     Read,
     Source,
@@ -26,6 +27,8 @@ FIELDS = 8
 """Numbers of an operation: calls, transmissions, time-outs, bytes sent and received, and the
 milliseconds in the queue, of the round trip and of execution. Linux 5.3 added errors."""
 CALLS, TRANSMISSIONS, QUEUE_MS, ROUND_TRIP_MS, EXECUTE_MS = 0, 1, 5, 6, 7
+CHECKED = 10
+"""Samples after which a host without NFS mounts is checked for one."""
 NONE = [0] * FIELDS
 
 
@@ -68,9 +71,28 @@ def _path(text: bytes) -> str:
     return as_text(re.sub(rb"\\([0-7]{3})", lambda it: bytes([int(it[1], 8) & 255]), text))
 
 
+class Mounts:
+    """The NFS mounts of this host. Without one, the long list of mounts is read less often."""
+
+    def __init__(self, file: CounterFile, left_out: Counter[str]) -> None:
+        self._file = file
+        self._left_out = left_out
+        self._skipped = CHECKED
+
+    def read(self) -> Raw | None:
+        """Return the counters of each mount."""
+        if self._skipped < CHECKED:
+            self._skipped += 1
+            return None
+        raw = parse(self._file.read(), self._left_out)
+        if raw is None:
+            self._skipped = 0
+        return raw
+
+
 def _open(watched: Watched) -> Read | None:
     file = open_file(watched.proc / "self" / "mountstats")
-    return None if file is None else lambda: parse(file.read(), watched.left_out)
+    return None if file is None else Mounts(file, watched.left_out).read
 
 
 def rates(before: Raw, after: Raw, seconds: float) -> Columns:

@@ -119,10 +119,10 @@ class Process:
         stat = parse_stat(self._files.read(self._paths["stat"]))
         if stat is None:
             raise Damaged(self._paths["stat"])
-        if self.stat is not None:
-            if stat.started != self.stat.started:
-                raise ProcessLookupError
-            self.children_faults_grown = stat.children[2] - self.stat.children[2]
+        if self.stat is not None and stat.started != self.stat.started:
+            raise ProcessLookupError
+        before = 0 if self.stat is None else self.stat.children[2]
+        self.children_faults_grown = stat.children[2] - before
         try:
             self.transfers = parse_io(self._files.read(self._paths["io"]))
         except PermissionError:

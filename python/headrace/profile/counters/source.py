@@ -20,7 +20,7 @@ WRAPPED = 2**32
 """Counters that the kernel prints as unsigned int start again at 0 here."""
 DIGITS = 32
 """Characters within which a counter follows its name."""
-CHUNK = 1 << 16
+CHUNK = 1 << 13
 """Bytes that one read asks for."""
 
 
@@ -59,10 +59,9 @@ class CounterFile:
 
     def read(self) -> bytes:
         """Return the whole text. Raises OSError."""
+        text = os.pread(self._descriptor, CHUNK, 0)
         # The kernel may return less than is there, so only an empty read is the end.
-        text = part = os.pread(self._descriptor, CHUNK, 0)
-        while part:
-            part = os.pread(self._descriptor, CHUNK, len(text))
+        while part := os.pread(self._descriptor, CHUNK, len(text)):
             text += part
         return text
 

@@ -80,18 +80,11 @@ class Tree:
                 continue
             if is_new and process.stat is not None and process.stat.started < self._begin:
                 self._sums.subtract_all(process)
-            if process.children_faults_grown:
-                missing |= self._ended_children(process)
+        if any(it.children_faults_grown for it in self._processes.values()):
+            # Some that were read may have ended since, and be in the counters of their parents.
+            missing |= {it.number: it for it in self._processes.values() if it.has_ended()}
         self._drop(missing)
         return self._raw(has_switches)
-
-    def _ended_children(self, parent: Process) -> dict[int, Process]:
-        """Return the children that ended after they were read, and are in the parent's counters."""
-        return {
-            child.number: child
-            for child in self._processes.values()
-            if child.stat is not None and child.stat.parent == parent.number and child.has_ended()
-        }
 
     def _discover(self) -> None:
         waiting = [*self._roots(), *self._processes]
