@@ -15,6 +15,9 @@ PAGE = 4096.0
 FAULT_S = 0.5e-6
 """Processor time of a minor page fault, in seconds: the order of magnitude on current x86
 processors (declared). It only separates page faults from other system time."""
+REQUEST_S = 20e-6
+"""Processor time that a program needs to submit a request to a disk and to wake up, in seconds
+(declared)."""
 SMALL_CALL_S = 0.3e-6
 """Processor time of a small call without a baseline, in seconds (declared)."""
 COPY_RATE = 2e9
@@ -160,7 +163,8 @@ def _asleep(it: PhaseSamples) -> float | None:
 
 
 def _other_calls(it: PhaseSamples) -> float | None:
-    """Return the system time that reads, writes, copies and page faults do not explain."""
+    """Return the system time that reads, writes, copies, disk requests and page faults do not
+    explain."""
     system = it.median("tree.system")
     calls = it.median("tree.read_calls_per_s", "tree.write_calls_per_s")
     if system is None or calls is None:
@@ -170,7 +174,9 @@ def _other_calls(it: PhaseSamples) -> float | None:
     copied = it.median("tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s") or 0.0
     copies = it.reference("cached-read") or COPY_RATE
     faults = it.median("tree.minor_faults_per_s") or 0.0
-    return max(system - calls * cost - copied / copies - faults * FAULT_S, 0.0)
+    requests = _disk("reads_per_s", "writes_per_s")(it) or 0.0
+    explained = calls * cost + copied / copies + requests * REQUEST_S + faults * FAULT_S
+    return max(system - explained, 0.0)
 
 
 def _character_share(it: PhaseSamples) -> float | None:
@@ -372,6 +378,12 @@ FIGURES = {
             "B/s",
             "throughput of swapping in both directions",
             _median("paging.swap_in_bytes_per_s", "paging.swap_out_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "machine.refaults",
+            "B/s",
+            "throughput of reads of pages that the kernel had evicted",
+            _median("paging.refault_bytes_per_s"),
         ),
         PhaseFigure(
             "machine.memory_pressure",

@@ -68,9 +68,9 @@ def judge(
 ) -> list[Phase]:
     """Return the phases of a run, each with its verdict and evidence.
 
-    The first rule that holds gives the verdict. Neighbouring phases that the same rule decides are
-    merged, if it also decides both together: the level of a program on a busy machine changes, and
-    its limit does not.
+    The first rule that holds gives the verdict. Neighbouring phases are merged if the same
+    rule decides them and both together. The level of a program on a busy machine changes, and its
+    limit does not.
 
     Parameters
     ----------
