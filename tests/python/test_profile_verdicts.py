@@ -209,6 +209,13 @@ PRESSED = SWAP | {
         (STORM, "metadata", "metadata-system-time"),
         (SWAP, "memory", "memory-swap"),
         (PRESSED, "memory", "memory-pressure"),
+        (
+            SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB},
+            "memory",
+            "memory-refaults",
+        ),
+        # Another program lacks memory.
+        (SPIN | {"paging.refault_bytes_per_s": 18 * MB}, "cpu", "cpu-never-waits"),
         ({}, "waiting", "waiting"),
         # The disk still writes back after the program went to sleep.
         (
