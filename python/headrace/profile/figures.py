@@ -25,6 +25,8 @@ SMALL_CALL_S = 0.3e-6
 """Processor time of a small call without a baseline, in seconds (declared)."""
 COPY_RATE = 2e9
 """Rate of copies between program and page cache without a baseline, in B/s (declared)."""
+LEAST_OWN_SHARE = 0.05
+"""Shares of time are divided by no less than this (declared)."""
 
 
 @dataclass
@@ -139,6 +141,21 @@ def _system_share(it: PhaseSamples) -> float | None:
     return _ratio(it.median("tree.system"), it.median("tree.user", "tree.system"))
 
 
+def _own_share(it: PhaseSamples) -> float:
+    """Return the share of time in which nothing outside the program stops its busiest thread.
+
+    It is stopped while it waits for a core that others use, and while a tracer handles its call.
+    Without these, a traced program and one on a busy machine would seem to wait.
+    """
+    stopped = (it.median("tree.busiest_thread_delay") or 0.0) + (it.present("tree.traced") or 0.0)
+    return max(1.0 - stopped, LEAST_OWN_SHARE)
+
+
+def _busiest_thread(it: PhaseSamples) -> float | None:
+    busy = it.median("tree.busiest_thread")
+    return None if busy is None else min(busy / _own_share(it), max(busy, 1.0))
+
+
 def _disk_wait(it: PhaseSamples) -> float | None:
     """Return the time that the busiest thread at most waits for storage.
 
@@ -151,19 +168,21 @@ def _disk_wait(it: PhaseSamples) -> float | None:
     known = [value for value in (accounted, seen) if value is not None]
     if not known:
         return None
-    busy = it.median("tree.busiest_thread") or 0.0
-    return min(max(known), max(1.0 - busy, 0.0))
+    busy = _busiest_thread(it) or 0.0
+    return min(max(known) / _own_share(it), max(1.0 - busy, 0.0))
 
 
 def _asleep(it: PhaseSamples) -> float | None:
-    """Return the share of samples without a thread in states R and D.
+    """Return the share of samples without a thread in states R and D. Samples in which a tracer
+    stops the program do not count.
 
     Without states it is the rest of the time: a wait for a core then counts as sleep.
     """
     if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
-        active = sum_of(it.rates, "tree.running", "tree.disk_wait")
-        return None if active is None else _number((active < 1.0).mean())
-    busy = _total(it.median("tree.busiest_thread"), _disk_wait(it))
+        active = sum_of(it.rates, "tree.running", "tree.disk_wait", "tree.traced")
+        own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
+        return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
+    busy = _total(_busiest_thread(it), _disk_wait(it))
     return None if busy is None else max(1.0 - busy, 0.0)
 
 
@@ -315,8 +334,8 @@ FIGURES = {
         PhaseFigure(
             "program.busiest_thread",
             "cores",
-            "processor time of the busiest thread",
-            _median("tree.busiest_thread"),
+            "processor time of the busiest thread, of the time in which nothing else stops it",
+            _busiest_thread,
         ),
         PhaseFigure(
             "program.cores",
