@@ -242,7 +242,7 @@ def save_baseline(path: Path, baseline: Mapping[str, float], disk: str) -> None:
 def save_recording(recording: Path, path: Path) -> None:
     """Write the header and the samples of a recording into one compressed file."""
     header = json.loads((recording / "recording.json").read_text())
-    header["environment"] = {}
+    header |= {"environment": {}, "command": [path.name.partition(".")[0]]}
     text = json.dumps(header) + "\n" + (recording / "samples.jsonl").read_text()
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 

@@ -214,6 +214,17 @@ PRESSED = SWAP | {
             "memory",
             "memory-refaults",
         ),
+        # The same on a machine whose cores are busy.
+        (
+            SMALL_READS
+            | {
+                "tree.busiest_thread": 0.05,
+                "tree.running": [1.0, 1.0, 0.0] * 6 + [1.0, 1.0],
+                "tree.disk_wait": [0.0, 0.0, 1.0] * 6 + [0.0, 0.0],
+            },
+            "latency",
+            "latency-largest-share",
+        ),
         # Another program lacks memory.
         (SPIN | {"paging.refault_bytes_per_s": 18 * MB}, "cpu", "cpu-never-waits"),
         ({}, "waiting", "waiting"),
