@@ -32,7 +32,7 @@ from headrace.profile.verdict import BaselineFigures, judge
 HERE = Path(__file__).parent
 SCENARIO = HERE / "testbed.toml"
 NAME, HOST = "verdicts", "client-0"
-SECONDS = 14
+SECONDS = 12
 INTERVAL_S = 0.5
 FILE = 64 << 20
 """Size of the baseline's file, in bytes: 2 s of the disk."""
@@ -41,7 +41,7 @@ LINK_RATE = 5e6
 """Rate of the link, in B/s."""
 ADDRESS, PEER, PORT = "198.19.255.1", "198.19.255.2", 7777
 SMALL_MEMORY = 16 << 20
-"""Memory limit of the program that has too little, in bytes: less than its file of 32 MiB."""
+"""Memory limit of the program that has too little, in bytes: less than its file of 24 MiB."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def save_baseline(path: Path, baseline: Mapping[str, float], disk: str) -> None:
 def save_recording(recording: Path, path: Path) -> None:
     """Write the header and the samples of a recording into one compressed file."""
     header = json.loads((recording / "recording.json").read_text())
-    header["environment"] = {}
+    header |= {"environment": {}, "command": [path.name.partition(".")[0]]}
     text = json.dumps(header) + "\n" + (recording / "samples.jsonl").read_text()
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 

@@ -67,7 +67,7 @@ def frame(
         Relative standard deviation of the columns that differ from `IDLE`.
     """
     random = np.random.default_rng(seed)
-    names = list(IDLE | {name: 0.0 for _, level in levels for name in level})
+    names = list(dict(IDLE) | {name: 0.0 for _, level in levels for name in level})
     data: dict[str, list[float | None]] = {name: [] for name in names}
     for count, level in levels:
         for name in names:

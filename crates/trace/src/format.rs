@@ -38,6 +38,12 @@ pub trait Writer: Send {
     /// # Errors
     /// If the system refuses.
     fn finish(&mut self) -> Result<(), Error>;
+
+    /// The records that the format could not hold, and the values that it lacks; lines are
+    /// numbers of records. The native format holds all.
+    fn skipped(&self) -> &Skipped {
+        Skipped::none()
+    }
 }
 
 /// Source of a trace.

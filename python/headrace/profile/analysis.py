@@ -21,6 +21,7 @@ from headrace.profile.rules import load_rules
 from headrace.profile.tracer_cost import tracer_cost
 from headrace.profile.verdict import judge, overall
 from headrace.profile.workload_fit import fit
+from headrace.store import StoreFailure
 
 STEPS = 5
 OnProgress = Callable[[int, int, str], None]
@@ -111,7 +112,11 @@ def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None
     """Return the baseline of a directory, and note in the profile what is wrong with it."""
     if directory is None:
         return None
-    found = Baseline.find(directory)
+    try:
+        found = Baseline.find(directory)
+    except (OSError, ValueError, StoreFailure) as error:
+        profile.notes.append(f"no baseline can be read: {error}")
+        return None
     if found is None:
         return None
     changed = found.outdated(directory)

@@ -1,7 +1,7 @@
 """Figures of a phase that rules compare: medians of its samples, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,10 +15,18 @@ PAGE = 4096.0
 FAULT_S = 0.5e-6
 """Processor time of a minor page fault, in seconds: the order of magnitude on current x86
 processors (declared). It only separates page faults from other system time."""
+COMMIT_S = 5.0
+"""Time after which a journal is written at the latest, in seconds: the default of ext3 and ext4
+(ext4(5), commit=)."""
+REQUEST_S = 20e-6
+"""Processor time that a program needs to submit a request to a disk and to wake up, in seconds
+(declared)."""
 SMALL_CALL_S = 0.3e-6
 """Processor time of a small call without a baseline, in seconds (declared)."""
 COPY_RATE = 2e9
 """Rate of copies between program and page cache without a baseline, in B/s (declared)."""
+LEAST_OWN_SHARE = 0.05
+"""Shares of time are divided by no less than this (declared)."""
 
 
 @dataclass
@@ -39,6 +47,8 @@ class PhaseSamples:
     """Nominal rate of the interface, in B/s."""
     calls: TracedCalls | None = None
     """File operations of the phase by kind."""
+    until_commit: pl.DataFrame | None = None
+    """Rows of the phase and of `COMMIT_S` after it; None for the same as `rates`."""
 
     def median(self, *patterns: str) -> float | None:
         """Return the median over the samples of the sum of columns; None if unknown."""
@@ -131,6 +141,21 @@ def _system_share(it: PhaseSamples) -> float | None:
     return _ratio(it.median("tree.system"), it.median("tree.user", "tree.system"))
 
 
+def _own_share(it: PhaseSamples) -> float:
+    """Return the share of time in which nothing outside the program stops its busiest thread.
+
+    It is stopped while it waits for a core that others use, and while a tracer handles its call.
+    Without these, a traced program and one on a busy machine would seem to wait.
+    """
+    stopped = (it.median("tree.busiest_thread_delay") or 0.0) + (it.present("tree.traced") or 0.0)
+    return max(1.0 - stopped, LEAST_OWN_SHARE)
+
+
+def _busiest_thread(it: PhaseSamples) -> float | None:
+    busy = it.median("tree.busiest_thread")
+    return None if busy is None else min(busy / _own_share(it), max(busy, 1.0))
+
+
 def _disk_wait(it: PhaseSamples) -> float | None:
     """Return the time that the busiest thread at most waits for storage.
 
@@ -143,24 +168,27 @@ def _disk_wait(it: PhaseSamples) -> float | None:
     known = [value for value in (accounted, seen) if value is not None]
     if not known:
         return None
-    busy = it.median("tree.busiest_thread") or 0.0
-    return min(max(known), max(1.0 - busy, 0.0))
+    busy = _busiest_thread(it) or 0.0
+    return min(max(known) / _own_share(it), max(1.0 - busy, 0.0))
 
 
 def _asleep(it: PhaseSamples) -> float | None:
-    """Return the share of samples without a thread in states R and D.
+    """Return the share of samples without a thread in states R and D. Samples in which a tracer
+    stops the program do not count.
 
     Without states it is the rest of the time: a wait for a core then counts as sleep.
     """
     if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
-        active = sum_of(it.rates, "tree.running", "tree.disk_wait")
-        return None if active is None else _number((active < 1.0).mean())
-    busy = _total(it.median("tree.busiest_thread"), _disk_wait(it))
+        active = sum_of(it.rates, "tree.running", "tree.disk_wait", "tree.traced")
+        own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
+        return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
+    busy = _total(_busiest_thread(it), _disk_wait(it))
     return None if busy is None else max(1.0 - busy, 0.0)
 
 
 def _other_calls(it: PhaseSamples) -> float | None:
-    """Return the system time that reads, writes, copies and page faults do not explain."""
+    """Return the system time that reads, writes, copies, disk requests and page faults do not
+    explain."""
     system = it.median("tree.system")
     calls = it.median("tree.read_calls_per_s", "tree.write_calls_per_s")
     if system is None or calls is None:
@@ -170,7 +198,9 @@ def _other_calls(it: PhaseSamples) -> float | None:
     copied = it.median("tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s") or 0.0
     copies = it.reference("cached-read") or COPY_RATE
     faults = it.median("tree.minor_faults_per_s") or 0.0
-    return max(system - calls * cost - copied / copies - faults * FAULT_S, 0.0)
+    requests = _disk("reads_per_s", "writes_per_s")(it) or 0.0
+    explained = calls * cost + copied / copies + requests * REQUEST_S + faults * FAULT_S
+    return max(system - explained, 0.0)
 
 
 def _character_share(it: PhaseSamples) -> float | None:
@@ -202,6 +232,11 @@ def _read_share(it: PhaseSamples) -> float | None:
 def _request_size(it: PhaseSamples) -> float | None:
     moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(it)
     return _ratio(moved, _disk("reads_per_s", "writes_per_s", mean=True)(it))
+
+
+def _journal(it: PhaseSamples) -> float | None:
+    rows = it.rates if it.until_commit is None else it.until_commit
+    return _disk("writes_per_s", mean=True)(replace(it, rates=rows))
 
 
 def _queue_per_disk(it: PhaseSamples) -> float | None:
@@ -299,8 +334,8 @@ FIGURES = {
         PhaseFigure(
             "program.busiest_thread",
             "cores",
-            "processor time of the busiest thread",
-            _median("tree.busiest_thread"),
+            "processor time of the busiest thread, of the time in which nothing else stops it",
+            _busiest_thread,
         ),
         PhaseFigure(
             "program.cores",
@@ -336,6 +371,12 @@ FIGURES = {
             "",
             "time per second that the baseline's character loops take for the same bytes",
             _character_share,
+        ),
+        PhaseFigure(
+            "program.reads",
+            "B/s",
+            "bytes that storage reads for the program",
+            _median("tree.read_bytes_per_s"),
         ),
         PhaseFigure(
             "program.writes",
@@ -374,6 +415,12 @@ FIGURES = {
             _median("paging.swap_in_bytes_per_s", "paging.swap_out_bytes_per_s"),
         ),
         PhaseFigure(
+            "machine.refaults",
+            "B/s",
+            "throughput of reads of pages that the kernel had evicted",
+            _median("paging.refault_bytes_per_s"),
+        ),
+        PhaseFigure(
             "machine.memory_pressure",
             "",
             "share of time in which a task waits for memory (PSI)",
@@ -394,10 +441,16 @@ FIGURES = {
         PhaseFigure(
             "disk.requests",
             "1/s",
-            "reads and writes (mean, because a journal writes in bursts)",
+            "reads and writes (mean)",
             _disk("reads_per_s", "writes_per_s", mean=True),
         ),
         PhaseFigure("disk.writes", "1/s", "writes", _disk("writes_per_s")),
+        PhaseFigure(
+            "disk.journal",
+            "1/s",
+            "writes (mean until 5 s after the phase, when a journal is written)",
+            _journal,
+        ),
         PhaseFigure("disk.request_size", "B", "mean size of a request", _request_size),
         PhaseFigure("disk.queue_per_disk", "", "mean queue for each disk", _queue_per_disk),
         PhaseFigure("disk.utilisation", "", "utilisation", _disk("utilisation")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import ruptures
+import ruptures  # type: ignore[import-untyped]
 
 from headrace.profile.devices import sum_of
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from headrace import __version__, environment, ranks
-from headrace.profile.capture import METHODS
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
 from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
 from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
+from headrace.profile.worksheet import facts
 
 OnSample = Callable[[float], None]
 
@@ -131,7 +131,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
         interval_s=request.interval_s,
         hosts=list(hosts),
         attached=request.attached(),
-        environment=of_directory,
+        environment={**of_directory, "worksheet": facts(request.directory)},
         capture=None if request.capture == "none" else request.capture,
         clock_uncertainty_s=begin.uncertainty_s if len(hosts) > 1 else None,
     )
@@ -247,6 +247,8 @@ def _sample(
 def _start(request: Request, target: _Target, directory: Path) -> Program:
     command = list(request.command)
     if request.capture != "none":
+        from headrace.profile.capture import METHODS
+
         check_program(command[0])
         command = METHODS[request.capture].wrap(command, trace_path(directory, request))
         target.watched.tracer = os.path.basename(command[0])
@@ -257,6 +259,8 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
 
 def trace_path(directory: Path, request: Request) -> Path:
     """Return the file of the captured trace."""
+    from headrace.profile.capture import METHODS
+
     return directory / f"trace{METHODS[request.capture].suffix}"
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from headrace.profile.document import Evidence, Phase, Verdict
 from headrace.profile.figures import (
+    COMMIT_S,
     FIGURES,
     PhaseSamples,
     busiest_disk,
@@ -56,6 +57,11 @@ class _Decided:
     samples: PhaseSamples
     rule: Rule | None
 
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict of the rule; `waiting` without one."""
+        return "waiting" if self.rule is None or self.rule.verdict is None else self.rule.verdict
+
 
 def judge(
     rates: pl.DataFrame,
@@ -68,9 +74,9 @@ def judge(
 ) -> list[Phase]:
     """Return the phases of a run, each with its verdict and evidence.
 
-    The first rule that holds gives the verdict. Neighbouring phases that the same rule decides are
-    merged, if it also decides both together: the level of a program on a busy machine changes, and
-    its limit does not.
+    The first rule that holds gives the verdict. Neighbouring phases of one verdict are
+    merged, if both together have it too. The level of a program on a busy machine changes, and its
+    limit does not.
 
     Parameters
     ----------
@@ -93,15 +99,19 @@ def judge(
 
     def decide(first: int, end: int) -> _Decided:
         samples = _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates)
+        committed = pl.col("from_s") < float(rates["to_s"][end - 1]) + COMMIT_S
+        samples.until_commit = rates[first:].filter(committed)
+        # A disk without traffic in the phase may still write its journal later.
+        samples.disk = samples.disk or busiest_disk(samples.until_commit, disks)
         decisive = next((it for it in applied if it.verdict and it.holds(samples)), None)
         return _Decided(first, end, samples, decisive)
 
     decided: list[_Decided] = []
     for first, end in phases(rates, disks):
         last = decide(first, end)
-        if decided and decided[-1].rule is last.rule:
+        if decided and decided[-1].verdict == last.verdict:
             both = decide(decided[-1].first, end)
-            if both.rule is last.rule:
+            if both.verdict == last.verdict:
                 decided[-1] = both
                 continue
         decided.append(last)
@@ -146,11 +156,10 @@ def _span(rates: pl.DataFrame) -> tuple[float, float]:
 def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
     samples, decisive = decided.samples, decided.rule
     from_s, to_s = _span(samples.rates)
-    phase = Phase(from_s=from_s, to_s=to_s, verdict="waiting")
-    if decisive is None or decisive.verdict is None:
+    phase = Phase(from_s=from_s, to_s=to_s, verdict=decided.verdict)
+    if decisive is None:
         phase.notes.append(UNMATCHED)
     else:
-        phase.verdict = decisive.verdict
         phase.notes.append(decisive.text)
         phase.evidence.extend(_evidence(decisive, samples))
     for rule in rules:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headrace.environment import of_directory
+from headrace.environment import of_local_directory
 
 SECTOR = 512
 """Bytes: the unit of /sys/block/*/size."""
@@ -218,7 +218,7 @@ def _whole_disk(name: str, disks: Collection[str]) -> str:
 
 def _storage(directory: str | PathLike[str], disks: Sequence[Disk]) -> dict[str, Any]:
     keys = ("directory", "mount_point", "mount_source", "file_system", "mount_options", "device")
-    environment = of_directory(directory)
+    environment = of_local_directory(directory)
     found = {key: environment.get(key) for key in keys}
     device = found["device"]
     found["devices"] = devices_below(device, disks) if device else []

@@ -173,16 +173,20 @@ def write_trace(
     written, and what the reader raises.
     """
     counted = _Counted(reader, on_progress)
+    not_written = "[]"
     if _is_parquet(target, format):
         write_parquet(counted, target)
     else:
         with atomic_file(target) as partial:
-            _write_records(counted, target, partial, format)
-    return Imported(counted.records, json.loads(counted.skipped()))
+            not_written = _write_records(counted, target, partial, format)
+    skipped = [*json.loads(counted.skipped()), *json.loads(not_written)]
+    return Imported(counted.records, skipped)
 
 
-def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> None:
+def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> str:
+    """Write all that is left; return what the format could not hold, as JSON."""
     writer = TraceWriter(target, format, at)
     for batch in named_batches(reader):
         writer.write(batch.columns, batch.files, batch.processes)
     writer.finish()
+    return writer.skipped()

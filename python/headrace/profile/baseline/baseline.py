@@ -9,7 +9,7 @@ from typing import Any, Self
 import msgspec
 
 from headrace import store
-from headrace.environment import of_directory
+from headrace.environment import of_local_directory
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.machine import machine_text
 
@@ -53,7 +53,7 @@ class Baseline(msgspec.Struct, kw_only=True):
     version: str
     """Version of Headrace."""
     environment: dict[str, Any]
-    """As `headrace.environment.of_directory` returns it."""
+    """As `headrace.environment.of_local_directory` returns it."""
     figures: dict[str, Figure]
     file_bytes: int | None
     """Size of the file of the device figures; None if imported."""
@@ -104,7 +104,7 @@ class Baseline(msgspec.Struct, kw_only=True):
 
         Raises OSError if there is no such directory.
         """
-        return changes.differences(self.environment, of_directory(directory))
+        return changes.differences(self.environment, of_local_directory(directory))
 
     def age_note(self) -> str | None:
         """Return a sentence on the age of an old baseline; else None."""
@@ -163,7 +163,7 @@ class Baseline(msgspec.Struct, kw_only=True):
         Raises OSError if there is no such directory, StoreFailure if the store cannot be read,
         ValueError if the stored baseline is damaged.
         """
-        here, results = of_directory(directory), store.open()
+        here, results = of_local_directory(directory), store.open()
         found = results.list(kind=KIND, host=here.get("host", platform.node()))
         for same in (changes.is_same_mount, changes.is_same_source):
             for identifier in found["id"].to_list():

@@ -35,6 +35,8 @@ PAGING = {
     "out": (b"\npgpgout ", 1024),
     "swap_in": (b"\npswpin ", PAGE),
     "swap_out": (b"\npswpout ", PAGE),
+    # Pages read again after eviction (Linux 5.9, mm/workingset.c).
+    "refault": (b"\nworkingset_refault_file ", PAGE),
     "major_faults": (b"\npgmajfault ", 1),
 }
 """Lines of /proc/vmstat, and the bytes of their unit."""

@@ -4,6 +4,7 @@ A thread whose /proc/PID/task/TID/schedstat has not changed has not run. Its oth
 not read, which saves most of the cost of a tree that mostly sleeps.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator
 from operator import add, sub
@@ -24,6 +25,8 @@ wait, voluntary and involuntary context switches."""
 Counters = list[int]
 FILES = ("stat", "io", "status")
 THREAD_FILES = ("schedstat", "stat", "status", "children")
+DEAD = "X"
+"""State of a process while its parent takes its counters over."""
 ENDED = (ProcessLookupError, FileNotFoundError)
 
 
@@ -57,7 +60,7 @@ class Thread:
         before, self.schedule = self.schedule, schedule
         if schedule == before:
             return False
-        # Time on a core, time waiting for one, time slices: Documentation/scheduler/sched-stats.rst.
+        # Times on and waiting for a core, time slices: Documentation/scheduler/sched-stats.rst.
         if len(values := naturals(schedule.split()) or ()) > 1:
             if self.delay_ns is not None:
                 self.delay_grown_ns = max(values[1] - self.delay_ns, 0)
@@ -78,8 +81,11 @@ class Thread:
 class Process:
     """A process, read again for each sample."""
 
-    def __init__(self, files: OpenFiles, proc: str, number: int, watched: Watched) -> None:
+    def __init__(
+        self, files: OpenFiles, proc: str, number: int, parent: int | None, watched: Watched
+    ) -> None:
         self.number = number
+        self._parent = parent
         self.stat: Stat | None = None
         self.transfers: Counters | None = None
         """None if another user's process does not show them."""
@@ -117,19 +123,27 @@ class Process:
             self._had_threads = True
             self._read_threads(switches, begin)
 
+    def refresh(self) -> None:
+        """Read the counters that the kernel adds ended children to once more."""
+        grown = self.children_faults_grown
+        # A process that has ended as well keeps its last counters.
+        with contextlib.suppress(OSError):
+            self._read_process()
+        self.children_faults_grown += grown
+
     def has_ended(self) -> bool:
         """Return whether it has ended and its parent has waited for it."""
         try:
-            self._files.read(self._paths["stat"])
+            stat = parse_stat(self._files.read(self._paths["stat"]))
         except ENDED:
             return True
-        return False
+        return stat is not None and stat.state == DEAD
 
     def _read_process(self) -> Stat:
         stat = parse_stat(self._files.read(self._paths["stat"]))
         if stat is None:
             raise Damaged(self._paths["stat"])
-        if self.stat is not None and stat.started != self.stat.started:
+        if stat.state == DEAD or (self.stat is not None and stat.started != self.stat.started):
             raise ProcessLookupError
         before = 0 if self.stat is None else self.stat.children[2]
         self.children_faults_grown = stat.children[2] - before
@@ -184,6 +198,11 @@ class Process:
     def threads(self) -> list[Thread]:
         """Its threads that have not ended."""
         return [it for it in self._threads.values() if it.state not in ("", "Z", "X")]
+
+    @property
+    def parent(self) -> int | None:
+        """Its parent; before it was read, that in whose list it was found."""
+        return self._parent if self.stat is None else self.stat.parent
 
     @property
     def is_tracer(self) -> bool:

@@ -81,43 +81,52 @@ class Tree:
                 continue
             if is_new and process.stat is not None and process.stat.started < self._begin:
                 self._sums.subtract_all(process)
-        if any(it.children_faults_grown for it in self._processes.values()):
-            # Some that were read may have ended since, and be in the counters of their parents.
-            missing |= {it.number: it for it in self._processes.values() if it.has_ended()}
-        self._drop(missing)
+        are_newer = any(it.children_faults_grown for it in self._processes.values())
+        while True:
+            if are_newer:
+                # Some that were read may have ended since, and be in their parents' counters.
+                missing |= {it.number: it for it in self._processes.values() if it.has_ended()}
+            if not missing:
+                break
+            are_newer = self._drop(missing)
+            missing = {}
         return self._raw(has_switches)
 
     def _discover(self) -> None:
-        waiting = [*self._roots(), *self._processes]
+        waiting: list[tuple[int, int | None]]
+        waiting = [(number, None) for number in (*self._roots(), *self._processes)]
         if self._finder is not None:
-            waiting += self._finder.descendants(waiting)
-        known = set(self._processes)
+            waiting += self._finder.descendants([number for number, _ in waiting])
         done = set()
         while waiting:
-            number = waiting.pop()
+            number, parent = waiting.pop()
             if number in done:
                 continue
             done.add(number)
-            if number not in known:
-                self._processes[number] = Process(self._files, self._proc, number, self._watched)
+            if number not in self._processes:
+                self._processes[number] = Process(
+                    self._files, self._proc, number, parent, self._watched
+                )
             if self._finder is None:
-                waiting += self._processes[number].children()
+                waiting += [(it, number) for it in self._processes[number].children()]
 
-    def _drop(self, missing: dict[int, Process]) -> None:
-        """Remove ended processes. Add the counters that no parent has taken over to the sums."""
+    def _drop(self, missing: dict[int, Process]) -> bool:
+        """Remove ended processes. Add the counters that no parent has taken over to the sums.
+
+        Return whether parents were read once more.
+        """
+        are_newer = False
         by_heir: dict[int | None, list[Process]] = {}
         for process in missing.values():
             by_heir.setdefault(self._heir(process, missing), []).append(process)
         for number, ended in by_heir.items():
             heir = None if number is None else self._processes[number]
-            # The parent of a process may have ended without having waited for it.
-            faults = sum(it.times[2] for it in ended)
-            took_all = heir is not None and heir.children_faults_grown >= faults
+            if heir is not None and any(it.parent != number for it in ended):
+                # It may have been read before they ended.
+                heir.refresh()
+                are_newer = True
             for process in ended:
-                is_child = process.stat is not None and process.stat.parent == number
-                waited_for = (
-                    heir is not None and not heir.ignores_children and (is_child or took_all)
-                )
+                waited_for = heir is not None and self._was_waited_for(process, ended, heir)
                 if not waited_for:
                     self._sums.add_times(process)
                 if not waited_for or (heir is not None and heir.is_tracer):
@@ -125,12 +134,27 @@ class Tree:
                 self._sums.add_waits(process)
         for number in missing:
             self._processes.pop(number).close()
+        return are_newer
+
+    def _was_waited_for(self, process: Process, ended: list[Process], heir: Process) -> bool:
+        """Return whether a living process has the counters of an ended one below it, or will have
+        them when it is read next."""
+        parent = heir if process.parent is None else self._processes[process.parent]
+        if parent is heir:
+            return not heir.ignores_children
+        # The parent has ended as well. Did it wait before it was last read, or later, or never?
+        of_parent = sum(_faults(it, ended) for it in _children(parent, ended))
+        if parent.children_faults_grown >= of_parent:
+            return not parent.ignores_children
+        of_heir = sum(_faults(it, ended) for it in _children(heir, ended))
+        return not heir.ignores_children and heir.children_faults_grown >= of_heir
 
     def _heir(self, process: Process, missing: Collection[int]) -> int | None:
         """Return the nearest process above one that is still there."""
         above = process
         for _ in range(len(missing)):
-            if above.stat is None or (parent := above.stat.parent) not in self._processes:
+            parent = above.parent
+            if parent is None or parent not in self._processes:
                 return None
             if parent not in missing:
                 return parent
@@ -197,6 +221,18 @@ class Tree:
         return dict(self._last)
 
 
+def _children(parent: Process, among: list[Process]) -> list[Process]:
+    return [it for it in among if it.parent == parent.number]
+
+
+def _faults(process: Process, ended: list[Process]) -> int:
+    """Return the minor faults that the parent of an ended process gets at least, if the process
+    has waited for its own children. Every process has some faults, even without a tick."""
+    below = sum(_faults(it, ended) for it in _children(process, ended))
+    # Some of them may have been in its counters when it was last read.
+    return process.times[2] + max(below - process.children_faults_grown, 0)
+
+
 class ParentFinder:
     """Find descendants by their parents, on kernels without lists of children."""
 
@@ -204,8 +240,8 @@ class ParentFinder:
         self._proc = proc
         self._parents: dict[int, int] = {}
 
-    def descendants(self, of: Iterable[int]) -> list[int]:
-        """Return all processes below some. A parent comes before its children."""
+    def descendants(self, of: Iterable[int]) -> list[tuple[int, int | None]]:
+        """Return all processes below some with their parents, children before their parents."""
         there = {int(it) for it in os.listdir(self._proc) if it.isdigit()}
         self._parents = {it: parent for it, parent in self._parents.items() if it in there}
         for number in there - self._parents.keys():
@@ -216,12 +252,13 @@ class ParentFinder:
                 continue
             if stat is not None:
                 self._parents[number] = stat.parent
-        found: dict[int, None] = dict.fromkeys(of)
+        found: dict[int, int | None] = dict.fromkeys(of)
         size = -1
         while size != len(found):
             size = len(found)
-            found |= dict.fromkeys(it for it, above in self._parents.items() if above in found)
-        return list(found)
+            below = {it: up for it, up in self._parents.items() if up in found}
+            found |= {it: up for it, up in below.items() if it not in found}
+        return list(reversed(found.items()))
 
 
 def _has_children_files(proc: str) -> bool:
