@@ -23,15 +23,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from testbed import HERE, HOST, NAME, compile_programs, testbed
+
 from headrace import lab
 from headrace.lab import cgroups
 from headrace.profile.recorder import Request, record
 from headrace.profile.recording import rates
 from headrace.profile.verdict import BaselineFigures, judge
 
-HERE = Path(__file__).parent
-SCENARIO = HERE / "testbed.toml"
-NAME, HOST = "verdicts", "client-0"
 SECONDS = 12
 INTERVAL_S = 0.5
 FILE = 64 << 20
@@ -87,7 +86,7 @@ def main() -> int:
     chosen = [it for it in PROGRAMS if not given.programs or it.name in given.programs]
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        compile_programs(folder)
+        compile_programs(HERE / "programs", folder)
         bed = stack.enter_context(testbed())
         stack.enter_context(link())
         disk = lab.status(bed)["hosts"][0]["disks"][0]["device"].removeprefix("/dev/")
@@ -122,27 +121,6 @@ def main() -> int:
                 save_recording(recording, given.output / f"{it.name}.jsonl.gz")
     print(f"{len(chosen) - wrong} of {len(chosen)} right")
     return int(wrong > 0)
-
-
-def compile_programs(folder: Path) -> None:
-    """Compile all programs into a folder."""
-    for source in (HERE / "programs").glob("*.c"):
-        subprocess.run(
-            ["cc", "-O2", "-Wall", "-pthread", "-o", folder / source.stem, source], check=True
-        )
-
-
-@contextlib.contextmanager
-def testbed() -> Iterator[lab.Lab]:
-    """Build the testbed and remove it at the end."""
-    headrace = [sys.executable, "-m", "headrace", "lab"]
-    options = [str(SCENARIO), "--name", NAME]
-    subprocess.run([*headrace, "down", *options], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([*headrace, "up", *options], check=True, stdout=subprocess.DEVNULL)
-    try:
-        yield lab.existing(NAME)
-    finally:
-        subprocess.run([*headrace, "down", *options], check=True, stdout=subprocess.DEVNULL)
 
 
 @contextlib.contextmanager
