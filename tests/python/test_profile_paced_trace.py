@@ -26,7 +26,7 @@ def records(*rows: tuple[float, str, str, str, int, int, float]) -> pl.DataFrame
         orient="row",
         strict=False,
     )  # fmt: skip
-    return table.cast(dict(SCHEMA))
+    return table.cast(SCHEMA)
 
 
 COPY = records(

@@ -61,7 +61,8 @@ class Thread:
         if schedule == before:
             return False
         # Times on and waiting for a core, time slices: Documentation/scheduler/sched-stats.rst.
-        if len(values := naturals(schedule.split()) or ()) > 1:
+        values = naturals(schedule.split())
+        if values is not None and len(values) > 1:
             if self.delay_ns is not None:
                 self.delay_grown_ns = max(values[1] - self.delay_ns, 0)
             self.delay_ns = values[1]
