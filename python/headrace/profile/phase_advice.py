@@ -64,10 +64,9 @@ def advise_phase(
     phase.notes.extend(f"not simulated: {it}" for it in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
-    removed_s = float((records["gap_ns"].sum() - case.records["gap_ns"].sum()) / 1e9)
     return found | {
         "recorded_s": length_s,
-        "without_tracer_s": length_s - removed_s / max(records["process"].n_unique(), 1),
+        "without_tracer_s": length_s * _own_share(rows),
         "simulated_s": None if outcome.error is not None else outcome.seconds,
         "bottleneck": outcome.bottleneck,
         "gaps": case.gaps,
@@ -120,6 +119,17 @@ def phase_case(
         tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
         cached=asked > 0 and read < CACHED_SHARE * asked,
     )
+
+
+def _own_share(rows: pl.DataFrame) -> float:
+    """Return the share of time in which the program was neither stopped by a tracer nor waited for
+    a core that others used.
+
+    The waits are those of the busiest thread; stops are counted at samples, over all threads.
+    """
+    threads = _mean(rows, "tree.threads")
+    stopped = _mean(rows, "tree.traced") / threads if threads > 0 else 0.0
+    return max(1.0 - stopped - _mean(rows, "tree.busiest_thread_delay"), 0.0)
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:
