@@ -162,10 +162,10 @@ CASES = (
     case(
         "threads",
         "threads",
-        "40 MB/s",
-        "convert DIR/input DIR/output 1000000 one direct",
-        "convert DIR/input DIR/output 1000000 two direct",
-        input=96 * MIB,
+        LATENT,
+        "convert DIR/input DIR/output 4000000 one direct",
+        "convert DIR/input DIR/output 4000000 two direct",
+        input=64 * MIB,
     ),
     Case(
         "separate-disks",
@@ -260,7 +260,7 @@ def main() -> int:
                 for it in part:
                     results.append(run_case(it, available, folder, given.rounds))
                     load.append(os.getloadavg()[0])
-                    print(f"{it.name}: {rows(results[-1])}", flush=True)
+                    print(rows(results[-1]), flush=True)
     print(table(results))
     errors = [it.error(gain) for it in results if it.after_s for gain in compared(it)]
     if errors:
