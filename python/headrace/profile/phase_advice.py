@@ -16,8 +16,8 @@ CACHED_SHARE = 0.2
 """Files are taken to be cached if the program reads less than this part of its bytes from
 devices."""
 COMPUTE_SHARE = 0.5
-"""Processes are taken to compute in their gaps if they occupy a processor for more than this part
-of them."""
+"""Processes are taken to compute in their gaps if they use a processor for at least this part of
+the time in which they compute or sleep."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ def advise_phase(
         length_s *= records.height / whole
         found["simulated_operations"] = records.height
         found["operations"] = whole
-    case = _case(records, rows, application, length_s)
+    case = phase_case(records, rows, application, length_s)
     context = Context(phase.verdict, application.cores, application.baseline)
     advice, outcome, failed = advise(case, context, on_progress)
     phase.advice.extend(advice)
     phase.notes.extend(f"not simulated: {it}" for it in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
-    tracer_s = application.tracer_s * records.height / max(records["process"].n_unique(), 1)
+    removed_s = float((records["gap_ns"].sum() - case.records["gap_ns"].sum()) / 1e9)
     return found | {
         "recorded_s": length_s,
-        "without_tracer_s": max(length_s - tracer_s, 0.0),
+        "without_tracer_s": length_s - removed_s / max(records["process"].n_unique(), 1),
         "simulated_s": None if outcome.error is not None else outcome.seconds,
         "bottleneck": outcome.bottleneck,
         "gaps": case.gaps,
@@ -75,9 +75,26 @@ def advise_phase(
     }
 
 
-def _case(
+def phase_case(
     records: pl.DataFrame, rows: pl.DataFrame, application: Application, length_s: float
 ) -> Case:
+    """Return the operations of a phase, with the gaps that they have without a tracer.
+
+    The tracer's cost is subtracted from each gap. Gaps in which a program computes are then reduced
+    to its processor time and its sleep, as sampled: more of them is a tracer that takes longer than
+    measured, or a wait for a core.
+
+    Parameters
+    ----------
+    records
+        Captured operations with gaps, and times since the start of the phase.
+    rows
+        Samples of the phase.
+    application
+        Facts of the whole profile.
+    length_s
+        Time of these operations, in seconds.
+    """
     tracer_ns = round(application.tracer_s * 1e9)
     ends = (records["time_ns"] + records["duration_ns"]).max() if not records.is_empty() else None
     tail_s = length_s if ends is None else max(length_s - float(ends) / 1e9, 0.0)  # type: ignore[arg-type]
@@ -85,16 +102,22 @@ def _case(
     # No call of the process comes before its first gap.
     without = pl.when(first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
     records = records.with_columns(gap_ns=without.clip(lower_bound=0))
-    computing_s = _mean(rows, "tree.user") * length_s
+    computing_s, sleeping_s = (_mean(rows, f"tree.{it}") * length_s for it in ("user", "sleeping"))
     gaps_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
-    share = min(computing_s / gaps_s, 1.0) if gaps_s > 0 else 0.0
+    known_s = min(computing_s + sleeping_s, gaps_s)
+    computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
+    if computes:
+        factor = known_s / gaps_s if gaps_s > 0 else 1.0
+        scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
+        records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
+    left_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
     read, asked = (_mean(rows, f"tree.read_{it}bytes_per_s") for it in ("", "call_"))
     return Case(
         machine=application.machine,
         records=records,
-        gaps="compute" if share >= COMPUTE_SHARE else "wait",
+        gaps="compute" if computes else "wait",
         tail_s=tail_s,
-        tail_computes=share,
+        tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
         cached=asked > 0 and read < CACHED_SHARE * asked,
     )
 

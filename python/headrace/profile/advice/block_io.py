@@ -22,8 +22,12 @@ def _apply(case: Case, context: Context) -> Changed | None:
     if float(small["size"].sum()) <= 0.8 * float(data["size"].sum()):
         return None
     seconds = 0.0
-    for name, figure in (("read", "character-read"), ("write", "character-write")):
-        rate, block = context.baseline.get(figure), context.baseline.get(f"cached-{name}")
+    # Written characters include the fsync, as blocks do; read ones come during the calls.
+    for name, figure, blocks in (
+        ("read", "character-read", "cached-read"),
+        ("write", "character-write", "block-write"),
+    ):
+        rate, block = context.baseline.get(figure), context.baseline.get(blocks)
         if rate is None:
             return None
         moved = float(small.filter(operation == name)["size"].sum())

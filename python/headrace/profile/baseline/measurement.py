@@ -4,7 +4,7 @@ import os
 import resource
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -164,7 +164,7 @@ def measure_baseline(
         steps.next("network")
         _network(peer, token, effort, found)
     steps.next("pilot")
-    sizes = _sizes(directory, file, effort)
+    sizes = _sizes(directory, file, effort, settings)
     with characters.compiled() as program:
         for case in cases(sizes, effort.passes):
             steps.next(case.name)
@@ -203,7 +203,12 @@ def file_rule(file: int | None, memory: int) -> str:
     return TWICE_MEMORY if file >= 2 * memory else f"{GIVEN}; {SYNCED}"
 
 
-def _sizes(directory: str | PathLike[str], file: int | None, effort: Effort) -> Sizes:
+def _sizes(
+    directory: str | PathLike[str],
+    file: int | None,
+    effort: Effort,
+    settings: Mapping[str, str],
+) -> Sizes:
     """Choose the amounts of work by a short measurement."""
     pilot = Sizes(PILOT_BYTES, 0, 0, 0, 0, 0.0, 0.0, PILOT_NAMES)
     write, names = (it for it in cases(pilot, 1) if it.name in ("block-write", "names"))
@@ -218,12 +223,21 @@ def _sizes(directory: str | PathLike[str], file: int | None, effort: Effort) -> 
         file=file,
         characters=min(file, effort.largest_characters),
         cached=min(file, 64 * MIB),
-        new=min(file, 256 * MIB, max(memory.available // 16 // MIB, 1) * MIB),
+        new=_unwritten(settings, min(file, 256 * MIB, memory.available // 16)),
         synced=max(min(256 * MIB, free // 8 // MIB * MIB), MIB),
         call_s=effort.call_s,
         device_s=effort.device_s,
         names=int(min(max(per_second * effort.device_s / 2, PILOT_NAMES), effort.largest_names)),
     )
+
+
+def _unwritten(settings: Mapping[str, str], most: int) -> int:
+    """Return the size of a file, at most `most` bytes, that stays in the page cache: up to the
+    background limit of dirty data, no call waits for the device."""
+    limit = settings.get("machine.write_back.background_bytes")
+    if limit is not None:
+        most = min(most, _core.parse_bytes(limit.strip('"')))
+    return max(most // MIB, 1) * MIB
 
 
 def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> None:
