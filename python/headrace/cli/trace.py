@@ -22,7 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet"])
+FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet", "darshan"])
 WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
 
 TO_READ = "The trace to read; - is standard input. It may be compressed with gzip."
