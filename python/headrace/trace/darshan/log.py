@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -194,7 +194,7 @@ class _Contents:
         )
 
 
-def _read(path: Path, source: BinaryIO) -> DarshanLog:
+def _read(path: Path, source: IO[bytes]) -> DarshanLog:
     contents: _Contents | None = None
     for message in read_messages(source):
         if isinstance(message, Header):

@@ -10,11 +10,12 @@ PyDarshan's function makes a dictionary for each segment.
 
 import contextlib
 import ctypes
+import importlib
 import os
 import resource
 import signal
 import sys
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def main(path: str) -> int:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT_S, TIME_LIMIT_S))
     try:
-        from darshan.backend import cffi_backend
+        cffi_backend = importlib.import_module("darshan.backend.cffi_backend")
     except ImportError as error:
         print(f"headrace: no PyDarshan: {error}", file=sys.stderr)
         return 3
@@ -75,7 +76,7 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _write(backend: Any, path: str, output: BinaryIO) -> None:
+def _write(backend: Any, path: str, output: IO[bytes]) -> None:
     ffi, library = backend.ffi, backend.libdutil
     handle = library.darshan_log_open(os.fsencode(path))
     if handle == ffi.NULL:
@@ -145,7 +146,7 @@ def _records(backend: Any, handle: Any, name: str, module: int) -> Any:
             library.darshan_free(pointer[0])
 
 
-def _counters(backend: Any, handle: Any, name: str, module: int, output: BinaryIO) -> None:
+def _counters(backend: Any, handle: Any, name: str, module: int, output: IO[bytes]) -> None:
     ffi = backend.ffi
     structure = backend._structdefs[name].replace("**", "*")
     names, times = backend.counter_names(name), backend.fcounter_names(name)
@@ -181,7 +182,7 @@ def _counters(backend: Any, handle: Any, name: str, module: int, output: BinaryI
     write()
 
 
-def _segments(backend: Any, handle: Any, name: str, module: int, output: BinaryIO) -> None:
+def _segments(backend: Any, handle: Any, name: str, module: int, output: IO[bytes]) -> None:
     ffi = backend.ffi
     size = ffi.sizeof("struct dxt_file_record")
     for pointer in _records(backend, handle, name, module):
@@ -204,7 +205,7 @@ def _segments(backend: Any, handle: Any, name: str, module: int, output: BinaryI
         )
 
 
-def _stripes(backend: Any, handle: Any, module: int, output: BinaryIO) -> None:
+def _stripes(backend: Any, handle: Any, module: int, output: IO[bytes]) -> None:
     ffi = backend.ffi
     names = backend.counter_names("LUSTRE_COMP")
     for pointer in _records(backend, handle, "LUSTRE", module):

@@ -6,7 +6,7 @@ machine's order.
 
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -94,14 +94,14 @@ class Stripes(msgspec.Struct, frozen=True, tag=True):
 Message = Header | Counters | SegmentRecord | Stripes
 
 
-def write_message(output: BinaryIO, message: Message) -> None:
+def write_message(output: IO[bytes], message: Message) -> None:
     """Write one message."""
     encoded = msgspec.msgpack.encode(message)
     output.write(LENGTH.pack(len(encoded)))
     output.write(encoded)
 
 
-def read_messages(source: BinaryIO) -> Iterator[Message]:
+def read_messages(source: IO[bytes]) -> Iterator[Message]:
     """Yield the messages up to the end. Raises EOFError within a message."""
     decoder = msgspec.msgpack.Decoder(Message)
     while head := source.read(LENGTH.size):

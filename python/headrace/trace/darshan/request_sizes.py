@@ -34,6 +34,17 @@ class SizeCounters:
     common: Sequence[tuple[int, int]] = ()
     """The most common sizes and their number."""
 
+    def below(self, size: int) -> int:
+        """Return the number of requests below a size, which is the upper bound of a bin.
+
+        A bin includes its upper bound: requests of exactly that size are taken off if they are
+        among the common sizes.
+        """
+        count = sum(
+            requests for requests, bin in zip(self.histogram, BINS, strict=True) if bin[2] <= size
+        )
+        return max(count - sum(number for at, number in self.common if at == size), 0)
+
 
 def request_sizes(counters: SizeCounters) -> tuple[Sizes, bool]:
     """Sizes of all requests, in bytes, and whether they agree with the histogram.

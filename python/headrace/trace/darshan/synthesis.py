@@ -60,16 +60,28 @@ class RecordCounters:
     def seconds(self, name: str) -> float:
         return float(self.values.get(name) or 0.0)
 
+    def requests(self, direction: str) -> int:
+        """Return the number of requests of a direction, "READ" or "WRITE"."""
+        if self.module == "MPI-IO":
+            return sum(self[f"{kind}_{direction}S"] for kind in ("INDEP", "COLL", "SPLIT", "NB"))
+        return self[f"{direction}S"]
+
+    def bytes(self, direction: str) -> int:
+        """Return the bytes moved in a direction."""
+        return self["BYTES_READ" if direction == "READ" else "BYTES_WRITTEN"]
+
     def sizes(self, direction: str) -> SizeCounters:
-        """Return the counters of the requests of a direction, "READ" or "WRITE"."""
-        histogram = [self[f"SIZE_{direction}_{name}"] for name, _, _ in BINS]
-        moved = "BYTES_READ" if direction == "READ" else "BYTES_WRITTEN"
+        """Return the counters of the sizes of a direction's requests."""
+        histogram = [self[self._bin(direction, name)] for name, _, _ in BINS]
         return SizeCounters(
-            requests=self[f"{direction}S"],
-            bytes=self[moved],
+            requests=self.requests(direction),
+            bytes=self.bytes(direction),
             histogram=histogram,
             common=list(self._common(direction, histogram)),
         )
+
+    def _bin(self, direction: str, name: str) -> str:
+        return f"SIZE_{direction}_{'AGG_' if self.module == 'MPI-IO' else ''}{name}"
 
     def _common(self, direction: str, histogram: list[int]) -> Iterator[tuple[int, int]]:
         """The common sizes of a direction. Darshan counts them for reads and writes together: each
@@ -79,7 +91,7 @@ class RecordCounters:
             size, count = self[f"ACCESS{number}_ACCESS"], self[f"ACCESS{number}_COUNT"]
             for here, (name, low, high) in zip(histogram, BINS, strict=True):
                 if count and low <= size <= high and here:
-                    there = self[f"SIZE_{other}_{name}"]
+                    there = self[self._bin(other, name)]
                     yield size, count if not there else count * here // (here + there)
 
 
@@ -237,8 +249,7 @@ def _data(
 
 def extent_bytes(record: RecordCounters, direction: str) -> int:
     """Bytes up to the last one that was read or written; at least one request."""
-    highest = record["MAX_BYTE_READ" if direction == "READ" else "MAX_BYTE_WRITTEN"]
-    return highest + 1
+    return record["MAX_BYTE_READ" if direction == "READ" else "MAX_BYTE_WRITTEN"] + 1
 
 
 def _offsets(
@@ -268,7 +279,7 @@ def _offsets(
     is_gap = ~is_consecutive & (kinds < (consecutive + sequential) / steps)
     is_random = ~is_consecutive & ~is_gap
     is_random[:1] = False
-    moved = record["BYTES_READ" if direction == "READ" else "BYTES_WRITTEN"]
+    moved = record.bytes(direction)
     whole_each = active > 1 and moved > 1.5 * extent
     interleaved = active > 1 and sequential > consecutive
     region = extent if whole_each or interleaved or active == 1 else extent // active
