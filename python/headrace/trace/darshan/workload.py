@@ -114,7 +114,7 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
             if small:
                 left_out.append(f"{_words(pattern)}: under {100 * SMALL_SHARE:g} % of the log")
             else:
-                tables.append(_ior_table(pattern, processes, assumptions))
+                tables.append(_table(pattern, processes, clients, assumptions))
         metadata = _metadata_table(log, clients, assumptions)
         if metadata:
             tables.append(metadata)
@@ -131,6 +131,7 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
         "[clients]",
         f"count = {clients}",
         f"processes = {processes // clients}",
+        *([f"groups = {{ first = 1, others = {clients - 1} }}"] if clients > 1 else []),
         "",
         SYSTEM,
     ]
@@ -241,26 +242,35 @@ def _words(pattern: Pattern) -> str:
     )
 
 
-def _ior_table(pattern: Pattern, processes: int, assumptions: list[str]) -> str:
-    """A table of kind "ior" with about the same requests and bytes."""
-    active = len(pattern.ranks) or processes
-    # All processes take part: fewer files than processes are divided among them.
-    own = not pattern.is_shared and len(pattern.files) >= processes
-    if not pattern.is_shared and not own and active < processes:
-        assumptions.append(
-            f"{_words(pattern)}: {active:,} of {processes:,} processes accessed them;"
-            " all do in the workload"
-        )
-    files = max(1, round(len(pattern.files) / processes)) if own else len(pattern.files)
+def _table(pattern: Pattern, processes: int, clients: int, assumptions: list[str]) -> str:
+    """A table with about the same requests and bytes."""
+    is_own = not pattern.is_shared and len(pattern.files) >= processes
+    files = max(1, round(len(pattern.files) / processes)) if is_own else len(pattern.files)
     transfer = max(1, round(pattern.bytes / pattern.requests))
+    last = pattern.end_s
+    first = pattern.start_s if last else 0.0
+    lines = [f"# {_words(pattern)}, {first:.3f} s to {last:.3f} s", "[[workload]]"]
+    if pattern.requests < files * processes:
+        # Not every process makes one.
+        assumptions.append(f"{_words(pattern)}: one client makes them")
+        lines += _mix_lines(pattern, transfer, files, clients)
+    else:
+        lines += _ior_lines(pattern, transfer, files, processes, is_own)
+        active = len(pattern.ranks)
+        if 0 < active < processes:
+            text = f"all processes make them, and not {active:,} as recorded"
+            assumptions.append(f"{_words(pattern)}: {text}")
+    return "\n".join(lines) + "\n"
+
+
+def _ior_lines(
+    pattern: Pattern, transfer: int, files: int, processes: int, is_own: bool
+) -> list[str]:
     each = max(1, round(pattern.requests / (files * processes)))
     lines = [
-        f"# {_words(pattern)}, {pattern.start_s if pattern.end_s else 0:.3f} s"
-        f" to {pattern.end_s:.3f} s",
-        "[[workload]]",
         'kind = "ior"',
         f"files = {files}",
-        f'access = "{"file-per-process" if own else "shared"}"',
+        f'access = "{"file-per-process" if is_own else "shared"}"',
         f'block = "{transfer * each} B"',
         f'transfer = "{transfer} B"',
         f'phases = ["{pattern.direction}"]',
@@ -270,9 +280,21 @@ def _ior_table(pattern: Pattern, processes: int, assumptions: list[str]) -> str:
         lines.append('order = "random"')
     if pattern.module == "STDIO":
         lines.append('io.interface = "library"')
-    if pattern.is_collective:
+    if pattern.is_collective and not is_own:
         lines.append('collective = "two-phase"')
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def _mix_lines(pattern: Pattern, transfer: int, files: int, clients: int) -> list[str]:
+    lines = [
+        'kind = "operation-mix"',
+        f"weights = {{ {pattern.direction} = 1 }}",
+        f"amount = {pattern.requests}",
+        f"files = {files}",
+        f'file_sizes = {{ "{max(transfer, pattern.bytes // files)} B" = 1 }}',
+        f'{pattern.direction}_sizes = {{ "{transfer} B" = 1 }}',
+    ]
+    return lines if clients == 1 else [*lines, 'group = "first"']
 
 
 def _metadata_table(log: DarshanLog, clients: int, assumptions: list[str]) -> str | None:
