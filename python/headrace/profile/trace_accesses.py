@@ -134,7 +134,9 @@ def _row(log: DarshanLog, record: RecordCounters, small: int) -> Access:
         row.extent[direction] = record[f"MAX_BYTE_{'READ' if name == 'READ' else 'WRITTEN'}"] + 1
         row.seconds[direction] = record.seconds(f"F_{name}_TIME")
         row.ordered[direction] = record[f"SEQ_{name}S"]
-        row.first[direction] = min(requests, 1 if record.rank >= 0 else processes)
+        # Each process has a first request, and those in order are not.
+        most = 1 if record.rank >= 0 else processes
+        row.first[direction] = min(max(requests - record[f"SEQ_{name}S"], 0), most)
     if record.module == "POSIX":
         row.misaligned = record["FILE_NOT_ALIGNED"]
         row.memory_misaligned = record["MEM_NOT_ALIGNED"]
