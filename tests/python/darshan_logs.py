@@ -1,12 +1,16 @@
 """The logs that PyDarshan ships, for tests."""
 
+import functools
 import hashlib
 from pathlib import Path
 from typing import Any
 
 import darshan
 
+from headrace.trace import DarshanLog, read_log
 
+
+@functools.cache
 def shipped() -> list[Path]:
     """Each log of the package once, small ones first."""
     found: dict[str, Path] = {}
@@ -18,6 +22,12 @@ def shipped() -> list[Path]:
 def log(name: str) -> Path:
     """The log whose name begins so."""
     return next(path for path in shipped() if path.name.startswith(name))
+
+
+@functools.cache
+def contents(path: Path) -> DarshanLog:
+    """The contents of a log, read once: that takes a process of its own."""
+    return read_log(path)
 
 
 def report(path: Path) -> Any:

@@ -160,7 +160,7 @@ def _problem(status: int, text: str) -> str | None:
 
 
 class _Contents:
-    """What has been read so far."""
+    """Contents read so far."""
 
     def __init__(self, path: Path, header: Header) -> None:
         self._path = path

@@ -63,7 +63,7 @@ class DarshanReader:
 
     @property
     def is_synthesised(self) -> bool:
-        """Whether the requests are made from counters, because the log has no DXT."""
+        """True if the requests are made from counters, because the log has no DXT."""
         return not self._log.segments
 
     def next_batch(self, max: int) -> Batch | None:
@@ -107,8 +107,8 @@ class DarshanReader:
             self._skipped[key] = self._skipped.get(key, 0) + count
 
     def _traced(self) -> _Records:
-        """The segments of DXT. A file's calls of MPI-IO are left out if its POSIX calls, which
-        carry them out, were traced."""
+        """The segments of DXT. A file's calls of MPI-IO are left out if their POSIX calls were
+        traced."""
         posix = self._log.segments.get("DXT_POSIX")
         mpiio = self._log.segments.get("DXT_MPIIO")
         parts = [] if posix is None else [posix]

@@ -1,9 +1,9 @@
 """Requests that agree with the counters of a log without DXT.
 
 A record of Darshan counts the requests of one process on one file, or of all processes on one file.
-It has their number, bytes, sizes by bin, how many were sequential or consecutive, the highest
-byte, and the times of the first and the last. The requests made here have the same number, bytes
-and sizes. Their order, offsets and times are assumed, as `ASSUMPTIONS` says.
+It has their number, bytes, sizes by bin, the highest byte, and the times of the first and the last.
+It also counts how many were sequential or consecutive. The requests made here have the same number,
+bytes and sizes. Their order, offsets and times are assumed, as `ASSUMPTIONS` says.
 """
 
 from collections import Counter
@@ -263,9 +263,9 @@ def _offsets(
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Offsets of one process's requests.
 
-    Of the steps from one request to the next, the recorded fractions are consecutive, forward over
-    a gap, and to a random place. With gaps the processes that share a file interleave; without
-    them each has a region of its own, unless the file was moved more than once.
+    Steps from one request to the next are consecutive, forward over a gap, or to a random place, in
+    the recorded fractions. With gaps the processes that share a file interleave. Without them each
+    has a region of its own, unless the file was moved more than once.
     """
     count = record[f"{direction}S"]
     consecutive = min(record[f"CONSEC_{direction}S"], count)
