@@ -2,12 +2,13 @@
 
 import functools
 import hashlib
+import importlib
 from pathlib import Path
 from typing import Any
 
-import darshan
-
 from headrace.trace import DarshanLog, read_log
+
+darshan: Any = importlib.import_module("darshan")
 
 
 @functools.cache

@@ -93,7 +93,11 @@ def read_log(path: Path) -> DarshanLog:
     Raises OSError if the file cannot be read, ValueError if it is no intact log or PyDarshan is
     missing.
     """
-    path = Path(path)
+    if path.exists() and not path.is_file():
+        kind = "directory" if path.is_dir() else "pipe"
+        raise ValueError(f"{path}: is a {kind}: expected a Darshan log, which is read from a file")
+    if str(path) == "-":
+        raise ValueError("-: expected the name of a Darshan log, which is read from a file")
     with path.open("rb") as file:
         head = file.read(HEAD)
     _check_head(path, head)
