@@ -114,7 +114,7 @@ def synth(
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a synthetic trace with the parameters of the IOR benchmark."""
+    """Write a synthetic trace with parameters of IOR."""
     from headrace import trace as traces
 
     pattern: dict[str, Any] = {
