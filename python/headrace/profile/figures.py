@@ -547,9 +547,9 @@ def busiest_disk(
     """Return the disk with the largest traffic, from those given or else all; None if none has
     any.
 
-    A call counts as one page, so that small requests count too. With a baseline, bytes read and
-    written count by the time that it takes for them: a copy reads one disk as much as it writes
-    another.
+    A call counts as one page, so that small requests count too. With a baseline, bytes count by
+    the time that they take there. A copy reads one disk as much as it writes another, but the
+    slower direction is its limit.
     """
     known = baseline or {}
     block_read, block_write = known.get("block-read"), known.get("block-write")

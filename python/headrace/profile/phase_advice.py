@@ -64,7 +64,7 @@ def advise_phase(
     phase.notes.extend(f"not simulated: {it}" for it in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
-    removed_s = float((records["gap_ns"].sum() - case.records["gap_ns"].sum()) / 1e9)
+    removed_s = _gaps_s(records) - _gaps_s(case.records)
     return found | {
         "recorded_s": length_s,
         "without_tracer_s": length_s - removed_s / max(records["process"].n_unique(), 1),
@@ -80,9 +80,9 @@ def phase_case(
 ) -> Case:
     """Return the operations of a phase, with the gaps that they have without a tracer.
 
-    The tracer's cost is subtracted from each gap. Gaps in which a program computes are then reduced
-    to its processor time and its sleep, as sampled: more of them is a tracer that takes longer than
-    measured, or a wait for a core.
+    The tracer's cost is subtracted from each gap. If the program computes in its gaps, they are
+    then reduced to its sampled processor time and sleep. The rest is a tracer that takes longer
+    than measured, or a wait for a core.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def phase_case(
     without = pl.when(first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
     records = records.with_columns(gap_ns=without.clip(lower_bound=0))
     computing_s, sleeping_s = (_mean(rows, f"tree.{it}") * length_s for it in ("user", "sleeping"))
-    gaps_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    gaps_s = _gaps_s(records) + tail_s
     known_s = min(computing_s + sleeping_s, gaps_s)
     computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
     if computes:
         factor = known_s / gaps_s if gaps_s > 0 else 1.0
         scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
         records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
-    left_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    left_s = _gaps_s(records) + tail_s
     read, asked = (_mean(rows, f"tree.read_{it}bytes_per_s") for it in ("", "call_"))
     return Case(
         machine=application.machine,
@@ -120,6 +120,10 @@ def phase_case(
         tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
         cached=asked > 0 and read < CACHED_SHARE * asked,
     )
+
+
+def _gaps_s(records: pl.DataFrame) -> float:
+    return float(records["gap_ns"].sum()) / 1e9
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:
