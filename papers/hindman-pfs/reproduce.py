@@ -56,7 +56,7 @@ def rate(
     access: str = "file-per-process",
     seed: int = 1,
 ) -> float:
-    """Return MB/s until the slowest client has transferred its 4 GiB, in blocks of so many KiB."""
+    """Return MB/s until the slowest client has transferred its 4 GiB, in blocks of `block` KiB."""
     scenario, system_sets = SYSTEMS[system]
     sets = {
         **system_sets,

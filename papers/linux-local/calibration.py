@@ -106,8 +106,8 @@ def calibrate(fs: str) -> Parameters:
     copy_page = median(
         (read - system_call) / count for read, count in zip(reads, pages, strict=True)
     )
-    # A rewrite costs a call and so much a page: the line through the smallest and
-    # the largest calls.
+    # A rewrite costs a time per call and a time per page: the line through the smallest
+    # and the largest calls.
     rewrites = [per_call("overwrite", "warm", block) for block in blocks]
     slope = (rewrites[2] - rewrites[0]) / (pages[2] - pages[0])
     write_page = max(0.0, slope - copy_page)

@@ -28,12 +28,12 @@ def rate(name: str, operation: str, sets: dict[str, Any]) -> float:
 
 
 def sequential_read(block: int, **more: Any) -> float:
-    """Read a cached file in calls of so many KB; `more` has dots written as two underscores."""
+    """Read a cached file in calls of `block` KB; `more` has dots written as two underscores."""
     return rate("nguyen-sequential-read", "read", {**size(block), **dotted(more)})
 
 
 def sequential_write(block: int, sets: dict[str, Any]) -> float:
-    """Write a new file in calls of so many KB."""
+    """Write a new file in calls of `block` KB."""
     return rate("nguyen-data-journal", "write", {**ORDERED, **size(block), **sets})
 
 

@@ -39,7 +39,7 @@ Jumps = Callable[[int, float, random.Random], bool]
 def requests(
     seed: int, sizes: list[int], jumps: Jumps, *, file: int = FILE, all_moved: int = MOVED
 ) -> list[tuple[int, int]]:
-    """Yield offsets and sizes of requests that move so many bytes of a file."""
+    """Return offsets and sizes of requests that move `all_moved` bytes of a file."""
     chance = random.Random(seed)
     made: list[tuple[int, int]] = []
     at = moved = 0

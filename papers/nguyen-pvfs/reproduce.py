@@ -93,7 +93,7 @@ def rates(clients: int, direction: str) -> list[float]:
 
 
 def of_size(size: int, direction: str) -> float:
-    """Return the rate of one client with a file of so many KiB, in bytes/s."""
+    """Return the rate of one client with a file of `size` KiB, in bytes/s."""
     sets = {
         "clients.count": 1,
         "workload.0.block": f"{size} KiB",

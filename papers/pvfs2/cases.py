@@ -35,7 +35,7 @@ cores = 2
 size = "6 GiB"
 
 [servers.machine.write_back]
-# Nothing is held back, as "absorbed by the page cache" says.
+# No writer is throttled, as "absorbed by the page cache" says.
 background_bytes = "2 GiB"
 bytes = "4 GiB"
 

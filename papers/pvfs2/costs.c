@@ -6,8 +6,8 @@
  *     costs (hand-over|thread) ROUNDS AT_ONCE
  *     costs (read|write) ROUNDS AT_ONCE FILE
  *
- * Runs so many processes at once, each with so many rounds of a step, and prints the time
- * from the first's start to the last's end and the processor time of all, in seconds.
+ * Runs AT_ONCE processes at once, each with ROUNDS rounds of a step. Prints the time from
+ * the first's start to the last's end and the processor time of all, in seconds.
  * HOST answers in the network namespace that NAMESPACE is the file of.
  */
 

@@ -80,6 +80,15 @@ def of_directory(directory: str | PathLike[str], started: datetime | None = None
     return {key: environment[key] for key in ("started", *KEYS) if key in environment}
 
 
+def of_local_directory(directory: str | PathLike[str]) -> Environment:
+    """Return this host and the file system below a directory, without the other ranks.
+
+    Raises OSError if there is no such directory.
+    """
+    environment = of_host() | _file_system(directory) | {"client_hosts": 1}
+    return {key: environment[key] for key in ("started", *KEYS) if key in environment}
+
+
 def of_device(path: str | PathLike[str], started: datetime | None = None) -> Environment:
     """This host and a block device. Raises OSError if there is none."""
     return of_host(started) | _device(os.stat(path).st_rdev)

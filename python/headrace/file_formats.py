@@ -66,8 +66,8 @@ def check_format(path: Path, format: FileFormat) -> None:
     text = suffix == ".txt" and format is not FileFormat.PARQUET
     if suffix in KNOWN and suffix not in format.value and not text:
         raise ValueError(
-            f"{path}: the output is {format.title}, not {suffix}: expected a name that ends in"
-            f" {format.value[0]}"
+            f"{path}: the output is {format.title}, not {suffix}:"
+            f" expected a name that ends in {format.value[0]}"
         )
 
 

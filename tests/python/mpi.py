@@ -23,7 +23,7 @@ def mpirun() -> str:
 
 
 def started(*parts: tuple[int, tuple[str, ...]]) -> list[str]:
-    """A command line that starts so many ranks of each command."""
+    """A command line that starts `count` ranks of each command."""
     line = [mpirun()]
     for number, (count, command) in enumerate(parts):
         line += [":"] if number else []

@@ -172,7 +172,7 @@ def test_a_directory_without_permission_is_named(workload: Path, below: Path) ->
 
 
 def mounted(tmp_path: Path, size: str) -> Path:
-    """A tmpfs of so many bytes, which the test has to unmount."""
+    """Mount a tmpfs of `size` bytes, which the test has to unmount."""
     if os.geteuid() != 0:
         pytest.skip("mounting a tmpfs takes root")
     small = tmp_path / "small"

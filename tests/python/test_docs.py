@@ -12,6 +12,7 @@ import pytest
 
 from conftest import ROOT
 from headrace.cli.app import app
+from headrace.cli.default_command import DefaultCommandGroup
 
 DOCS = ROOT / "docs"
 GENERATED = DOCS / "reference" / "scenario"
@@ -109,8 +110,9 @@ def check_command(words: list[str], line: str) -> None:
             for parameter in command.params:
                 known |= {*parameter.opts, *parameter.secondary_opts}
             # `headrace bench DIR` is `headrace bench quick DIR`.
-            if path == ["bench"]:
-                known |= {o for p in inner["quick"].params for o in (*p.opts, *p.secondary_opts)}
+            if isinstance(command, DefaultCommandGroup):
+                of_default = inner[command.default].params
+                known |= {o for p in of_default for o in (*p.opts, *p.secondary_opts)}
             if path in (["papers"], ["lab", "bench"]):
                 break  # The rest is for another command.
             assert word.split("=")[0] in known, f"{word} in: {line}"

@@ -104,7 +104,7 @@ Small: TypeAlias = Callable[..., Path]
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Small]:
-    """Makes an ext2 of so many MiB, groups of 8 each, with options of mke2fs, and mounts it."""
+    """Make an ext2 of N MiB, in groups of 8 MiB, with options of mke2fs, and mount it."""
     if os.geteuid() != 0:
         pytest.skip("mounting a file as a disk takes root")
     place, image = tmp_path / "small", tmp_path / "image"

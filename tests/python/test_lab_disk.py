@@ -224,7 +224,7 @@ input()
 def test_what_was_killed_half_made_is_taken_down(
     file: Path, before: dict[str, Any], steps: int
 ) -> None:
-    """Killed when so many steps are in the journal: the last one may be half done."""
+    """Killed when the journal has `steps` steps: the last one may be half done."""
     journal = Path("/var/lib/headrace/labs") / file.stem / "journal"
     command = [sys.executable, "-m", "headrace", "lab", "up", str(file)]
     making = subprocess.Popen(command, stdout=subprocess.DEVNULL)

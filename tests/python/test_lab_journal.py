@@ -84,6 +84,6 @@ def test_the_kernel_writes_the_blocks_that_the_model_counts(tmp_path: Path) -> N
     blocks = 3 * 1345 + 1340
     assert counted["bytes"] == counted["blocks"] * 4096
     assert blocks <= counted["blocks"] <= blocks + 8
-    # For so many operations a flush waits, by whole slices of 100 ms.
+    # A flush waits for these operations, by whole slices of 100 ms.
     longest = hr.run(hr.load(file)).document["latency"]["write"]["max"]
     assert longest == pytest.approx(blocks / OPERATIONS, abs=0.1)

@@ -27,7 +27,7 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def started(count: int, *words: object) -> list[str]:
-    """A command line that starts so many ranks."""
+    """A command line that starts `count` ranks."""
     found = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if found is None:
         pytest.skip("no Open MPI: apt install openmpi-bin")

@@ -403,7 +403,7 @@ def test_a_table_of_few_bytes_and_without_end(
 
 
 def _with_entry(source: Path, target: Path, name: str, size: int) -> None:
-    """A copy of an archive in which one entry has so many bytes, all of them 0."""
+    """Copy an archive; its entry `name` becomes `size` bytes of 0."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             if entry.filename != name:

@@ -115,7 +115,7 @@ def printed(what: RenderableType) -> list[str]:
 
 
 def rows_below(lines: list[str], title: str, rows: int) -> list[str]:
-    """The column titles of a table and so many of its rows."""
+    """The column titles of a table and the first `rows` of its rows."""
     begin = lines.index(title)
     return [lines[begin + 1], *lines[begin + 3 : begin + 3 + rows]]
 

@@ -94,7 +94,7 @@ def test_the_spread_of_few_rounds_is_moderated_by_that_of_the_checks() -> None:
 
 @pytest.mark.parametrize(("degrees", "prior"), [(1, 1.0), (2, 6.0), (4, 20.0)])
 def test_how_much_variances_have_in_common(degrees: int, prior: float) -> None:
-    """Variances that are themselves drawn, with so many degrees of freedom (Smyth 2004)."""
+    """Variances that are themselves drawn, with `prior` degrees of freedom (Smyth 2004)."""
     random = np.random.default_rng(3)
     own = prior / random.chisquare(prior, 20_000)
     variances = 0.04 * own * random.chisquare(degrees, 20_000) / degrees
@@ -328,7 +328,7 @@ def test_settings_as_they_are_now_are_put_over_the_files(tmp_path: Path) -> None
         .predicted.seconds
         for now in (False, True)
     )
-    # Held back by the file's limit, and not by the kernel's.
+    # Throttled by the file's limit, and not by the kernel's.
     assert held > 1.5 * free
     refused = headrace("twin", str(below), "--settings-now")
     assert refused.returncode == 2 and "it needs --machine" in refused.stderr

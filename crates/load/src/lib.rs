@@ -1,4 +1,4 @@
-//! The load engine: a scenario's workloads executed on a real file system, and measured.
+//! The load engine: runs a scenario's workloads on a real file system, and measures them.
 //!
 //! ```text
 //!  workload ─▶ next ─▶ [prepare] ─▶ (until its time) ─▶ [execute] ─▶ [verify] ─▶ next …

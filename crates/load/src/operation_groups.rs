@@ -33,7 +33,7 @@ pub struct OperationGroupReport {
     pub latency_from_intended: Option<Latency>,
 }
 
-/// The groups of which something was executed.
+/// The groups with at least one completed operation.
 pub fn operation_groups(record: &Record, has_times: bool) -> BTreeMap<Group, OperationGroupReport> {
     let mut members: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
     for (number, operation) in operation::ALL.iter().enumerate() {

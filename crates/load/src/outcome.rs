@@ -11,7 +11,7 @@ use crate::record::Record;
 pub enum Phase {
     /// Files that must be there are being made.
     Preparing,
-    /// The workloads are executed.
+    /// The workloads run.
     Running,
 }
 
@@ -32,11 +32,11 @@ pub struct Outcome {
     pub error: Option<crate::Error>,
     /// Number of processes.
     pub processes: u32,
-    /// Number of times processes have executed an operation at the same moment, where they do.
+    /// Counts of shared operations, which several processes begin at the same moment, if any.
     pub rounds: Option<RoundCounts>,
     /// Coordination overhead, if the processes are on several hosts.
     pub coordination: Option<Coordination>,
-    /// Operations of the workloads that were not executed.
+    /// Operations of the workloads that were left out.
     pub left_out: Vec<LeftOut>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.

@@ -40,7 +40,7 @@ pub struct Part<'a> {
     number: usize,
     /// Processes of all engines.
     processes: u32,
-    /// The numbers of those that are executed here.
+    /// The numbers of the processes that run here.
     here: Vec<u32>,
     share: &'a Share,
     /// Bytes of a call, where those of a bufferful are asked for as one.
@@ -98,7 +98,7 @@ impl<'a> Part<'a> {
         &*self.application
     }
 
-    /// Returns the operations that are not executed.
+    /// Returns the operations that are left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
         match &self.replay {
             Some(replay) => replay.left_out(),

@@ -14,13 +14,13 @@ pub struct Rendezvous {
     workload: usize,
     processes: u32,
     share: Share,
-    /// Number of have that come, and how often all had.
+    /// Number of processes that wait, and of times that the barrier has opened.
     state: Mutex<(u32, u64)>,
     all_here: Condvar,
 }
 
 impl Rendezvous {
-    /// For so many processes of a workload here, and those of the other engines.
+    /// A rendezvous of this engine's `processes` of a workload with those of the other engines.
     pub fn new(workload: usize, processes: u32, share: Share) -> Rendezvous {
         Rendezvous {
             workload,

@@ -21,9 +21,9 @@ use crate::record::{Record, Times, Unfinished};
 pub struct Report {
     /// Origin of the report: `measured`.
     pub kind: &'static str,
-    /// The executed scenario.
+    /// The scenario that was run.
     pub scenario: ScenarioReport,
-    /// Seed of the random numbersed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Version of the engine.
     pub version: &'static str,
@@ -43,7 +43,7 @@ pub struct Report {
     /// at times of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<UnfinishedReport>,
-    /// Operations that several processes executed at the same moment, where they do.
+    /// Counts of operations that several processes began at the same moment, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
     /// The files that groups of operations had to themselves, where they do.
@@ -52,10 +52,10 @@ pub struct Report {
     /// Error that ended the run, if any. All values were measured before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Operations of the workloads that were not executed.
+    /// Operations of the workloads that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// Bytes a second while an operation was executed, of those that move bytes.
+    /// Bytes a second of each operation that moves bytes, over its active time.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
@@ -73,7 +73,7 @@ pub struct Report {
     pub latency_from_intended: BTreeMap<&'static str, Latency>,
 }
 
-/// The executed scenario.
+/// The scenario that was run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScenarioReport {
     /// Its name.
@@ -91,7 +91,7 @@ pub struct StopReport {
     pub reason: &'static str,
 }
 
-/// Number of times several processes executed an operation at the same moment.
+/// Counts of operations that several processes began at the same moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct SharingReport {
     /// Rounds for which all came.
@@ -165,7 +165,7 @@ impl UnfinishedReport {
     }
 }
 
-/// Number of times an operation was executed.
+/// Counts and rate of one operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationReport {
     /// Operation group.
@@ -232,7 +232,7 @@ impl ReadsReport {
 
 /// Durations of operations, in seconds.
 ///
-/// None but the count where none was executed.
+/// All but the count are None if the count is 0.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// Number of operations.

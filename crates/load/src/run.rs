@@ -267,7 +267,7 @@ fn run_workload(
     })
 }
 
-/// Number of times processes of any workload have executed an operation at the same moment.
+/// Counts of operations that several processes of a workload began at the same moment.
 fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
     let all = common.iter().filter_map(|it| it.rounds());
     all.reduce(|sum, one| RoundCounts {

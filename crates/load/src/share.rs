@@ -90,15 +90,15 @@ impl Share {
         &self.peers
     }
 
-    /// The clients that are executed here: blocks of clients that are as equal as they can be.
+    /// The clients that run here: a contiguous block; blocks are as equal as possible.
     fn clients(&self, scenario: &Scenario) -> Range<u32> {
         let count = u64::from(scenario.clients.count);
         let first = |share: u32| (u64::from(share) * count / u64::from(self.of)) as u32;
         first(self.number)..first(self.number + 1)
     }
 
-    /// The numbers of those of a workload's `processes` that are executed here. They are on its
-    /// clients in turn.
+    /// The numbers of those of a workload's `processes` that run here. Processes are on the
+    /// workload's clients in turn.
     pub(crate) fn processes(
         &self,
         scenario: &Scenario,

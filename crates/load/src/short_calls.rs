@@ -17,7 +17,7 @@ const LONGEST: u64 = 64;
 /// call of each workload that does.
 pub fn batched(scenario: &Scenario) -> (Scenario, Vec<Option<usize>>) {
     let mut scenario = scenario.clone();
-    // The run ends after so many calls, and not batches.
+    // `run.stop.requests` counts calls, not batches.
     let counted = scenario.run.stop.requests.is_some();
     let calls = scenario.workload.iter_mut().map(|workload| match counted {
         true => None,

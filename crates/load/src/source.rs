@@ -113,8 +113,8 @@ impl Common {
         common
     }
 
-    /// Number of times processes have executed an operation at the same moment; none if they never
-    /// do.
+    /// Counts of operations that several processes began at the same moment; None if the
+    /// workload has no such operations.
     pub fn rounds(&self) -> Option<RoundCounts> {
         self.locked().application.rounds()
     }

@@ -56,7 +56,7 @@ fn firings(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The event queue alone: tokens that only wait, so many pending at once.
+/// The event queue alone: N tokens that only wait, all pending at once.
 fn pending(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("event queue");
     for tokens in [16_u32, 1_000, 100_000] {
@@ -79,8 +79,8 @@ fn pending(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The set of enabled transitions alone: a token that visits so many copies of
-/// a page in turn, no time passing between.
+/// The set of enabled transitions alone: a token that visits N copies of a page in turn,
+/// no time passing between.
 fn enabled(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("enabled transitions");
     for copies in [4_u32, 4_096, 262_144] {

@@ -5,7 +5,7 @@
 //! found without a field of its own. While an account is open, its time is divided equally among
 //! its tokens in nodes that are counted ([`Net::count`](crate::Net::count)): the shares of all
 //! nodes add up to the time that requests were in progress. Time in which an account has no such
-//! token is reported apart ([`Net::unattributed`](crate::Net::unattributed)).
+//! token is counted separately ([`Net::unattributed`](crate::Net::unattributed)).
 //!
 //! Tokens that are in no node, or wait in one for something else than it is named after,
 //! are booked on a [`WaitId`].

@@ -60,7 +60,7 @@ impl Default for Slab<(u32, Message)> {
 }
 
 impl Kernel {
-    /// A kernel for transition instances with so many inputs each.
+    /// A kernel whose n-th transition instance has `inputs[n]` inputs.
     pub fn new(inputs: Vec<u8>) -> Kernel {
         Kernel {
             enabled: BitSet::new(inputs.len()),

@@ -73,7 +73,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Ends after so many seconds of simulated time.
+    /// Ends after `seconds` of simulated time.
     pub fn until_seconds(seconds: f64) -> Limits {
         Limits {
             until: Time::from_seconds(seconds),

@@ -67,7 +67,7 @@ pub struct TransitionStructure {
     pub name: String,
     /// Higher fires first.
     pub priority: i32,
-    /// True if it has a guard.
+    /// True if the transition has a guard.
     pub guarded: bool,
     /// Input arcs.
     pub inputs: Vec<InputStructure>,

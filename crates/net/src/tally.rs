@@ -131,7 +131,7 @@ impl Batches {
     }
 }
 
-/// The `p`-quantile of Student's t with so many degrees of freedom, for
+/// The `p`-quantile of Student's t with `freedom` degrees of freedom, for
 /// p ≥ 0.5: bisection on the distribution function, whose closed form for
 /// whole degrees of freedom is Abramowitz and Stegun 26.7.3 and 26.7.4.
 pub fn student_quantile(p: f64, freedom: u32) -> f64 {

@@ -45,8 +45,8 @@ pub fn series<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     Ok(table.0)
 }
 
-/// A measurement's operations over time: one row for each window and operation that was executed.
-/// Operations are names by their number.
+/// A measurement's operations over time: one row for each window and operation with a count.
+/// `operation` is the index of the operation's name.
 pub fn measured_series<'py>(
     py: Python<'py>,
     record: &headrace_load::Record,

@@ -135,7 +135,7 @@ fn trusts_owner(owner: u32) -> bool {
 /// operations done and bytes moved by each operation; what it raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 ///
-/// With `share`, the rank of this process and the number of ranks, only its clients are executed, and the
+/// With `share`, the rank of this process and the number of ranks, only its clients run, and the
 /// result is for `together`. `others` then has three methods: `come` is called with a place where
 /// this one waits, a workload's number or none; `say` with a workload's number and a message about
 /// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload

@@ -60,7 +60,7 @@ pub struct PyRoundKeeper {
 
 #[pymethods]
 impl PyRoundKeeper {
-    /// For a workload that so many hosts have processes of.
+    /// Keeps the rounds of a workload that has processes on `hosts` hosts.
     #[new]
     fn new(hosts: usize) -> PyRoundKeeper {
         let keeper = RoundKeeper::new(hosts);

@@ -257,7 +257,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The quantile of Student's t distribution at `p` for so many degrees of freedom.
+/// The quantile of Student's t distribution at `p` for `freedom` degrees of freedom.
 #[pyfunction]
 fn student_quantile(p: f64, freedom: u32) -> f64 {
     headrace_net::student_quantile(p, freedom)

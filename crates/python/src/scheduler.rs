@@ -116,7 +116,7 @@ pub struct PyScheduler {
     seed: u64,
     groups: Option<Py<PyTuple>>,
     now: f64,
-    /// True if its methods are called: not while it is made.
+    /// True after construction, when its methods may be called.
     runs: bool,
     asked: Vec<SchedulerCall>,
 }
@@ -204,7 +204,7 @@ impl PyScheduler {
         }
     }
 
-    /// Asks for `wake(tag)` after so many seconds.
+    /// Requests a call of `wake(tag)` after `seconds`.
     #[pyo3(signature = (seconds, tag=0))]
     fn wake_in(&mut self, seconds: f64, tag: i64) -> PyResult<()> {
         let wrong = |message: String| Err(PyValueError::new_err(message));

@@ -291,6 +291,11 @@ impl TraceWriter {
     fn finish(&mut self) -> PyResult<()> {
         self.writer.get().finish().map_err(of_trace)
     }
+
+    /// Return the records that the format could not hold, and the values that it drops, as JSON.
+    fn skipped(&mut self) -> PyResult<String> {
+        json(self.writer.get().skipped())
+    }
 }
 
 /// Sums up batches.

@@ -179,7 +179,7 @@ pub struct Job {
     pub offset: u64,
     /// Bytes to read or write.
     pub size: u64,
-    /// Bytes of the message in progress, headers and all.
+    /// Bytes of the current message, headers included.
     pub wire: u64,
     /// Time when the last bit of the message reaches the receiving host's link at the earliest.
     pub tail: Time,
@@ -226,7 +226,7 @@ impl Job {
         }
     }
 
-    /// Bytes of file data in the message in progress.
+    /// Bytes of file data in the current message.
     pub fn payload(&self) -> u64 {
         if !matches!(
             self.message,

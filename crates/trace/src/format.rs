@@ -33,11 +33,17 @@ pub trait Writer: Send {
     /// If the system refuses, or a record's number has no name.
     fn write(&mut self, records: &[Record], files: &Names, processes: &Names) -> Result<(), Error>;
 
-    /// Writes out what is still throttled. Without this the end may be lost.
+    /// Writes out buffered records. Without this call the end may be lost.
     ///
     /// # Errors
     /// If the system refuses.
     fn finish(&mut self) -> Result<(), Error>;
+
+    /// The records that the format could not hold, and the values that it lacks; lines are
+    /// numbers of records. The native format holds all.
+    fn skipped(&self) -> &Skipped {
+        Skipped::none()
+    }
 }
 
 /// Source of a trace.

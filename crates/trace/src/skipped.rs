@@ -78,7 +78,16 @@ pub struct Skipped {
     kinds: Vec<SkippedKind>,
 }
 
+/// See [`Writer::skipped`](crate::Writer::skipped).
+static NONE: Skipped = Skipped { kinds: Vec::new() };
+
 impl Skipped {
+    /// Nothing skipped.
+    #[must_use]
+    pub fn none() -> &'static Skipped {
+        &NONE
+    }
+
     /// Number of lines that are kept as examples of a kind.
     pub const EXAMPLES: usize = 3;
     /// Bytes of a line that are saved.

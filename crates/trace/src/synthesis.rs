@@ -1,6 +1,6 @@
 use crate::{Error, Flags, Names, Operation, Reader, Record, Skipped};
 
-/// True if processes share a file. After IOR's options `-F` and its absence.
+/// Files of the processes: one for each (IOR's option `-F`), or one shared file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// One file for all: a segment holds a block of each process in turn.
@@ -39,7 +39,7 @@ pub enum Phases {
 pub struct Pattern {
     /// Number of processes.
     pub processes: u32,
-    /// True if they share a file.
+    /// Whether processes share a file.
     pub files: Files,
     /// Bytes that a process moves at one place.
     pub block: u64,

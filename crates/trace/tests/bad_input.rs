@@ -23,9 +23,9 @@ fn a_missing_file_a_directory_and_an_unknown_format_are_told() {
     );
     let error = open("/".as_ref(), None).err().unwrap().to_string();
     assert_eq!(error, "/: is a directory: expected a trace file");
-    let error = error_of("x", LINE, Some("blktrace"));
+    let error = error_of("x", LINE, Some("vtrace"));
     assert!(
-        error.starts_with("format = \"blktrace\": expected csv ("),
+        error.starts_with("format = \"vtrace\": expected csv ("),
         "{error}"
     );
 }

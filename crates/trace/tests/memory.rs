@@ -36,8 +36,8 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-fn records(repetitions: usize) -> u64 {
-    let trace = std::fs::read(recorded("build.strace")).unwrap();
+fn records(name: &str, format: &str, repetitions: usize) -> u64 {
+    let trace = std::fs::read(recorded(name)).unwrap();
     let bytes = Box::new(Repeated {
         trace,
         at: 0,
@@ -47,15 +47,31 @@ fn records(repetitions: usize) -> u64 {
         name: "t".into(),
         bytes,
     };
-    let mut reader = open_input(input, Some("strace")).unwrap();
+    let mut reader = open_input(input, Some(format)).unwrap();
     Summary::of(reader.as_mut()).unwrap().records
 }
 
 #[test]
 fn a_trace_300_times_as_long_takes_no_more_memory() {
-    let once = records(1);
+    let once = records("build.strace", "strace", 1);
     let before = peak();
-    assert_eq!(records(300), 300 * once);
+    assert_eq!(records("build.strace", "strace", 300), 300 * once);
     let grown = peak() - before;
     assert!(grown < 2048, "{grown} KiB more for 88 MB of trace");
+    // Up to a full window of records, whose times begin anew here.
+    for (name, format, full) in [
+        ("shell.perf-trace", "perf-trace", 500),
+        ("requests.blktrace", "blktrace", 15_000),
+        ("requests.blkparse", "blkparse", 15_000),
+        ("two-files.pfw", "dftracer", 8_000),
+    ] {
+        records(name, format, full);
+        let before = peak();
+        records(name, format, 2 * full);
+        let grown = peak() - before;
+        assert!(
+            grown < 2048,
+            "{grown} KiB more for a long trace of {format}"
+        );
+    }
 }

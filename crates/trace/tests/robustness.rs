@@ -22,8 +22,30 @@ static TRACES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             .chain(rows.flat_map(String::into_bytes))
             .collect(),
     );
+    // Repeated, so that records of many lines wait for each other.
+    let small = [
+        "random.iolog",
+        "requests.blkparse",
+        "requests.blktrace",
+        "requests-big-endian.blktrace",
+        "attached.perf-trace",
+        "shell.perf-trace",
+        "two-files.pfw",
+    ];
+    traces.extend(small.map(|it| std::fs::read(recorded(it)).unwrap().repeat(3)));
+    traces.extend(LINES.map(|it| it.repeat(50).into_bytes()));
     traces
 });
+
+/// Lines of the formats that have no file here.
+const LINES: [&str; 6] = [
+    "fio version 2 iolog\n/a add\n/a open\n/a read 0 4096\n/a wait 100 0\n/a close\n",
+    "0.001 0.002 open 0 0 ( /a 577 420 )\n0.002 0.003 write 0 0 ( /a 0x7f1 4096 )\n",
+    "128166372003061629,usr,0,Read,7014609920,24576,41286\n",
+    "89967404756975 4892 syslogd 904265560 8 W 6 0 531e779136c16bf5\n",
+    "0.1 NTCreateX \"\\a\" 0x40 0x2 9 NT_STATUS_OK\n0.2 WriteX 9 0 4 4 NT_STATUS_OK\nClose 9 *\n",
+    "0.052 3 1048576 65536 1 0 1\n0.000 3 1048576 65536 0 0 0\n",
+];
 
 /// Reads bytes in every format; gives what came of it.
 fn read(bytes: &[u8], format: Option<&str>, batch: usize) -> String {
@@ -98,6 +120,15 @@ fn change() -> impl Strategy<Value = Change> {
         "+++ superseded by execve in pid 24153 +++\n",
         "fork( ",
         "9 1.0 vfork( <unfinished ...>\n",
+        " ... [continued]: read()) = ",
+        "( 0.010 ms): ",
+        "\"fhash\":1,",
+        "\"ret\":-9223372036854775808,",
+        "9223372036854775807 ",
+        "( ",
+        " )\n",
+        "\u{7}taek",
+        "{\"\":[[[",
     ]);
     prop_oneof![
         (0.0..1.0, any::<u8>()).prop_map(|(at, byte)| Change::Replace(at, byte)),
@@ -240,7 +271,7 @@ proptest! {
 
     #[test]
     fn changed_traces(
-        which in 0..3_usize,
+        which in 0..TRACES.len(),
         start in 0.0..0.9,
         changes in proptest::collection::vec(change(), 1..40),
     ) {

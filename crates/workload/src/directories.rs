@@ -1,7 +1,6 @@
 //! Maps files to directories.
 
-/// The directories of all workloads: of each, its files in order, so many in each
-/// directory.
+/// The directories of all workloads: the files of each in order, N in each directory.
 #[derive(Clone, Default, Debug)]
 pub struct Directories {
     parts: Vec<Part>,
@@ -18,8 +17,8 @@ struct Part {
 }
 
 impl Directories {
-    /// Adds those of a workload with so many files from `first_file` on: all in one
-    /// directory, or so many in each.
+    /// Adds those of a workload with `files` files from `first_file` on: all in one
+    /// directory, or `in_each` in each.
     pub fn add(&mut self, first_file: u32, files: u32, in_each: Option<u32>) {
         let files = files.max(1);
         let in_each = in_each.map_or(files, |in_each| in_each.max(1));

@@ -66,13 +66,13 @@ struct Progress {
 }
 
 impl IorApplication {
-    /// The workload for so many processes.
+    /// The workload for `processes` processes.
     pub fn new(spec: &Ior, processes: u32, seed: u64) -> IorApplication {
         IorApplication::calling(spec, processes, seed, Span::ZERO, false)
     }
 
-    /// The same, with so much processor time before each request, on files that
-    /// may be there before.
+    /// The same, with `compute` processor time before each request, on files that may exist
+    /// before the run.
     pub fn calling(
         spec: &Ior,
         processes: u32,
@@ -246,8 +246,8 @@ impl IorApplication {
         file * self.per_file + self.per_file - 1 - within
     }
 
-    /// The place of the n-th transfer, where every so many transfers of a file one is
-    /// made, then those beside them.
+    /// The position of the n-th transfer. A round makes every `stride`-th transfer of a file,
+    /// the next round the transfers beside them.
     fn strided(&self, number: u64) -> u64 {
         let (file, within) = (number / self.per_file, number % self.per_file);
         let stride = u64::from(self.spec.stride).min(self.per_file);

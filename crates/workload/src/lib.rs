@@ -22,7 +22,7 @@ pub use name_sets::{NameSets, Named};
 pub use omissions::LeftOut;
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
-pub use replay::{TraceError, TraceReplayApplication};
+pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use tree_copy::TreeCopyApplication;
 
@@ -110,8 +110,8 @@ pub trait Application: Send {
         NameSets::default()
     }
 
-    /// Says that only these processes are executed here, and the others elsewhere; whether they
-    /// then need messages, as some of them carry operations out at the same moment.
+    /// Declares that only the processes `_here` run here, and the others elsewhere. Returns true if
+    /// the parts then exchange messages, because processes begin operations at the same moment.
     fn is_carried_out_by(&mut self, _here: &[u32]) -> bool {
         false
     }
@@ -125,8 +125,8 @@ pub trait Application: Send {
     /// Handles a reaction to a message; the caller checks [`Application::woken`] afterwards.
     fn hear(&mut self, _news: RoundNews) {}
 
-    /// Number of times several processes have executed an operation at the same moment; none if
-    /// they never do.
+    /// Counts of operations that several processes began at the same moment; None if the
+    /// workload has no such operations.
     fn rounds(&self) -> Option<RoundCounts> {
         None
     }

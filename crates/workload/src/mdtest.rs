@@ -34,7 +34,7 @@ enum Step {
 }
 
 impl MdtestApplication {
-    /// The workload for so many processes.
+    /// The workload for `processes` processes.
     pub fn new(spec: &Mdtest, processes: u32, seed: u64) -> MdtestApplication {
         MdtestApplication {
             spec: spec.clone(),

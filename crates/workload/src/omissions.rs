@@ -1,4 +1,4 @@
-//! Operations of a workload that are not executed, with counts and reasons.
+//! Operations of a workload that are left out, with counts and reasons.
 
 use serde::{Deserialize, Serialize};
 

@@ -63,7 +63,7 @@ struct Client {
     joined: u64,
     /// Processes that have nothing more to do.
     finished: u32,
-    /// True if its processes are executed elsewhere.
+    /// True if the client's processes run elsewhere.
     elsewhere: bool,
     /// Turns that are due before the next draw.
     coming: VecDeque<Turn>,
@@ -73,7 +73,7 @@ struct Client {
 }
 
 impl OperationMixApplication {
-    /// The workload for so many processes, of which every client has `per_client`.
+    /// The workload for `processes` processes, of which every client has `per_client`.
     pub fn new(
         spec: &OperationMix,
         processes: u32,
@@ -117,8 +117,8 @@ impl OperationMixApplication {
         }
     }
 
-    /// The file of a transfer of so many bytes: one that an operation before was on, one
-    /// that was used last, or another.
+    /// The file of a transfer of `size` bytes: one of an earlier operation, one used
+    /// recently, or another.
     fn transferred(
         &mut self,
         client: usize,
@@ -386,7 +386,7 @@ impl OperationMixApplication {
         (file, offset, size)
     }
 
-    /// A transfer of so many bytes within a file.
+    /// A transfer of `size` bytes within a file.
     fn placed(
         &mut self,
         client: usize,
@@ -495,12 +495,12 @@ impl OperationMixApplication {
     }
 }
 
-/// The whole units of direct transfers that hold so many bytes.
+/// `bytes`, rounded up to a multiple of the unit of direct transfers.
 fn in_units(bytes: u64) -> u64 {
     bytes.div_ceil(DIRECT_UNIT).saturating_mul(DIRECT_UNIT)
 }
 
-/// The first of so many files that satisfies a condition which all after it do too.
+/// The first of `files` files that satisfies a condition which all later ones satisfy too.
 fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (0, files);
     while low < high {

@@ -80,7 +80,7 @@ struct Progress {
 }
 
 impl PipelineApplication {
-    /// The workload for so many pipelines, on files that may be there before.
+    /// The workload for `pipelines` pipelines, on files that may be there before.
     #[must_use]
     pub fn new(spec: &Pipeline, pipelines: u32, existing: bool) -> PipelineApplication {
         let calls = Calling {

@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Replay, Seconds, TraceReplay};
+use headrace_spec::{Gaps, Replay, Seconds, TraceReplay};
 use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
-use super::{Application, Ask, LeftOut, Next};
+use super::{Application, Ask, ExistingFile, LeftOut, Next};
 
 /// Error in a trace.
 #[derive(thiserror::Error, Debug)]
@@ -29,11 +29,24 @@ pub enum TraceError {
     },
     /// Requests are to be made at their recorded times, and none were recorded.
     #[error(
-        "{}: workload.replay = \"timed\": the trace has no recorded times; expected a trace with \
-         times, as strace -ttt records, or replay = \"closed\"",
-        file.display()
+        "{}: workload.replay = \"{}\": the trace has no recorded times; expected a trace \
+         with times, as strace -ttt records, or replay = \"closed\"",
+        file.display(),
+        replay.word()
     )]
     Untimed {
+        /// The trace.
+        file: PathBuf,
+        /// The replay that needs times.
+        replay: Replay,
+    },
+    /// Gaps are to be kept, and without durations no gap is known.
+    #[error(
+        "{}: workload.replay = \"paced\": the trace has no durations; expected a trace with \
+         durations, as strace -ttt -T records, or replay = \"closed\"",
+        file.display()
+    )]
+    WithoutDurations {
         /// The trace.
         file: PathBuf,
     },
@@ -47,13 +60,56 @@ pub struct TraceReplayApplication {
     /// Records read for processes that have not come to them yet.
     waiting: Vec<VecDeque<Record>>,
     batch: Vec<Record>,
+    /// Recorded end of each process's last request.
+    ended: Vec<Option<i64>>,
+    /// Request of each process that comes after a gap, and the computing time left in it.
+    computing: Vec<Option<(Record, Span)>>,
     files: u32,
+    /// Volume of the files that are only written.
+    output_volume: Option<u8>,
+    uses: Vec<Use>,
+    /// True if the files that are there before the run are listed, since they are cached.
+    lists_files: bool,
     requests: u64,
     largest: u64,
     left_out: Vec<LeftOut>,
 }
 
+/// Use of a file in a trace.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    is_read: bool,
+    is_written: bool,
+    is_made: bool,
+    /// Bytes that are there before the run.
+    existing: u64,
+}
+
+impl Use {
+    fn add(&mut self, record: &Record) {
+        let is_first = !self.is_read && !self.is_written;
+        match record.operation {
+            Operation::Create if is_first => self.is_made = true,
+            Operation::Open if is_first && record.flags.has(Flags::TRUNCATE) => self.is_made = true,
+            Operation::Read => {
+                self.is_read = true;
+                if !self.is_made {
+                    self.existing = self.existing.max(record.end());
+                }
+            }
+            Operation::Write => {
+                // What is read from now on may have been written.
+                self.is_made |= is_first;
+                self.is_written = true;
+            }
+            _ => {}
+        }
+    }
+}
+
 const BATCH: usize = 4096;
+/// A computation is counted in 32 bits of nanoseconds.
+const LONGEST_COMPUTATION: Span = Span(4_000_000_000_000);
 
 impl TraceReplayApplication {
     /// Reads the trace once to check it and to count processes, files and
@@ -68,17 +124,25 @@ impl TraceReplayApplication {
         let mut batch = Vec::with_capacity(BATCH);
         let (mut requests, mut largest) = (0, 0);
         let mut left_out = Vec::new();
+        let mut has_durations = false;
+        let mut uses: Vec<Use> = Vec::new();
         while reader.next_batch(BATCH, &mut batch)? > 0 {
             for record in batch.drain(..) {
                 if let Some(reason) = reason_to_leave_out(&record) {
                     LeftOut::new("replay", record.operation.name(), reason, 1).add(&mut left_out);
                     continue;
                 }
-                if spec.replay == Replay::Timed && record.flags.has(Flags::UNTIMED) {
+                if spec.replay != Replay::Closed && record.flags.has(Flags::UNTIMED) {
                     return Err(TraceError::Untimed {
                         file: spec.file.clone(),
+                        replay: spec.replay,
                     });
                 }
+                if uses.len() <= record.file as usize {
+                    uses.resize(record.file as usize + 1, Use::default());
+                }
+                uses[record.file as usize].add(&record);
+                has_durations |= record.duration_ns != 0;
                 requests += 1;
                 if record.operation.carries_bytes() {
                     largest = record.size.max(largest);
@@ -90,12 +154,21 @@ impl TraceReplayApplication {
                 file: spec.file.clone(),
             });
         }
+        if spec.replay == Replay::Paced && !has_durations {
+            return Err(TraceError::WithoutDurations {
+                file: spec.file.clone(),
+            });
+        }
         left_out.extend(LeftOut::by_reader(reader.skipped()));
+        let processes = reader.processes().len();
         Ok(TraceReplayApplication {
             spec: spec.clone(),
-            waiting: (0..reader.processes().len())
-                .map(|_| VecDeque::new())
-                .collect(),
+            waiting: (0..processes).map(|_| VecDeque::new()).collect(),
+            ended: vec![None; processes],
+            computing: vec![None; processes],
+            output_volume: None,
+            uses,
+            lists_files: false,
             files: reader.files().len() as u32,
             reader: open(&spec.file)?,
             read_all: false,
@@ -104,6 +177,35 @@ impl TraceReplayApplication {
             largest,
             left_out,
         })
+    }
+
+    /// Puts the files that are written and never read on a volume of the machine.
+    #[must_use]
+    pub fn with_output_volume(mut self, volume: Option<u8>) -> Self {
+        self.output_volume = volume;
+        self
+    }
+
+    /// Lists the files that the trace reads before it makes them as there before the run, with the
+    /// bytes that it reads.
+    #[must_use]
+    pub fn with_existing_files(mut self) -> Self {
+        self.lists_files = true;
+        self
+    }
+
+    fn computes(&self) -> bool {
+        self.spec.replay == Replay::Paced && self.spec.gaps == Gaps::Compute
+    }
+
+    /// Computes before a request, in parts that a simulation takes.
+    fn compute(&mut self, rank: u32, record: Record, left: Span) -> Next {
+        if left == Span::ZERO {
+            return Next::Ask(ask(&record, Span::ZERO, None));
+        }
+        let part = left.min(LONGEST_COMPUTATION);
+        self.computing[rank as usize] = Some((record, Span(left.0 - part.0)));
+        Next::Compute(part)
     }
 
     /// The next record of a process.
@@ -127,6 +229,34 @@ impl TraceReplayApplication {
                 }
             }
         }
+    }
+}
+
+/// Returns the recorded time between the end of a process's previous request and a request; before
+/// its first one, the time since the start of the trace. Calls that overlap have no gap.
+#[must_use]
+pub fn gap_ns(previous_end_ns: Option<i64>, record: &Record) -> i64 {
+    record
+        .time_ns
+        .saturating_sub(previous_end_ns.unwrap_or(0))
+        .max(0)
+}
+
+fn ask(record: &Record, after: Span, intended: Option<Time>) -> Ask {
+    Ask {
+        operation: record.operation,
+        call: None,
+        compute: Span::ZERO,
+        file: record.file,
+        offset: record.offset,
+        size: if record.operation.carries_bytes() {
+            record.size
+        } else {
+            0
+        },
+        after,
+        intended,
+        phase: 0,
     }
 }
 
@@ -156,44 +286,73 @@ impl Application for TraceReplayApplication {
         self.files
     }
 
+    fn threads(&self) -> bool {
+        self.computes()
+    }
+
+    fn volume(&self, file: u32) -> Option<u8> {
+        let found = self.uses.get(file as usize)?;
+        self.output_volume
+            .filter(|_| found.is_written && !found.is_read)
+    }
+
+    fn existing(&self) -> Vec<ExistingFile> {
+        if !self.lists_files {
+            return Vec::new();
+        }
+        let files = self.uses.iter().zip(0..);
+        files
+            .filter(|(it, _)| it.existing > 0)
+            .map(|(it, file)| ExistingFile {
+                file,
+                rank: None,
+                size: it.existing,
+            })
+            .collect()
+    }
+
     fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
+        if let Some((record, left)) = self.computing[rank as usize].take() {
+            return Ok(self.compute(rank, record, left));
+        }
         let record = self.record(rank).map_err(|error| error.to_string())?;
         let Some(record) = record else {
             return Ok(Next::Finished);
         };
+        let previous = self.ended[rank as usize].replace(record.time_ns + record.duration_ns);
+        let gap = gap_ns(previous, &record) as f64 * 1e-9 * self.spec.scale;
         let shift = self.spec.shift.0;
-        let recorded = match self.spec.replay {
-            Replay::Timed => record.time_ns as f64 * 1e-9,
+        let is_first = now == Time::ZERO;
+        let seconds = match self.spec.replay {
+            Replay::Timed => record.time_ns as f64 * 1e-9 * self.spec.scale + shift,
+            Replay::Closed if is_first => shift,
             Replay::Closed => 0.0,
+            Replay::Paced if previous.is_none() => gap + shift,
+            Replay::Paced => gap,
         };
-        let seconds = recorded * self.spec.scale + shift;
         if seconds > Seconds::LONGEST.0 {
             return Err(format!(
-                "{}: a request recorded at {recorded} s is to be made at {seconds} s, and simulated \
-                 time ends after 213 days; look at workload.scale and workload.shift",
-                self.spec.file.display()
+                "{}: a request recorded at {} s is to be made at {seconds} s, and simulated time \
+                 ends after 213 days; look at workload.scale and workload.shift",
+                self.spec.file.display(),
+                record.time_ns as f64 * 1e-9,
             ));
         }
-        let intended = match self.spec.replay {
-            Replay::Timed => Some(Time::from_seconds(seconds)),
-            Replay::Closed if now == Time::ZERO => Some(Time::from_seconds(shift)),
-            Replay::Closed => None,
-        };
-        Ok(Next::Ask(Ask {
-            operation: record.operation,
-            call: None,
-            compute: Span::ZERO,
-            file: record.file,
-            offset: record.offset,
-            size: if record.operation.carries_bytes() {
-                record.size
-            } else {
-                0
-            },
-            after: intended.map_or(Span::ZERO, |time| time.since(now)),
-            intended,
-            phase: 0,
-        }))
+        Ok(match self.spec.replay {
+            Replay::Timed => {
+                let intended = Time::from_seconds(seconds);
+                Next::Ask(ask(&record, intended.since(now), Some(intended)))
+            }
+            Replay::Closed if is_first => {
+                let intended = Time::from_seconds(seconds);
+                Next::Ask(ask(&record, intended.since(now), Some(intended)))
+            }
+            Replay::Closed => Next::Ask(ask(&record, Span::ZERO, None)),
+            Replay::Paced if self.computes() && previous.is_some() => {
+                self.compute(rank, record, Span::from_seconds(seconds))
+            }
+            Replay::Paced => Next::Ask(ask(&record, Span::from_seconds(seconds), None)),
+        })
     }
 
     fn left_out(&self) -> Vec<LeftOut> {
@@ -206,5 +365,96 @@ impl Application for TraceReplayApplication {
 
     fn largest_transfer(&self) -> Option<u64> {
         Some(self.largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = "time,process,operation,file,offset,size,duration\n\
+        1.0,a,open,/f,0,0,0.5\n\
+        3.0,a,read,/f,0,4096,0.25\n\
+        3.1,a,read,/f,4096,4096,0.1\n\
+        10.0,a,close,/f,0,0,0.0\n";
+
+    fn replay(replay: Replay, gaps: Gaps, scale: f64) -> (tempfile::TempDir, TraceReplay) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("t.csv");
+        std::fs::write(&file, TRACE).expect("written");
+        let shift = Seconds(0.0);
+        (
+            directory,
+            TraceReplay {
+                file,
+                replay,
+                gaps,
+                shift,
+                scale,
+                output_volume: None,
+            },
+        )
+    }
+
+    /// Everything that process 0 does, as text.
+    fn actions(spec: &TraceReplay) -> Vec<String> {
+        let mut application = TraceReplayApplication::new(spec).expect("a trace");
+        let mut draws = 0;
+        let mut random = Random::named(0, "test", &mut draws);
+        let mut found = Vec::new();
+        let mut now = Time::ZERO;
+        loop {
+            match application.next(0, now, &mut random).expect("readable") {
+                Next::Ask(ask) => found.push(format!(
+                    "{} after {:.2}",
+                    ask.operation.name(),
+                    ask.after.as_seconds()
+                )),
+                Next::Compute(time) => found.push(format!("compute {:.2}", time.as_seconds())),
+                Next::Finished => return found,
+                other => panic!("{other:?}"),
+            }
+            // Another duration than the recorded ones.
+            now = now + Span::from_seconds(100.0);
+        }
+    }
+
+    #[test]
+    fn a_paced_replay_waits_for_the_recorded_gaps() {
+        let (_directory, spec) = replay(Replay::Paced, Gaps::Wait, 1.0);
+        let expected = [
+            "open after 1.00",
+            "read after 1.50",
+            // It overlaps its predecessor.
+            "read after 0.00",
+            "close after 6.80",
+        ];
+        assert_eq!(actions(&spec), expected);
+    }
+
+    #[test]
+    fn a_paced_replay_computes_in_the_recorded_gaps() {
+        let (_directory, spec) = replay(Replay::Paced, Gaps::Compute, 2.0);
+        let expected = [
+            "open after 2.00",
+            "compute 3.00",
+            "read after 0.00",
+            "read after 0.00",
+            "compute 4.00",
+            "compute 4.00",
+            "compute 4.00",
+            "compute 1.60",
+            "close after 0.00",
+        ];
+        assert_eq!(actions(&spec), expected);
+    }
+
+    #[test]
+    fn a_paced_replay_needs_durations() {
+        let (_directory, spec) = replay(Replay::Paced, Gaps::Wait, 1.0);
+        let without = "time,process,operation,file,offset,size,duration\n1,a,stat,/f,0,0,0\n";
+        std::fs::write(&spec.file, without).expect("written");
+        let error = TraceReplayApplication::new(&spec).err().expect("refused");
+        assert!(error.to_string().contains("has no durations"), "{error}");
     }
 }

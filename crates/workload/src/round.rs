@@ -45,7 +45,7 @@ pub enum RoundMessage {
 pub enum RoundNews {
     /// A round begins: the same one everywhere.
     Begins {
-        /// True if it is the oldest that was begun here and not reported.
+        /// True if the round is the oldest that began here and is not yet announced.
         own: bool,
         /// Operation of the round.
         call: MixedOperation,
@@ -100,7 +100,7 @@ impl RoundReaction {
 }
 
 impl RoundKeeper {
-    /// For a workload that so many places have processes of.
+    /// Keeps the rounds of a workload that has processes on `places` hosts.
     #[must_use]
     pub fn new(places: usize) -> RoundKeeper {
         RoundKeeper {

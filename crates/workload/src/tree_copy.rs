@@ -16,8 +16,8 @@ use headrace_trace::Operation;
 
 use super::{Application, Ask, ExistingFile, Next};
 
-/// Names that one call lists, about: 32 KiB (glibc's opendir.c) hold so many entries of names
-/// such as the load engine gives.
+/// Approximate number of names that one call lists: as many of the load engine's names as
+/// 32 KiB hold (glibc's opendir.c).
 const LISTED: u32 = 1024;
 
 /// Processes that copy a tree each. The files of a process: its tree's, then their copies.
@@ -55,7 +55,7 @@ enum Step {
 }
 
 impl TreeCopyApplication {
-    /// The workload for so many processes.
+    /// The workload for `processes` processes.
     #[must_use]
     pub fn new(spec: &TreeCopy, processes: u32) -> TreeCopyApplication {
         TreeCopyApplication {

@@ -284,10 +284,10 @@ def _estimate_parameters(
         for field in estimator.needed:
             if field not in fields:
                 raise RunError(
-                    f"{field} cannot be estimated from {estimator.method}: in all {len(rounds)}"
-                    " rounds large transfers took no longer than small ones, because other"
-                    " programs delayed them: repeat when processors and device are less busy, or"
-                    " raise --rounds"
+                    f"{field} cannot be estimated from {estimator.method}: in all"
+                    f" {len(rounds)} rounds large transfers took no longer than"
+                    " small ones, because other programs delayed them: repeat"
+                    " when processors and device are less busy, or raise --rounds"
                 )
         for field in fields:
             estimates = [found[field] for found in rounds if field in found]

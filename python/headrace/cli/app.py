@@ -8,6 +8,7 @@ import typer
 
 from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
+    baseline,
     bench,
     calibrate,
     demo,
@@ -16,6 +17,7 @@ from headrace.cli import (
     net,
     papers,
     presets,
+    profile,
     results,
     run_scenario,
     schema,
@@ -28,6 +30,9 @@ from headrace.cli import (
 )
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
+
+SEVERAL_RANKS = ("bench", "profile")
+"""Commands that several ranks may run together."""
 
 app = typer.Typer(
     name="headrace",
@@ -46,6 +51,8 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.command("presets")(presets.presets)
 app.add_typer(bench.app, name="bench")
+app.command("baseline")(baseline.baseline)
+app.add_typer(profile.app, name="profile")
 app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)
 app.command("validate")(validate.validate)
@@ -70,7 +77,7 @@ def headrace(
     if command is None:
         print(context.get_help())
         raise typer.Exit
-    if command != "bench" and ranks.count() > 1:
+    if command not in SEVERAL_RANKS and ranks.count() > 1:
         raise ValueError(
             f"headrace {command} runs on one rank only: start it without mpirun or srun"
         )

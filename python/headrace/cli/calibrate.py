@@ -70,11 +70,12 @@ def calibrate(
         ),
     ] = None,
 ) -> None:
-    """Calibrate a machine and the file system under a directory for simulations.
+    """Calibrate a machine and a file system for simulations.
 
-    Settings are read from the kernel; parameters are measured by small benchmarks. Scenarios name
-    the file as their `system`. Needs write access to DIR, and root for --trace. With --server, it
-    measures the network to the servers of a file system, and their service times.
+    The file system is that of DIR. Settings are read from the kernel; parameters are measured by
+    small benchmarks. Scenarios name the file as their `system`. Needs write access to DIR, and root
+    for --trace. With --server, it measures the network to the servers of a file system, and their
+    service times.
     """
     from headrace import calibrate as calibration
 

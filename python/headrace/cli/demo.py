@@ -24,10 +24,10 @@ def demo(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Run two example scenarios of a parallel file system and plot them.
+    """Run two example scenarios and plot them.
 
-    The scenarios are part of the installed package. The command copies them to DIR, beside
-    their plots.
+    The scenarios, of a parallel file system, are part of the installed package. The command copies
+    them to DIR, beside their plots.
     """
     check_directory(directory)
     packaged = files("headrace").joinpath("demo")

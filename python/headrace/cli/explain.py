@@ -4,7 +4,7 @@ from headrace.cli.options import ScenarioFile, Sets
 
 
 def explain(file: ScenarioFile, sets: Sets = None) -> None:
-    """Print the full scenario with the meaning and the origin of each value."""
+    """Print all values of a scenario with meaning and origin."""
     from headrace.simulate import load_with_sets
 
     print(load_with_sets(file, sets or []).explain(), end="")

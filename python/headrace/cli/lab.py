@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Build a scenario as a testbed on this machine: hosts, links, disks and servers. Needs"
-    " root.",
+    help="Build a scenario as a testbed on this machine (root)."
+    "\n\nA testbed has the scenario's hosts, links, disks and servers.",
 )
 
 LabFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario of the testbed.")]
@@ -35,7 +35,7 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @app.command()
 def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson = False) -> None:
-    """Set the testbed up, and report which fields of the scenario it implements."""
+    """Set the testbed up, and report the fields it implements."""
     from headrace import lab
     from headrace.simulate.scenario import load_with_sets
 
@@ -45,7 +45,10 @@ def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson
 
 @app.command()
 def status(file: LabFile, name: Name = None, as_json: AsJson = False) -> int:
-    """Report each host, link, disk and process; the exit status is 1 if one is missing."""
+    """Report each host, link, disk and process.
+
+    The exit status is 1 if one is missing.
+    """
     from headrace import lab
 
     return 0 if _print(lab.existing(lab.name_of(file, name)), as_json) else 1
@@ -53,7 +56,10 @@ def status(file: LabFile, name: Name = None, as_json: AsJson = False) -> int:
 
 @app.command()
 def down(file: LabFile, name: Name = None) -> None:
-    """Remove the testbed, even after an interrupted setup, and restore the machine."""
+    """Remove the testbed and restore the machine.
+
+    The command also works after an interrupted setup.
+    """
     from headrace import lab
 
     called = lab.name_of(file, name)
@@ -72,11 +78,18 @@ def bench(
     name: Name = None,
     clients: Annotated[
         int | None,
-        typer.Option("--clients", min=1, help="Number of clients to use; by default all."),
+        typer.Option(
+            "--clients",
+            metavar="N",
+            min=1,
+            help="Use the first N clients of the testbed; by default all.",
+        ),
     ] = None,
 ) -> None:
-    """Run the workload on all clients at once: headrace bench run FILE, with any of its
-    options."""
+    """Run the workload on the testbed's clients.
+
+    Runs headrace bench run FILE on all clients at once, with any of its options.
+    """
     from headrace import lab
 
     made = lab.existing(lab.name_of(file, name))
@@ -95,7 +108,10 @@ def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
     name: Name = None,
 ) -> None:
-    """Run a command on a host of the testbed: headrace lab exec FILE HOST -- COMMAND."""
+    """Run a command on a host of the testbed.
+
+    Usage: headrace lab exec FILE HOST -- COMMAND
+    """
     from headrace import lab
 
     _become(lab.exec_command(lab.existing(lab.name_of(file, name)), host, command))

@@ -26,7 +26,10 @@ def net(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Draw a scenario's net: its pages, places, stations and transitions."""
+    """Draw a scenario's net.
+
+    The picture shows its pages, places, stations and transitions.
+    """
     from headrace import simulate
     from headrace.report.net_diagram import draw, load_of
 

@@ -30,7 +30,10 @@ def papers(
         ),
     ] = None,
 ) -> None:
-    """Reproduce a paper's results and print published values, own values and errors."""
+    """Reproduce a paper's results.
+
+    Prints published values, simulated values and errors.
+    """
     folder = _folder(name)
     if folder is None:
         raise FileNotFoundError(
@@ -70,9 +73,8 @@ def _require_trust(script: Path) -> None:
         trust(None).require(script, script.read_bytes())
     except UntrustedCode:
         raise ValueError(
-            f"{script}: this script is not from Headrace's own repository and would be executed:"
-            " read"
-            f" it, then set HEADRACE_TRUST={script.parents[2]}"
+            f"{script}: this script is not from Headrace's own repository and would"
+            f" be executed: read it, then set HEADRACE_TRUST={script.parents[2]}"
         ) from None
 
 

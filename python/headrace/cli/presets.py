@@ -4,7 +4,7 @@ from headrace import _core
 
 
 def presets() -> None:
-    """List the known systems and workloads that a scenario can start from."""
+    """List the systems and workloads that scenarios can name."""
     known = {"system": _core.presets(), "[[workload]] preset": _core.workloads()}
     width = max(len(name) for names in known.values() for name, _ in names)
     for field, names in known.items():

@@ -16,7 +16,7 @@ from headrace.files import check_directory, check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="List, show, compare, export and import the results in the store.",
+    help="List, show, compare, export and import saved results.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -109,9 +109,8 @@ Search: TypeAlias = Annotated[
     typer.Option(
         "--search",
         metavar="TEXT",
-        help="Only results with this text in their name, labels, host, directory, file system,"
-        " device"
-        " or processor.",
+        help="Only results with this text in their name, labels, host, directory,"
+        " file system, device or processor.",
     ),
 ]
 
@@ -224,7 +223,10 @@ def compare(
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare results with the first of them, and say whether they differ by more than chance."""
+    """Compare results with the first of them.
+
+    Reports whether they differ by more than chance.
+    """
     from headrace import store
 
     compared = store.open().compare(
@@ -256,7 +258,7 @@ def plot(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Directory of the figure.")
     ],
 ) -> None:
-    """Draw load sweeps in one figure: response time against achieved load."""
+    """Draw response time against achieved load of load sweeps."""
     from headrace import store
     from headrace.report.client_host_curves import curves
     from headrace.report.units import hosts
@@ -302,7 +304,10 @@ def export(
         ),
     ],
 ) -> None:
-    """Export results with their tables to a zip archive, or their figures as CSV."""
+    """Export results to a zip archive, or figures as CSV.
+
+    An archive holds each document with its tables.
+    """
     from headrace import store
 
     if output.suffix not in ("", ".zip", ".csv"):
@@ -329,7 +334,10 @@ def import_(
         ),
     ],
 ) -> None:
-    """Import results from files into the store; existing results are unchanged."""
+    """Import results from files into the store.
+
+    Results that the store already has are unchanged.
+    """
     from headrace import store
     from headrace.result_import import import_results
 
@@ -364,9 +372,9 @@ def remove(
 
 @app.command()
 def check(as_json: AsJson = False) -> int:
-    """Check the catalogue, all documents and all tables, and remove what killed runs have left.
+    """Check the store, and remove remains of killed runs.
 
-    Status 1 if something is damaged.
+    Checks the catalogue, all documents and all tables. The exit status is 1 if one is damaged.
     """
     from headrace import store
 

@@ -1,7 +1,6 @@
-"""`headrace trace`: import, info and synth."""
+"""`headrace trace`: info and synth; the other commands are in modules of their own."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
@@ -11,30 +10,25 @@ from typing import Annotated, Any
 import typer
 
 from headrace import _core
+from headrace.cli import trace_edit, trace_replay
 from headrace.cli.screen import records, show
-from headrace.file_formats import FileFormat
+from headrace.cli.trace_options import (
+    SOURCE,
+    AsJson,
+    SourceFormat,
+    TargetFormat,
+    show_skipped,
+    target_format,
+    warn_if_empty,
+)
 from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Import, summarize and synthesize traces of file operations.",
+    help="Convert, summarise, edit, replay and synthesise traces.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-
-FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet", "darshan"])
-WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
-
-TO_READ = "The trace to read; - is standard input. It may be compressed with gzip."
-
-SourceFormat = Annotated[
-    str | None,
-    typer.Option("--format", help=f"Format of the trace ({FORMATS}); by default detected."),
-]
-TargetFormat = Annotated[
-    str | None,
-    typer.Option("--to-format", help=f"Format to write ({WRITTEN}); by default from the suffix."),
-]
 
 
 class Phases(StrEnum):
@@ -45,45 +39,55 @@ class Phases(StrEnum):
     WRITE_THEN_READ = "write-then-read"
 
 
-@app.command("import")
-def import_(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=TO_READ)],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
-    format: SourceFormat = None,
-    to_format: TargetFormat = None,
-) -> None:
-    """Read a trace in any known format and write it as Parquet or CSV."""
-    from headrace import trace as traces
-
-    if target.exists() and source.exists() and target.samefile(source):
-        raise ValueError(f"{target}: is the source itself: expected another file")
-    check_writable(target, _format(target, to_format))
-    with records("trace import") as on_progress:
-        made = traces.import_trace(source, target, format, to_format, on_progress)
-    print(plain_line(f"{target}: {made.records:,} records"))
-    _warn_of_nothing(source, made.records)
-    _show_skipped(made.skipped)
+app.command("convert")(trace_edit.convert)
+app.command("import", help="Read and write a trace, as convert does.")(trace_edit.convert)
+app.command("cut")(trace_edit.cut)
+app.command("scale")(trace_edit.scale)
+app.command("anonymise")(trace_edit.anonymise)
+app.command("replay")(trace_replay.replay)
 
 
 @app.command()
 def info(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TO_READ)],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=SOURCE)],
     format: SourceFormat = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Also show access patterns, heat, bursts, think times and concurrency."
+        ),
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Summarize a trace: operations, request sizes, files and sequentiality."""
+    """Summarize a trace.
+
+    Prints operations, request sizes, files and sequentiality.
+    """
     from headrace import trace as traces
 
+    if full and (str(trace) == "-" or (trace.exists() and not trace.is_file())):
+        raise ValueError(f"{trace}: --full reads the trace twice: expected a file")
     with records("trace info") as on_progress:
         information = traces.trace_info(trace, format, on_progress)
-    _warn_of_nothing(trace, information.summary["records"])
+    characteristics = None
+    if full and information.summary["records"]:
+        from headrace.profile.characterise import characterise
+
+        with records("trace info --full") as on_progress:
+            characteristics = characterise(trace, format, on_progress=on_progress)
+    warn_if_empty(trace, information.summary["records"])
     if as_json:
-        print(json.dumps(asdict(information), allow_nan=False, indent=2))
+        more = {"characteristics": characteristics} if full else {}
+        print(json.dumps(asdict(information) | more, allow_nan=False, indent=2))
         return
     from headrace.report.trace_tables import trace_summary
 
     show(trace_summary(str(trace), information.summary))
-    _show_skipped(information.skipped)
+    if characteristics is not None:
+        from headrace.report.characteristics_tables import characteristics as tables
+
+        show(tables(characteristics))
+    show_skipped(information.skipped)
 
 
 @app.command()
@@ -108,8 +112,9 @@ def synth(
     ] = False,
     think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Write a synthetic trace with the parameters of the IOR benchmark."""
+    """Write a synthetic trace with parameters of IOR."""
     from headrace import trace as traces
 
     pattern: dict[str, Any] = {
@@ -117,7 +122,7 @@ def synth(
         "transfer": _parsed("--transfer", transfer, _core.parse_bytes),
         "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
     }
-    check_writable(target, _format(target, to_format))
+    check_writable(target, target_format(target, to_format))
     with records("trace synth") as on_progress:
         made = traces.synthesize(
             target,
@@ -131,13 +136,10 @@ def synth(
             on_progress=on_progress,
             **pattern,
         )
+    if as_json:
+        print(json.dumps({"target": str(target), "records": made.records}, indent=2))
+        return
     print(plain_line(f"{target}: {made.records:,} records"))
-
-
-def _format(target: Path, to_format: str | None) -> FileFormat | None:
-    """The format that is written; None of one that is not known, which is refused later."""
-    suffix = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
-    return FileFormat.__members__.get((to_format or suffix.removeprefix(".")).upper())
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
@@ -145,16 +147,3 @@ def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
         return parse(text)
     except ValueError as error:
         raise ValueError(f"{option} {text!r}: {error}") from None
-
-
-def _warn_of_nothing(trace: Path, records: int) -> None:
-    if not records:
-        problem = "no records: the trace shows no operation on a file whose name is known"
-        print(plain_line(f"warning: {trace}: {problem}"), file=sys.stderr)
-
-
-def _show_skipped(skipped: list[dict[str, Any]]) -> None:
-    if skipped:
-        from headrace.report.trace_tables import skipped_lines
-
-        show(skipped_lines(skipped))

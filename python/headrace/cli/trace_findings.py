@@ -21,7 +21,7 @@ def findings(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Report what a trace's or Darshan log's requests cost, and what to change."""
+    """Report costly requests of a trace or Darshan log."""
     from headrace.profile import trace_findings
 
     table = trace_findings.load_rules(rules)

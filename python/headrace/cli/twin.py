@@ -75,11 +75,12 @@ def twin(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Calibrate a machine, predict other workloads, measure them, and compare.
+    """Calibrate a machine, predict benchmarks and measure them.
 
     A twin is a calibrated model of this machine and file system. The cases that it predicts have
     other block sizes, patterns and numbers of processes than the calibration. Files are made in a
-    directory of its own in DIR, which is removed at the end.
+    directory of its own in DIR, which is removed at the end. DIR needs 1 GiB of free space. A round
+    takes 1 to 7 minutes, depending on the disk, and writes several GiB.
     """
     from headrace import validate
     from headrace.calibrate import PASSES

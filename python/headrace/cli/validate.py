@@ -20,8 +20,8 @@ def validate(
         typer.Option(
             "--against",
             metavar="RESULT",
-            help="Measurement of the same workload, saved by headrace bench run -o; can be"
-            " repeated.",
+            help="Measurement of the same workload, saved by headrace bench run -o;"
+            " can be repeated.",
         ),
     ],
     sets: Sets = None,
@@ -34,7 +34,7 @@ def validate(
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
     ] = None,
 ) -> None:
-    """Simulate a scenario and compare it with measurements of the same workload."""
+    """Simulate a scenario and compare it with measurements."""
     from headrace import validate
 
     if plot is not None:

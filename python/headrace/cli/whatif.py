@@ -44,7 +44,7 @@ def whatif(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Change each resource in turn and rank the changes by their gain.
+    """Change each resource in turn and rank the changes by gain.
 
     Runs the scenario once for each rate, time, size and count in it, side by side.
     """

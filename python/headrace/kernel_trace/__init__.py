@@ -3,18 +3,26 @@ Needs root, and tracefs."""
 
 from headrace.kernel_trace.activity import activity, commits, folios, write_back
 from headrace.kernel_trace.calls import system_calls, timed
+from headrace.kernel_trace.columns import table
 from headrace.kernel_trace.errors import KernelTraceError
+from headrace.kernel_trace.formats import Format
+from headrace.kernel_trace.instance import Instance, tracefs
 from headrace.kernel_trace.intervals import Intervals
 from headrace.kernel_trace.recording import Recording, save
 from headrace.kernel_trace.requests import requests
+from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
 from headrace.kernel_trace.service import service
 from headrace.kernel_trace.session import TraceSession, check, trace_session
 from headrace.kernel_trace.time_breakdown import breakdown, in_device
 
 __all__ = [
+    "Format",
+    "Instance",
     "Intervals",
     "KernelTraceError",
+    "PageHeader",
     "Recording",
+    "Records",
     "TraceSession",
     "activity",
     "breakdown",
@@ -22,11 +30,14 @@ __all__ = [
     "commits",
     "folios",
     "in_device",
+    "records",
     "requests",
     "save",
     "service",
     "system_calls",
+    "table",
     "timed",
     "trace_session",
+    "tracefs",
     "write_back",
 ]

@@ -31,8 +31,8 @@ def device_of(directory: str | PathLike[str]) -> Device:
     folder = (Path("/sys/dev/block") / name).resolve()
     if not folder.is_dir():
         raise KernelTraceError(
-            f"{os.fspath(directory)}: no block device below it: expected a directory on a local"
-            " disk"
+            f"{os.fspath(directory)}: no block device below"
+            " it: expected a directory on a local disk"
         )
     whole = folder.parent if (folder / "partition").exists() else folder
     return Device(name, _number(name), _number((whole / "dev").read_text(encoding="ascii")))

@@ -121,13 +121,21 @@ class Instance:
 
     def take(self) -> list[Records]:
         """All records so far, for each processor; they are gone from the buffer."""
-        header = self._page_header()
-        size = 4096
-        with contextlib.suppress(OSError, ValueError):
-            size = int((self.path / "buffer_subbuf_size_kb").read_text()) << 10
-        processors = sorted(self.path.glob("per_cpu/cpu*"), key=lambda it: int(it.name[3:]))
+        header = self.page_header()
+        size = self.page_size()
         with _told("read the trace"):
-            return [records(_pages(it / "trace_pipe_raw", size), header) for it in processors]
+            return [records(_pages(it, size), header) for it in self.pipes()]
+
+    def pipes(self) -> list[Path]:
+        """Return the files from which the pages of each processor are read, each page once."""
+        processors = sorted(self.path.glob("per_cpu/cpu*"), key=lambda it: int(it.name[3:]))
+        return [it / "trace_pipe_raw" for it in processors]
+
+    def page_size(self) -> int:
+        """Return the bytes of a page of the buffer."""
+        with contextlib.suppress(OSError, ValueError):
+            return int((self.path / "buffer_subbuf_size_kb").read_text()) << 10
+        return 4096
 
     def remove(self) -> None:
         """Remove the instance from the tracing file system."""
@@ -144,7 +152,8 @@ class Instance:
     ) -> None:
         self.remove()
 
-    def _page_header(self) -> PageHeader:
+    def page_header(self) -> PageHeader:
+        """Return the layout of the buffer's pages. Raises KernelTraceError if it is unknown."""
         with _told("read the trace"):
             text = (self.path.parents[1] / "events" / "header_page").read_text(encoding="ascii")
         data = re.search(r"data;\s*offset:(\d{1,4});", text)

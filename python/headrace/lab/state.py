@@ -139,8 +139,8 @@ def create(name: str) -> Lab:
             break
         except FileExistsError:
             raise ValueError(
-                f"{name}: a testbed of this name exists: run headrace lab down FILE, or choose"
-                " another --name"
+                f"{name}: a testbed of this name exists: run"
+                " headrace lab down FILE, or choose another --name"
             ) from None
         except FileNotFoundError:
             # Another process has removed the parent with its last testbed.

@@ -33,7 +33,7 @@ def status(lab: Lab) -> dict[str, Any]:
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
     return {
-        "kind": "laboratory",
+        "kind": "testbed",
         "name": lab.name,
         "scenario": plan.scenario,
         "server": plan.server,

@@ -27,9 +27,8 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
         )
     if found not in CALLS:
         raise ValueError(
-            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)}; the file is damaged:"
-            " start"
-            " again without --resume"
+            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)};"
+            " the file is damaged: start again without --resume"
         )
     raise ValueError(
         f"{named}: it was measured with --calls {found}, not {calls}: use --calls {found}, or start"

@@ -101,8 +101,7 @@ def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
     if isinstance(clients, int) and clients < wanted:
         raise _core.ScenarioError(
             f"clients.count = {clients}: expected {wanted} at least, because clients are"
-            " distributed over"
-            f" {wanted} ranks; take more clients, or start fewer ranks"
+            f" distributed over {wanted} ranks; take more clients, or start fewer ranks"
         )
 
 

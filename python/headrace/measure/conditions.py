@@ -43,9 +43,8 @@ def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str |
     if document["calls"] != NULL:
         return None
     return (
-        "no calls were made (--calls null): the figures show the benchmark's own cost, not that of"
-        " the"
-        " storage"
+        "no calls were made (--calls null): the figures show"
+        " the benchmark's own cost, not that of the storage"
     )
 
 
@@ -67,8 +66,8 @@ def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) ->
     if processes <= processors:
         return None
     return (
-        f"{processes} processes share {processors} processors: latencies include the wait for a"
-        " processor"
+        f"{processes} processes share {processors} processors:"
+        " latencies include the wait for a processor"
     )
 
 
@@ -110,9 +109,9 @@ def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) 
     if direct or not moved or document["calls"] == NULL or not memory_is_given_back():
         return None
     return (
-        "this is a virtual machine that gives free memory back to its host (virtio free page"
-        " reporting): reads into memory that was free for some seconds, and writes of new files,"
-        " wait for the host"
+        "this is a virtual machine that gives free memory back to its host"
+        " (virtio free page reporting): reads into memory that was free"
+        " for some seconds, and writes of new files, wait for the host"
     )
 
 

@@ -61,9 +61,8 @@ def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
         return _core.BenchmarkDirectory.join(below / name, mark)
     except OSError as error:
         raise ValueError(
-            f"{below} is not the directory of the first rank"
-            f" ({name}: {error.strerror}): expected a directory on a file system that all hosts"
-            " share"
+            f"{below} is not the directory of the first rank ({name}: {error.strerror}):"
+            " expected a directory on a file system that all hosts share"
         ) from None
 
 

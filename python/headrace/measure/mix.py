@@ -71,8 +71,8 @@ class MixedLoad:
         loaded = self._load({f"clients.processes={processes}": f"--clients {processes}"})
         if "rate" in tomllib.loads(loaded.toml)["workload"][0]:
             raise ScenarioError(
-                f"{loaded.name}: operations come at workload.0.rate for any number of processes"
-                ": remove it"
+                f"{loaded.name}: operations come at workload.0.rate"
+                " for any number of processes: remove it"
             )
         return loaded
 

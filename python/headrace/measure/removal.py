@@ -35,9 +35,8 @@ def remove_directory(
                 return None
             return _warning(f"{path} was not removed: {error.strerror or error}")
     return _warning(
-        f"{path} was not removed completely, because the removal was interrupted: headrace bench"
-        f" clean {path.parent}"
-        " removes it"
+        f"{path} was not removed completely, because the removal was"
+        f" interrupted: headrace bench clean {path.parent} removes it"
     )
 
 

@@ -92,9 +92,8 @@ def _digest(steps: Any) -> str:
 def other_options_error(before: Mapping[str, Any]) -> ValueError:
     """Return the error for a result that was measured with other options."""
     return ValueError(
-        f"{before.get('named', 'the resumed result')}: it was measured with another workload or"
-        " other"
-        " times: expected the options that it was measured with, or no --resume"
+        f"{before.get('named', 'the resumed result')}: it was measured with another workload"
+        " or other times: expected the options that it was measured with, or no --resume"
     )
 
 

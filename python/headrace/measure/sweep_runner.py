@@ -396,8 +396,7 @@ def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
             "condition": "cache-hits",
             "message": f"{len(rates)} of {len(sweep.steps)} steps read more than {CACHE_HITS:.0%}"
             f" from the page cache, {name} {most:.0%}: the page cache affects the differences"
-            " between steps;"
-            " take more or larger files, or longer warm-ups",
+            " between steps; take more or larger files, or longer warm-ups",
         }
 
 
@@ -405,8 +404,7 @@ def nothing_done_error(steps: Sequence[str]) -> ValueError:
     """Return the error for steps in which no operation was done."""
     return ValueError(
         f"no request was completed in the measured time at {', '.join(dict.fromkeys(steps))}:"
-        " expected"
-        " a longer time (--time) or a higher load (--rates, --start)"
+        " expected a longer time (--time) or a higher load (--rates, --start)"
     )
 
 

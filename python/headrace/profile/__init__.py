@@ -6,14 +6,27 @@ The names of `headrace.trace` are still found here and deprecated.
 import warnings
 from typing import Any
 
-from headrace import trace
-
 __all__: list[str] = []
+
+DEPRECATED = (
+    "Batch",
+    "Imported",
+    "Information",
+    "Reader",
+    "frame",
+    "import_trace",
+    "open_trace",
+    "synthesize",
+    "trace_info",
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in trace.__all__:
+    # Not imported above: a recording imports no tables, to cost little.
+    if name not in DEPRECATED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from headrace import trace
+
     warnings.warn(
         f"headrace.profile.{name} is deprecated: use headrace.trace.{name}",
         DeprecationWarning,

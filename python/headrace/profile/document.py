@@ -52,6 +52,13 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """The scenario that was simulated with the change, as TOML."""
 
 
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Mean and largest value of a figure over the run."""
+
+    mean: float
+    peak: float
+
+
 class Phase(msgspec.Struct, kw_only=True):
     """A part of the run in which the figures stay at one level."""
 
@@ -96,9 +103,15 @@ class Profile(msgspec.Struct, kw_only=True):
     """The baseline used: identifier in the store, figures, and what has changed since."""
     prediction: dict[str, Any] | None = None
     """Machine model of the prediction, and simulated against recorded run time."""
+    usage: dict[str, dict[str, Usage]] = {}
+    """By host, then by column of the samples."""
     environment: dict[str, Any] = {}
     """As in other results, and the worksheet's facts: processors, memory, arrays, interfaces."""
     notes: list[str] = []
+
+
+FILE = "profile.json"
+"""Name of the document in a profile directory."""
 
 
 def to_json(profile: Profile) -> bytes:

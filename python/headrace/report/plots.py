@@ -15,6 +15,7 @@ from headrace.histograms import percentiles
 from headrace.report.figures import (
     FIGURES,
     Figures,
+    baseline,
     breakdown,
     client_hosts,
     client_sweep,
@@ -120,6 +121,11 @@ def save_study(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     return _save(directory, {document["benchmark"]: study.draw(document)})
 
 
+def save_baseline(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+    """Write the figures of a baseline as bars, as `save` does."""
+    return _save(directory, {"baseline": baseline.draw(document)})
+
+
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Write the figure of a tuned mix, as `save` does."""
     return _save(directory, {"tune": tuning.draw(document)})
@@ -145,6 +151,11 @@ def save_kernel_trace(
         "service": kernel_trace.service(name, requests),
         "activity": kernel_trace.activity(name, requests, commits, write_back),
     }
+    return _save(directory, figures)
+
+
+def save_profile(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Write the figures of a profile by their names, as `save` does."""
     return _save(directory, figures)
 
 

@@ -9,10 +9,12 @@ from rich.text import Text
 
 from headrace.environment import KEYS, shown
 from headrace.report import (
+    baseline_tables,
     job_tables,
     load_sweep_tables,
     measurement_tables,
     network_tables,
+    profile_tables,
     study_tables,
     tables,
     tuning_tables,
@@ -31,6 +33,8 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "tuning": tuning_tables.tuned,
     "network": network_tables.messages,
     "jobs": job_tables.jobs,
+    "baseline": baseline_tables.baseline,
+    "profile": profile_tables.profile,
 }
 """Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

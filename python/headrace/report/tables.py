@@ -92,9 +92,8 @@ def _end(document: Document) -> str:
     if drifts := precision.get("drifts"):
         return (
             f"{end}. run.stop.precision = {precision['wanted']:g} was not reached: {drifts} still"
-            f" drifts{' in some of them' if runs else ''}, so the precision of the"
-            " mean latency is unknown; expected a longer run, or a run.warm_up that ends in the"
-            " steady state."
+            f" drifts{' in some of them' if runs else ''}, so the precision of the mean latency"
+            " is unknown; expected a longer run, or a run.warm_up that ends in the steady state."
         )
     return (
         f"{end}. run.stop.precision = {precision['wanted']:g} {verdict}"
@@ -198,9 +197,9 @@ def unfinished(document: Document) -> str:
     what = f"{whole(found['count'])} requests were due before the end of the run and not"
     what += f" done, {whole(issued)} of them issued" if "in_flight" in found else " issued"
     return (
-        f"{what}: their latency was {duration(found['mean'])} on average and"
-        f" {duration(found['max'])} at most by then, and counts, as a lower bound, from the"
-        " intended start."
+        f"{what}: their latency was {duration(found['mean'])} on"
+        f" average and {duration(found['max'])} at most by then,"
+        " and counts, as a lower bound, from the intended start."
     )
 
 

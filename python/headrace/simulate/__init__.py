@@ -1,5 +1,6 @@
 """Run scenarios and read their results."""
 
+from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Scenario, load, load_with_sets
@@ -10,6 +11,7 @@ from headrace.simulate.trust import Trust
 from headrace.simulate.whatifs import WhatIf, study, whatif
 
 __all__ = [
+    "ParallelRuns",
     "Result",
     "Scenario",
     "Trust",

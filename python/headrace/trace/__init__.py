@@ -1,6 +1,8 @@
-"""Profile applications: traces of their file operations."""
+"""Traces of file operations: read, write, summarise and edit them."""
 
-from headrace.trace.batches import Batch, Reader
+from headrace.trace.anonymise import anonymise_trace
+from headrace.trace.batches import BATCH, Batch, Reader
+from headrace.trace.cut import CutReader, Selection, cut_trace
 from headrace.trace.darshan import (
     STREAMS,
     DarshanLog,
@@ -12,6 +14,7 @@ from headrace.trace.darshan import (
     read_log,
 )
 from headrace.trace.frames import frame, record_batches
+from headrace.trace.scale import factor, scale_trace
 from headrace.trace.trace import (
     Imported,
     Information,
@@ -20,11 +23,14 @@ from headrace.trace.trace import (
     open_trace,
     synthesize,
     trace_info,
+    write_trace,
 )
 
 __all__ = [
+    "BATCH",
     "STREAMS",
     "Batch",
+    "CutReader",
     "DarshanLog",
     "DarshanReader",
     "DarshanWorkload",
@@ -33,13 +39,19 @@ __all__ = [
     "OnProgress",
     "Reader",
     "RecordCounters",
+    "Selection",
+    "anonymise_trace",
+    "cut_trace",
     "darshan_workload",
+    "factor",
     "frame",
     "import_trace",
     "module_records",
     "open_trace",
     "read_log",
     "record_batches",
+    "scale_trace",
     "synthesize",
     "trace_info",
+    "write_trace",
 ]

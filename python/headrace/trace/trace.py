@@ -101,7 +101,7 @@ def import_trace(
     """
     if Path(target).exists() and Path(target).samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
-    return _write(open_trace(source, format), Path(target), target_format, on_progress)
+    return write_trace(open_trace(source, format), Path(target), target_format, on_progress)
 
 
 def trace_info(
@@ -161,23 +161,35 @@ def synthesize(
         think_ns=think_ns,
         seed=seed,
     )
-    return _write(reader, Path(target), target_format, on_progress)
+    return write_trace(reader, Path(target), target_format, on_progress)
 
 
-def _write(
-    reader: Reader, target: Path, format: str | None, on_progress: OnProgress | None
+def write_trace(
+    reader: Reader,
+    target: Path,
+    format: str | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Imported:
+    """Write all that is left of a trace, atomically, in the format of the suffix or the given one.
+
+    `on_progress` is called with the records written so far. Raises OSError if the file cannot be
+    written, and what the reader raises.
+    """
     counted = _Counted(reader, on_progress)
+    not_written = "[]"
     if _is_parquet(target, format):
         write_parquet(counted, target)
     else:
         with atomic_file(target) as partial:
-            _write_records(counted, target, partial, format)
-    return Imported(counted.records, json.loads(counted.skipped()))
+            not_written = _write_records(counted, target, partial, format)
+    skipped = [*json.loads(counted.skipped()), *json.loads(not_written)]
+    return Imported(counted.records, skipped)
 
 
-def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> None:
+def _write_records(reader: Reader, target: Path, at: Path, format: str | None) -> str:
+    """Write all that is left; return what the format could not hold, as JSON."""
     writer = TraceWriter(target, format, at)
     for batch in named_batches(reader):
         writer.write(batch.columns, batch.files, batch.processes)
     writer.finish()
+    return writer.skipped()

@@ -82,9 +82,9 @@ def _outside(
     return [
         f"{len(open_ones)} of {len(breakdowns)} predictions lie outside the range of their measured"
         f" repetitions. Their errors sum up to {duration(error)}.",
-        f"Split into components, by the {breakdowns[0].source}, the differences between simulation"
-        f" and measurement sum up to {duration(total)}; positive and negative ones do not cancel"
-        " out."
+        f"Split into components, by the {breakdowns[0].source}, the"
+        " differences between simulation and measurement sum up to"
+        f" {duration(total)}; positive and negative ones do not cancel out."
         if total > error * (1 + ROUNDING)
         else f"The components come from the {breakdowns[0].source}.",
     ]

@@ -138,8 +138,8 @@ def _sets(
     except ScenarioError as error:
         load_with_sets(scenario, ())  # What is wrong without these values too is said as it is.
         raise ScenarioError(
-            f"{fspath(against[0])}: measured {_with(first)}, which {fspath(scenario)} does not"
-            f" accept: {error}"
+            f"{fspath(against[0])}: measured {_with(first)},"
+            f" which {fspath(scenario)} does not accept: {error}"
         ) from None
     return list(first)
 

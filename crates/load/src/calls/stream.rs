@@ -42,7 +42,7 @@ fn last_error() -> Errno {
 }
 
 impl Stream {
-    /// Opens what is open for reading and writing, with a buffer of so many bytes.
+    /// Opens a stream on `descriptor` for reading and writing, with a buffer of `buffer` bytes.
     ///
     /// # Errors
     /// Of fdopen(3).
@@ -134,7 +134,7 @@ impl Stream {
         self.moved(file, written, buffer.len())
     }
 
-    /// As [`read`](Stream::read), by calls of so many bytes each: fgetc(3) for 1.
+    /// As [`read`](Stream::read), by calls of `call` bytes each: fgetc(3) for 1.
     ///
     /// # Errors
     /// Of the calls.
@@ -170,7 +170,7 @@ impl Stream {
         self.moved(file, done, wanted)
     }
 
-    /// As [`write`](Stream::write), by calls of so many bytes each: fputc(3) for 1.
+    /// As [`write`](Stream::write), by calls of `call` bytes each: fputc(3) for 1.
     ///
     /// # Errors
     /// Of the calls.

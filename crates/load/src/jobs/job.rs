@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// Refuses what cannot be executed.
+    /// Refuses a job that cannot run.
     ///
     /// # Errors
     /// Says what was expected.

@@ -31,9 +31,9 @@ pub struct Layout {
     pub least: u64,
     /// After how many seconds it is as large as it has become.
     pub seconds: Option<f64>,
-    /// True if it is written, rather than only allocated.
+    /// True if the file is written, rather than only allocated.
     pub written: bool,
-    /// True if it is written past the page cache.
+    /// True if writes bypass the page cache.
     pub direct: bool,
 }
 

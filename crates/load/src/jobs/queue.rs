@@ -47,12 +47,12 @@ pub struct Queue {
     in_flight: usize,
     /// None where calls are system calls.
     ring: Option<IoUring>,
-    /// The system call that was made and not reported yet.
+    /// The system call that was made and whose result was not yet returned.
     made: Option<Completion>,
 }
 
 impl Queue {
-    /// One of so many slots for blocks of a size.
+    /// A queue of `slots` requests of up to `block` bytes each.
     ///
     /// # Errors
     /// If the kernel has no io_uring, or does not let this program use it.

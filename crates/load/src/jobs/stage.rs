@@ -43,7 +43,7 @@ pub struct JobsLive {
 pub struct StageOutcome {
     /// By the job's number.
     pub jobs: Vec<JobReport>,
-    /// True if it was stopped.
+    /// True if the run was interrupted.
     pub interrupted: bool,
     /// Error that ended the run, if any. Measurements made before it are included.
     pub error: Option<Error>,

@@ -139,7 +139,7 @@ impl JobTarget {
         }
     }
 
-    /// Refuses what cannot be executed on it.
+    /// Refuses a job that cannot run on this target.
     ///
     /// # Errors
     /// Says what was expected.

@@ -2,8 +2,8 @@
 //! Gustafson, 1996).
 //!
 //! One side answers ([`answer`]), the other asks ([`ask`]). A connection begins with a
-//! greeting and a token, then comes a size, how often, and so many messages of it there and
-//! as many back. All over TCP, without delay of small segments.
+//! greeting and a token. A size and a count N follow, then N messages of that size each way. All
+//! messages go over TCP, without delay of small segments.
 
 mod echo;
 mod sender;

@@ -55,7 +55,8 @@ impl Reads {
     }
 }
 
-/// Files are spread over so many, so that few processes wait for each other.
+/// Number of parts, each with its lock, over which files are spread. Few processes then
+/// wait for each other.
 const PARTS: usize = 64;
 
 /// A bit for each page of a file.
@@ -137,8 +138,8 @@ impl KnownPages {
     }
 }
 
-/// The bytes of a read of so many pages, of which so many are cached and so many known. Known
-/// pages are taken for those that are cached: it matters only where a part of a read is.
+/// The bytes of a read of `pages` pages, of which `cached` are cached and `known` are known.
+/// Known pages count as cached ones. The difference matters only for partly known reads.
 fn shares(size: u64, pages: u64, cached: u64, known: u64) -> Reads {
     let cached = cached.min(pages);
     let of = |part: u64| (u128::from(size) * u128::from(part) / u128::from(pages.max(1))) as u64;

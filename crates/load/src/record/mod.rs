@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Nanoseconds;
 use crate::page_cache::Reads;
 
-/// One operation, as far as it has been executed.
+/// Record of one operation so far.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Operations done.
@@ -92,7 +92,7 @@ pub struct Done {
     pub ended: Nanoseconds,
 }
 
-/// From when to when an operation was executed in a phase of a workload.
+/// Start and end of an operation within a phase of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TimeSpan {
     /// The operation's number.
@@ -131,7 +131,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Nothing yet, of so many operations, with time in windows of about this length.
+    /// An empty record of `operations` operations, with time in windows of about `window`.
     pub fn new(operations: usize, warm_up: Nanoseconds, window: Option<Nanoseconds>) -> Record {
         Record {
             cells: vec![const { None }; operations],
@@ -255,8 +255,8 @@ impl Record {
         self.stretches.iter().map(|it| it.to).max().unwrap_or(0)
     }
 
-    /// For how long some operations were executed, as if they were one: in each phase from when the
-    /// first of them began to when the last was done, overlapping phases once.
+    /// Active time of some operations together: in each phase from the start of the first to the
+    /// end of the last. Overlapping phases count once.
     pub fn active(&self, operations: &[usize]) -> Nanoseconds {
         let mut phases: BTreeMap<(usize, u32), (u64, u64)> = BTreeMap::new();
         for it in &self.stretches {

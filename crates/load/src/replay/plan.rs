@@ -25,9 +25,9 @@ pub struct Step {
     pub other: String,
     /// Object of the call; none for calls on names.
     pub object: Option<Object>,
-    /// True if that is a directory.
+    /// True if the file is a directory.
     pub directory: bool,
-    /// True if it looks at a link rather than at what it leads to.
+    /// True if the call concerns a symbolic link itself rather than its target.
     pub link: bool,
     /// True if the name is there at this point, so that the file can be opened by it.
     pub named: bool,

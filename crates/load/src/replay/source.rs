@@ -27,7 +27,7 @@ pub struct Replay {
     pub(super) initial: Vec<Initial>,
     /// Files that a process uses which another has opened.
     pub(super) shared: HashSet<Object>,
-    /// The processes that are executed here: nobody waits for others.
+    /// The processes that run here: none waits for processes elsewhere.
     here: HashSet<u32>,
     state: Mutex<State>,
     advanced: Condvar,
@@ -133,12 +133,12 @@ impl Replay {
         self.advanced.notify_all();
     }
 
-    /// Something could not be executed.
+    /// Counts an operation that could not be replayed.
     pub(super) fn leave_out(&self, operation: &str, reason: &str) {
         LeftOut::new("engine", operation, reason, 1).add(&mut self.all_left_out());
     }
 
-    /// Returns the operations that were not executed.
+    /// Returns the operations that were left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.all_left_out().clone()
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use headrace_spec::Replay as Pace;
 use headrace_trace::{Flags, Operation};
+use headrace_workload::gap_ns;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -92,13 +93,21 @@ fn steps(
 ) -> std::result::Result<(), Error> {
     let mut descriptors = Descriptors::default();
     let over = || shared.is_over();
-    let mut first = true;
+    let mut previous_end = None;
     while !over() {
         let Some(step) = replay.next(process.rank)? else {
             break;
         };
-        let intended = intended(replay, &step, std::mem::take(&mut first))?;
-        let until = intended.unwrap_or(0).max(shared.clock.now());
+        let previous = previous_end.replace(step.record.time_ns + step.record.duration_ns);
+        let intended = intended(replay, &step, previous)?;
+        let gap = match replay.spec.replay {
+            // In both kinds of gaps the real processor is left to others.
+            Pace::Paced if previous.is_some() => {
+                (gap_ns(previous, &step.record) as f64 * replay.spec.scale) as Nanoseconds
+            }
+            _ => 0,
+        };
+        let until = intended.unwrap_or(0).max(shared.clock.now() + gap);
         if shared.stop_at.is_some_and(|stop| until >= stop) {
             process::wait_for_the_end(shared);
             break;
@@ -170,13 +179,16 @@ fn steps(
 fn intended(
     replay: &Replay,
     step: &Step,
-    first: bool,
+    previous_end: Option<i64>,
 ) -> std::result::Result<Option<Nanoseconds>, Error> {
     let spec = &replay.spec;
+    let is_first = previous_end.is_none();
+    let recorded = step.record.time_ns as f64 * 1e-9 * spec.scale;
     let seconds = match spec.replay {
-        Pace::Timed => step.record.time_ns as f64 * 1e-9 * spec.scale + spec.shift.0,
-        Pace::Closed if first && spec.shift.0 > 0.0 => spec.shift.0,
-        Pace::Closed => return Ok(None),
+        Pace::Timed => recorded + spec.shift.0,
+        Pace::Paced if is_first => recorded + spec.shift.0,
+        Pace::Closed if is_first && spec.shift.0 > 0.0 => spec.shift.0,
+        Pace::Closed | Pace::Paced => return Ok(None),
     };
     if seconds > headrace_spec::Seconds::LONGEST.0 {
         return Err(Error::Unsuitable(format!(
@@ -227,7 +239,7 @@ fn needed(step: &Step) -> Option<Need> {
 }
 
 impl Descriptors {
-    /// Sees to it that a step can be executed as it was.
+    /// Prepares a step, so that it can be replayed as it was recorded.
     fn prepare(
         &mut self,
         context: &mut OpContext,

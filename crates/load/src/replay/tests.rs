@@ -297,8 +297,10 @@ proptest! {
         let asked = headrace_workload::TraceReplayApplication::new(&headrace_spec::TraceReplay {
             file: file.path().to_path_buf(),
             replay: headrace_spec::Replay::Closed,
+            gaps: headrace_spec::Gaps::Wait,
             shift: headrace_spec::Seconds(0.0),
             scale: 1.0,
+            output_volume: None,
         });
         prop_assume!(asked.is_ok());
         let outcome = replayed(file.path(), Options::default());

@@ -16,7 +16,7 @@ use crate::{Directory, LiveProgress, Options, Outcome, merge_outcomes, run, run_
 #[derive(Default)]
 struct Room {
     engines: u32,
-    /// Number of have that come, and how often all had.
+    /// Number of processes that wait, and of times that the barrier has opened.
     here: Mutex<HashMap<SyncPoint, (u32, u32)>>,
     all: Condvar,
     opened: AtomicU64,

@@ -11,7 +11,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Opens whenever so many tokens wait.
+    /// Opens whenever `number` tokens wait.
     pub fn new(number: u32) -> Barrier {
         Barrier {
             number,

@@ -153,7 +153,7 @@ impl<P> Flows<P> {
         }
     }
 
-    /// Puts a flow with so much work left on the clock of its bottleneck.
+    /// Puts a flow with `left` work left on the clock of its bottleneck.
     fn put(&mut self, id: FlowId, left: f64, now: Time) {
         let bottleneck = self.fair.bottleneck(id);
         let clock = &mut self.clocks[bottleneck as usize];

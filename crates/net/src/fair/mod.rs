@@ -281,7 +281,7 @@ impl Fair {
         undecided.extend(it.flows.iter().map(allowed));
         let mut left = capacity;
         let mut level = f64::INFINITY;
-        // Those that get less elsewhere leave the others more, until all that remain are throttled
+        // Flows that are limited elsewhere leave the others more, until all that remain are limited
         // here.
         while !undecided.is_empty() {
             level = left.max(0.0) / undecided.len() as f64;
@@ -338,7 +338,7 @@ impl Fair {
                     it.spare -= (after - before).max(0.0);
                     it.spare < 0.0
                 } else {
-                    // Held back here before and after, by how much is no matter.
+                    // The flow is limited here before and after; the amount does not matter.
                     before < it.level || after < it.level
                 };
                 if concerned {

@@ -124,8 +124,8 @@ fn the_common_net_with_exponential_service_has_a_product_form() {
     });
 }
 
-/// Throughput and the mean number at each station by mean value analysis, where a
-/// customer needs so many seconds of each and thinks between.
+/// Throughput and the mean number at each station by mean value analysis. A customer
+/// demands `demands[k]` seconds of station k, and thinks between rounds.
 fn unequal_stations(customers: u32, think: f64, demands: [f64; 3]) -> (f64, [f64; 3]) {
     let (mut queues, mut throughput) = ([0.0; 3], 0.0);
     for population in 1..=customers {

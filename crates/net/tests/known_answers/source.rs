@@ -77,7 +77,7 @@ impl Queue {
         }
     }
 
-    /// Runs past the warm-up, then for so many seconds more.
+    /// Runs past the warm-up, then for another `seconds`.
     pub fn run(mut self, seconds: f64) -> Queue {
         let warm_up = 500.0;
         self.until(warm_up);

@@ -24,7 +24,7 @@ pub(crate) enum Nature {
     WorkloadPreset,
     /// It names a file relative to the scenario's folder.
     File,
-    /// It is so much of something, more or less of which could be had.
+    /// It is an amount, of which `whatif` can try more or less.
     Quantity(Quantity),
 }
 

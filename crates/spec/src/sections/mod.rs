@@ -100,7 +100,7 @@ pub use tcp::Tcp;
 pub use topology::{ClientLeaves, FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
 pub use weights::Weights;
 pub use workload::{
-    Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers,
+    Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers, Gaps,
     InputOutput, Interface, IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase,
     NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase, Pipeline, Repeat, Replay,
     Sharing, ThinkDistribution, Threads, TraceReplay, TreeCopy, TwoPhase, Workload, WorkloadKind,

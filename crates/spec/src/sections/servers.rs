@@ -81,8 +81,8 @@ impl Servers {
         (format!("{section}.{field}"), rate)
     }
 
-    /// Targets of all servers: what layouts spread files over. So many hosts were
-    /// refused that this would be too large.
+    /// Targets of all servers, over which layouts spread files. The check of a scenario refuses
+    /// counts whose product is too large.
     #[must_use]
     pub fn all_targets(&self) -> u32 {
         self.count.saturating_mul(self.targets)

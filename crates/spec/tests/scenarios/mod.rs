@@ -390,7 +390,7 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
     let variable = (prop::collection::vec(strip, 1..4), first())
         .prop_map(|(strip, first)| LayoutKind::VariableStrip(VariableStrip { strip, first }));
     let kind = prop_oneof![4 => striped, 1 => basic, 1 => two, 1 => variable];
-    // A request is at most so many jobs, and copies multiply them.
+    // The packet size limits the jobs of a request, which copies multiply.
     let packet = size().prop_map(|size| Bytes(size.0.max(64)));
     let known = prop::option::of(prop::collection::vec(0..servers, 1..4));
     (kind, prop::option::of(packet), known)
@@ -448,12 +448,13 @@ prop_compose! {
     fn trace()(
         file in "/[a-z \"\\\\é/.]{1,20}",
         replay in choice(Replay::ALL),
+        gaps in choice(Gaps::ALL),
         shift in seconds(),
         scale in prop_oneof![Just(1.0), 0.0..10.0],
     ) -> WorkloadKind {
         // As the operating system would write it, so that it stays as it is.
         let file = std::path::absolute(PathBuf::from(file)).expect("not empty");
-        WorkloadKind::TraceReplay(TraceReplay { file, replay, shift, scale })
+        WorkloadKind::TraceReplay(TraceReplay { file, replay, gaps, shift, scale, output_volume: None })
     }
 }
 

@@ -11,10 +11,11 @@ pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 use headrace_net::Span;
 use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
-    Application, Calling, IorApplication, PipelineApplication, TraceError, seed_of_places, sequence,
+    Application, Calling, IorApplication, PipelineApplication, TraceError, TraceReplayApplication,
+    seed_of_places, sequence,
 };
 
-/// The application of the n-th workload for so many processes, on the machines that the
+/// The application of the n-th workload for all its processes, on the machines that the
 /// scenario models.
 ///
 /// # Errors
@@ -28,6 +29,14 @@ pub fn build(
     match &workload.kind {
         WorkloadKind::Ior(spec) => Ok(ior(scenario, number, spec, processes)),
         WorkloadKind::Pipeline(spec) => Ok(Box::new(pipeline(scenario, workload, spec, processes))),
+        WorkloadKind::TraceReplay(spec) => {
+            let volume = volume(scenario, spec.output_volume.as_deref());
+            let replay = TraceReplayApplication::new(spec)?.with_output_volume(volume);
+            Ok(Box::new(match workload.io.cached {
+                true => replay.with_existing_files(),
+                false => replay,
+            }))
+        }
         _ => sequence(scenario, number, processes),
     }
 }
@@ -60,6 +69,14 @@ fn ior(scenario: &Scenario, number: usize, spec: &Ior, processes: u32) -> Box<dy
     }
 }
 
+/// The number of a local machine's volume.
+fn volume(scenario: &Scenario, name: Option<&str>) -> Option<u8> {
+    match &scenario.kind {
+        SystemKind::Local(local) => local.machine.volume_number(name?),
+        SystemKind::Parallel(_) => None,
+    }
+}
+
 fn pipeline(
     scenario: &Scenario,
     workload: &Workload,
@@ -67,18 +84,11 @@ fn pipeline(
     pipelines: u32,
 ) -> PipelineApplication {
     let (buffer, library) = library::gathered(scenario, workload, spec.request.0, spec.input.0);
-    let machine = match &scenario.kind {
-        SystemKind::Local(local) => Some(&local.machine),
-        SystemKind::Parallel(_) => None,
-    };
-    let named = spec.output_volume.as_deref();
     let calls = Calling {
         buffer,
         library,
-        machine: machine.is_some(),
-        output_volume: machine
-            .zip(named)
-            .and_then(|(machine, name)| machine.volume_number(name)),
+        machine: matches!(scenario.kind, SystemKind::Local(_)),
+        output_volume: volume(scenario, spec.output_volume.as_deref()),
     };
     PipelineApplication::calling(spec, pipelines, workload.io.existing, calls)
 }

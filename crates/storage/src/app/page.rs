@@ -307,7 +307,7 @@ pub struct ApplicationPorts {
 /// Time when the run ends.
 #[derive(Clone, Copy)]
 pub struct End {
-    /// After so many requests since statistics were reset at the end of the warm-up.
+    /// Number of requests, since the reset of statistics after the warm-up, that end the run.
     pub stop_after: Option<u64>,
     /// The end of the warm-up.
     pub warm_up: Time,

@@ -24,7 +24,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// The scenario's blocks of so many bytes; `seed` is the run's.
+    /// The scenario's blocks of `unit` bytes; `seed` is the run's.
     pub fn new(parallel: &Parallel, unit: u64, seed: u64) -> Blocks {
         Blocks {
             unit,

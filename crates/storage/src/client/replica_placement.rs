@@ -1,7 +1,7 @@
 //! Placement of copies on targets.
 //!
-//! A layout spreads files over places. Without copies these are the targets; with
-//! copies each is a set of so many of them, all on different servers.
+//! A layout spreads files over places. Without copies a place is a target. With N copies
+//! it is a set of N targets, all on different servers.
 
 use headrace_net::Random;
 use headrace_spec::{LayoutKind, Parallel, ReadFrom, ReplicaSets};

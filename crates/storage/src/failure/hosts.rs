@@ -35,9 +35,9 @@ pub struct Outage {
 struct Host {
     /// Number of times it has gone or come: odd while it is away.
     changes: u32,
-    /// True if it ever fails.
+    /// True if the server ever fails.
     fails: bool,
-    /// Its failure in progress, or the last one.
+    /// Its current failure, or the last one.
     outage: Option<usize>,
     /// Data server that serves its targets, if not itself.
     machine: Option<u32>,
@@ -135,12 +135,12 @@ impl HostStates {
         self.hosts[host as usize].machine.unwrap_or(host)
     }
 
-    /// A server's failure in progress, or its last one.
+    /// A server's current failure, or its last one.
     pub fn outage_of(&self, host: u32) -> Option<usize> {
         self.hosts[host as usize].outage
     }
 
-    /// Each server's failure in progress, or its last one.
+    /// Each server's current failure, or its last one.
     pub fn last_outages(&self) -> impl Iterator<Item = usize> + use<'_> {
         self.hosts.iter().filter_map(|host| host.outage)
     }

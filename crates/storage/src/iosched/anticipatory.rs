@@ -3,7 +3,7 @@
 //! After block/as-iosched.c (Linux 2.6.32, the last) and S. Iyer, P. Druschel:
 //! Anticipatory scheduling: a disk scheduling framework to overcome deceptive
 //! idleness in synchronous I/O, SOSP 2001. Synchronous requests and the others
-//! go in batches of so much time, each batch by address, as expired deadlines
+//! go in batches of limited time, each batch by address, as expired deadlines
 //! let them. Within a batch of synchronous requests, the device is left idle
 //! after a request until its process asks for the next, for `antic_expire` at
 //! most, unless

@@ -51,7 +51,7 @@ impl Histogram {
         self.bins.iter().sum()
     }
 
-    /// The bin that so many percent do not exceed.
+    /// The bin of the `percent`-th percentile.
     fn percentile(&self, percent: u32) -> usize {
         let mut rank = (self.samples() * percent).div_ceil(100);
         for (bin, &count) in self.bins[..BINS - 1].iter().enumerate() {

@@ -76,7 +76,7 @@ pub enum Merging<'a> {
     Sorted {
         /// The requests.
         tree: &'a mut Tree,
-        /// True if it may come first.
+        /// True if the transfer may also be merged in front of a request.
         front: bool,
     },
     /// Behind or before one of the last eight of this list

@@ -3,7 +3,7 @@
 //!
 //! After Linux's block layer:
 //!
-//! - A batch that a process submits in one instant is throttled ("plugged",
+//! - A batch that a process submits in one instant is held ("plugged",
 //!   block/blk-mq.c): its contiguous transfers become one request, and it is
 //!   sorted by address before the first goes on (sorted up to 5.15; 5.16 keeps
 //!   the order of submission). It goes on at the end of the instant, or earlier

@@ -29,7 +29,7 @@ pub struct ActiveInactiveLru {
 }
 
 impl ActiveInactiveLru {
-    /// An empty cache of so many bytes in pages of so many.
+    /// An empty cache of `capacity` bytes in pages of `page` bytes.
     pub fn new(capacity: u64, page: u64, active_share: f64) -> ActiveInactiveLru {
         ActiveInactiveLru {
             capacity: capacity - capacity % page,

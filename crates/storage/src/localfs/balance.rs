@@ -24,7 +24,7 @@ const PAGE: u64 = 4096;
 const HZ: u64 = 250;
 const TICK: Span = Span(4_000_000_000);
 
-/// Longest time that a writer is throttled at once, in ticks (MAX_PAUSE).
+/// Longest pause of a throttled writer, in ticks (MAX_PAUSE).
 const LONGEST_PAUSE: u64 = HZ / 5;
 
 /// Number of times rates are estimated, in ticks (BANDWIDTH_INTERVAL).

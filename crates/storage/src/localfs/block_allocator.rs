@@ -61,7 +61,7 @@ pub struct BlockAllocator {
 }
 
 impl BlockAllocator {
-    /// An empty device of so many bytes.
+    /// An empty device of `capacity` bytes.
     pub fn new(spec: &Allocation, capacity: u64) -> BlockAllocator {
         let group = spec.group.0;
         let room = group.saturating_sub(GROUP_METADATA).max(group / 2);

@@ -70,7 +70,7 @@ impl BufferHeads {
         self.used += bytes;
     }
 
-    /// Follows the list of a folio of so many blocks: where it was.
+    /// Walks the list of a folio of `blocks` blocks; returns where the list was.
     pub fn follow(&mut self, file: u32, folio: u64, blocks: u64) -> Found {
         let before = self.lists.get(&(file, folio)).copied();
         let passed = before.map_or(u64::MAX, |at| self.used - at);

@@ -65,7 +65,7 @@ pub struct Call {
     pub end: u64,
     /// Bytes of the whole call: they decide how well a copy is cached.
     pub size: u64,
-    /// Processor time of the step in progress, or how long it is throttled.
+    /// Processor time of the current step, or duration of a pause of a throttled writer.
     pub time: Span,
     /// Bytes of the piece that is being copied; of an fsync, whether it has sent some.
     pub piece: u32,

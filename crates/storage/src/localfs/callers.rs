@@ -96,9 +96,9 @@ pub struct StoredFile {
     pub size: u64,
     /// The size of the calls that made it.
     pub made_by: u64,
-    /// True if it is in the page cache.
+    /// True if the file is in the page cache.
     pub cached: bool,
-    /// True if its blocks of pointers are.
+    /// True if its indirect blocks are in the page cache.
     pub pointers_cached: bool,
 }
 
@@ -111,6 +111,9 @@ fn volumes_of(spec: &Machine, workload: &Workload) -> u64 {
     let output = match &workload.kind {
         WorkloadKind::Pipeline(pipeline) if pipeline.output_volume.is_some() => {
             bit(&pipeline.output_volume)
+        }
+        WorkloadKind::TraceReplay(replay) if replay.output_volume.is_some() => {
+            bit(&replay.output_volume)
         }
         _ => 0,
     };

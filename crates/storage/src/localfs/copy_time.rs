@@ -39,7 +39,7 @@ pub struct CopyTime {
 }
 
 impl CopyTime {
-    /// As the scenario says, with pages of so many bytes, on so many cores.
+    /// The copy times of the scenario, with pages of `page` bytes, on `cores` cores.
     pub fn new(spec: &Copying, page: u64, cores: u32) -> CopyTime {
         let others = cores.saturating_sub(1);
         let share = |cache: Bytes, share: f64| cache.0 as f64 * share;
@@ -61,8 +61,8 @@ impl CopyTime {
         }
     }
 
-    /// Copying `bytes` of a request of `size` bytes into the page cache, beside so many other
-    /// copies.
+    /// Time to copy `bytes` of a request of `size` bytes into the page cache, beside `beside`
+    /// other copies.
     pub fn of_write(&self, bytes: u64, size: u64, beside: u32) -> Span {
         let time = self.in_pieces(bytes, size, beside, self.thresholds[1]);
         part_of(time, self.write_share)

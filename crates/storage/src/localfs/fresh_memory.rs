@@ -12,7 +12,7 @@ use super::active_inactive_lru::ActiveInactiveLru;
 /// Amount of memory that was used before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshMemory {
-    /// Bytes in progress from the device.
+    /// Bytes that are being read from the device.
     arriving: u64,
     /// The most bytes that were cached or in progress at once, as far as reads have seen it.
     most: u64,

@@ -132,7 +132,7 @@ impl Transaction {
 pub struct Journal {
     /// Journal mode.
     pub mode: JournalMode,
-    /// True if flushes stand around the commit record.
+    /// True if the device's cache is flushed before and after the commit record.
     pub barriers: bool,
     size: u64,
     checkpoint_at: f64,
@@ -146,7 +146,7 @@ pub struct Journal {
     tail: u64,
     /// Bytes written when the running commit began.
     began: u64,
-    /// Bytes that the commit in progress will take.
+    /// Bytes that the running commit will take.
     promised: u64,
     /// Address of the next block.
     head: u64,
@@ -524,7 +524,7 @@ mod tests {
         assert!(journal.is_full());
     }
 
-    /// Commits so many MiB of a file's data; gives whether there is room meanwhile.
+    /// Commits `size` MiB of a file's data; returns whether the journal has room meanwhile.
     fn commits(journal: &mut Journal, file: u32, size: u64) -> bool {
         journal.data(file, 0, size << 20, Time::ZERO);
         journal.commit();

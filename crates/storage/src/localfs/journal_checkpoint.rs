@@ -39,7 +39,7 @@ impl Volume {
             return true;
         }
         if self.journal.mode != JournalMode::Data {
-            // The commit in progress gives room at its end.
+            // The running commit frees room at its end.
             return self.journal.committing.is_none();
         }
         if !std::mem::replace(&mut self.checkpointing, true) {

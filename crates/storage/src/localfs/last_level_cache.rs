@@ -30,8 +30,8 @@ use crate::time_conversion::part_of;
 /// of calls of less than this the copy is a small part.
 const UNIT: u64 = 512;
 
-/// A copy of more than one of so many parts of the reach goes in such parts, each of which finds
-/// what those before it have left.
+/// A copy of more than 1/16 of the reach is made in parts of that size. Each part finds the
+/// cache as the parts before it left it.
 const PARTS: u64 = 16;
 
 /// Offset of a file's lists, beyond the maximum file size: ext4's end at 2^44 bytes, XFS's at 2^63.
@@ -99,7 +99,7 @@ impl LastLevelCache {
         part_of(time, 1.0 - (1.0 - self.reuse_share) * share)
     }
 
-    /// Follows the buffer heads of so many blocks: which part of them was there.
+    /// Walks the buffer heads of `blocks` blocks; returns the share of them that was cached.
     pub fn follow(&mut self, file: u32, first: u64, blocks: u64) -> f64 {
         let start = LISTS.saturating_add(first.saturating_mul(HEAD));
         let end = start.saturating_add(blocks * HEAD);

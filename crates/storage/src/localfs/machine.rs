@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   request ─▶ [call] ─▶ (processor)   ─▶ [go on]   as [call], again
-//!                 ├────▶ (held back)   ─▶ [let go]  as [call], again
+//!                 ├────▶ (throttled)   ─▶ [let go]  as [call], again
 //!                 ├────▶ complete
 //!                 └────▶ errands ─▶ [carry out] ─▶ waiting ····▶ ready ─▶ [resume]
 //!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
 //! ```
 //!
 //! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
-//! pages that are in progress, or for a commit. What becomes of it is decided by the state of the
+//! pages that are being read, or for a commit. What becomes of it is decided by the state of the
 //! file system ([`Volume`]). Waiting calls lie in bags by what they wait for, so that the time
 //! spent there tells what holds the processes back; calls of the kernel's own lie apart.
 //!
@@ -338,7 +338,7 @@ fn volume(
         volume: number,
         ready: page.place("ready"),
         processor: ways.processor,
-        throttled: page.station("held back", Infinite(time)),
+        throttled: page.station("throttled", Infinite(time)),
         waiting: Bags::new(page),
         requests: page.bag("requests"),
         complete: ways.complete,

@@ -56,7 +56,7 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// The largest window for a request of so many bytes (ractl_max_pages).
+    /// The largest window for a request of `wanted` bytes (ractl_max_pages).
     pub fn most(&self, wanted: u64) -> u64 {
         if wanted > self.largest {
             self.largest.max(wanted.min(self.transfer))
@@ -72,7 +72,7 @@ impl ReadAhead {
     }
 }
 
-/// The first window for a request of so many bytes (get_init_ra_size).
+/// The first window for a request of `wanted` bytes (get_init_ra_size).
 fn first(wanted: u64, largest: u64) -> u64 {
     if wanted > largest / 4 {
         return largest;
@@ -87,7 +87,7 @@ fn first(wanted: u64, largest: u64) -> u64 {
     }
 }
 
-/// The window after one of so many bytes (get_next_ra_size).
+/// The window after one of `size` bytes (get_next_ra_size).
 fn next(size: u64, largest: u64) -> u64 {
     if size < largest / 16 {
         size * 4

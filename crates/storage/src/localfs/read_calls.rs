@@ -139,7 +139,7 @@ impl Volume {
         self.marks.extend(mark.map(|mark| (call.file, mark)));
     }
 
-    /// Returns true if a page is cached or in progress.
+    /// Returns true if a page is cached or being read from the device.
     fn is_there(&self, file: u32, page: u64) -> bool {
         self.cache.held_until(file, page, page + self.page) > page
             || self.arriving_until(file, page).is_some()
@@ -186,7 +186,7 @@ impl Volume {
         (key.0 == file && at < arriving.end).then_some(arriving.end)
     }
 
-    /// Asks the device for what is neither cached nor in progress, up to the end of the file.
+    /// Reads pages that are neither cached nor being read from the device, up to the end of file.
     pub(super) fn fetch(&mut self, call: &Call, start: u64, end: u64) {
         let file = call.file;
         let known = self

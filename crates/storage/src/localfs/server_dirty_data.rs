@@ -53,7 +53,7 @@ pub enum Closing {
 }
 
 impl Remote {
-    /// Servers that have everything, with requests of so many bytes (0: of any size)
+    /// Servers that have all data, with requests of `request` bytes (0: of any size)
     /// and a limit of dirty bytes for each (0: none).
     pub fn new(layouts: Layouts, request: u64, limit: u64, page: u64) -> Remote {
         Remote {

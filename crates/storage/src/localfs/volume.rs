@@ -36,7 +36,7 @@ use crate::tokens::{Content, Transfer};
 pub(super) enum Next {
     /// It needs the processor.
     Work(Span),
-    /// It is throttled.
+    /// The call is throttled.
     Pause(Span),
     /// It waits.
     Wait(Wait),
@@ -90,7 +90,7 @@ pub(super) struct Costs {
     pub lookup: Span,
 }
 
-/// Pages in progress from the device.
+/// Pages that are being read from the device.
 #[derive(Default, Debug)]
 pub(super) struct Arriving {
     pub end: u64,
@@ -248,8 +248,8 @@ impl<'a> From<&'a ClientMachine> for Host<'a> {
 }
 
 impl Volume {
-    /// A file system that nobody has used yet, on a device of so many bytes that
-    /// takes so many at once.
+    /// An unused file system, on a device of `capacity` bytes with requests of at most
+    /// `transfer` bytes.
     pub fn new(spec: &Machine, capacity: u64, transfer: u64, callers: &Callers) -> Volume {
         let file_system = &spec.file_system;
         let volume = Volume::empty(Host::from(spec), transfer, callers);
@@ -293,8 +293,8 @@ impl Volume {
         }
     }
 
-    /// The cache of a client, with the servers in place of a file system; reads ask
-    /// for so many bytes at once.
+    /// The cache of a client, with the servers in place of a file system; a read requests
+    /// at most `transfer` bytes.
     pub fn client_cache(
         spec: &ClientMachine,
         transfer: u64,

@@ -385,8 +385,8 @@ impl Volume {
         newly_dirty
     }
 
-    /// Pages of a range became clean, of which so many bytes will be written: their
-    /// folios count no more, unless other parts of them are dirty still.
+    /// Accounts for pages of a range that became clean, of which `written` bytes will be
+    /// written. Their folios no longer count as dirty, unless other parts of them are.
     pub(super) fn cleaned(&mut self, range: Range, written: u64) {
         let unit = self.folio_of(range.file);
         let bytes = if unit == self.page {

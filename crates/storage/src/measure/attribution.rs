@@ -107,7 +107,7 @@ pub(super) fn breakdown(
     entries
 }
 
-/// Mean numbers of requests in progress as parts of all of them.
+/// Shares of the mean number of requests in progress.
 struct RequestShares {
     total: f64,
     /// No request has several jobs in progress at once: what each is served is what it needs.

@@ -22,7 +22,7 @@ struct Load {
 }
 
 impl Carried {
-    /// Nothing yet, over so many links.
+    /// Loads of 0 for `links` links.
     pub fn new(links: usize) -> Carried {
         Carried {
             links: vec![Load::default(); links],

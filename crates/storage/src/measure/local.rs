@@ -16,7 +16,7 @@ const WAITS: [(&str, &str); 4] = [
     ("waiting for the device", "device"),
     ("waiting for a commit", "journal"),
     ("waiting for dirty pages", "dirty limit"),
-    ("held back", "dirty limit"),
+    ("throttled", "dirty limit"),
 ];
 
 /// Share of a place in the requests of machines.
@@ -216,7 +216,7 @@ pub(super) fn bottleneck(
              processes at once, or faster cores, would help"
         ),
         "dirty limit" => format!(
-            "The limit of dirty pages is the bottleneck: writers are held back for {share:.0} % of \
+            "The limit of dirty pages is the bottleneck: writers are throttled for {share:.0} % of \
              the time of requests while {behind} writes, {busy:.0} % busy; a faster device would \
              help, and for files that fit a higher limit"
         ),

@@ -33,7 +33,7 @@ pub struct PacketReport {
 }
 
 impl PacketCounts {
-    /// Nothing yet, over so many links.
+    /// Counts of 0 for `links` links.
     pub fn new(links: usize) -> PacketCounts {
         PacketCounts(Arc::new(Counts {
             sent: AtomicU64::new(0),

@@ -39,7 +39,7 @@ pub struct PrecisionReport {
     pub got: Option<f64>,
     /// The probability that the interval holds.
     pub confidence: f64,
-    /// True if what was asked for was reached.
+    /// True if the requested precision was reached.
     pub reached: bool,
     /// Quantity that still drifted at the end, so that the interval is meaningless: a tally, or the
     /// load of a station or store.

@@ -69,7 +69,7 @@ impl Buffers {
         put_away.saturating_add(room - self.buffer) < job.size
     }
 
-    /// The buffer of a job that begins at so many of its bytes.
+    /// The part of a job that one buffer holds, from byte `from` of the job on.
     fn part(&self, job: &Job, from: u64) -> Job {
         let mut part = Job {
             offset: job.offset + from,

@@ -37,9 +37,9 @@ impl Wire {
         }
     }
 
-    /// Bytes on the wire for a message with so much file data: every packet
+    /// Bytes on the wire for a message with `data` bytes of file data: every packet
     /// carries its headers and framing, and each message fills packets of its own.
-    /// A trace may ask for so much that the sum has no number: it stays at the most.
+    /// The sum saturates, because a trace may request any size.
     pub fn bytes(&self, data: u64) -> u64 {
         let bytes = data.saturating_add(self.message);
         let packets = bytes.div_ceil(self.payload);

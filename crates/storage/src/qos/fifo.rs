@@ -1,4 +1,4 @@
-//! First in, first out, with at most so many jobs at a server.
+//! First in, first out, with at most `depth` jobs at a server.
 
 use std::collections::VecDeque;
 

@@ -55,7 +55,7 @@ impl Group {
     }
 }
 
-/// Picoseconds for so many bytes at a rate; nothing at an infinite one.
+/// Picoseconds for `bytes` at `rate` bytes a second; 0 at an infinite rate.
 fn time(bytes: f64, rate: f64) -> f64 {
     bytes / rate * 1e12
 }

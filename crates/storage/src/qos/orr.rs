@@ -35,7 +35,7 @@ pub struct Orr {
     others: VecDeque<JobId>,
     /// Jobs waiting in batches.
     batched: u32,
-    /// True if it is the batches' turn, if others wait too.
+    /// True if it is the batches' turn while jobs outside batches also wait.
     batches_first: bool,
 }
 

@@ -11,7 +11,7 @@ use headrace_spec::Class;
 use super::{Dispatcher, JobId, Scheduler, job_class};
 use crate::tokens::Job;
 
-/// Classes in turn, so many jobs of each.
+/// Classes in turn, `quantum` jobs of each.
 #[derive(Debug)]
 pub struct RoundRobin {
     depth: u32,

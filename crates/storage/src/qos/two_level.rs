@@ -79,7 +79,7 @@ impl TwoLevel {
         }
     }
 
-    /// Gives all groups credit for so many periods; none saves more than one.
+    /// Gives all groups credit for `periods` periods; no group saves more than one.
     fn credit(&mut self, periods: f64) {
         for group in &mut self.groups {
             group.credit = (group.credit + periods * group.quota).min(group.quota);

@@ -113,8 +113,8 @@ pub(super) fn server(
     machine.forget
 }
 
-/// A thread's first call for a job, after so many nanoseconds of its own work: reads go
-/// in chunks.
+/// A thread's first call for a job, after `compute` nanoseconds of processor time. Reads
+/// are made in chunks.
 fn call(job: &Job, thread: Thread, compute: u32, chunk: u64) -> Request {
     let size = match job.operation {
         Operation::Read => job.size.min(chunk),

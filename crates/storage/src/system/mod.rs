@@ -184,7 +184,7 @@ fn run(
     Ok(watched(system, scenario, &limits, observer)?)
 }
 
-/// The kernel's limits for so many processes: all of them may start, or pass a
+/// The kernel's limits for the scenario's processes: all of them may start, or pass a
 /// barrier, in one instant.
 fn limits_of(scenario: &Scenario) -> Limits {
     let clients = &scenario.clients;

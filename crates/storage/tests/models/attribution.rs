@@ -188,8 +188,8 @@ fn incast_waits_for_retransmission() {
     assert!(share(&quick, "waiting for retransmission") == 0.0);
 }
 
-/// What platters have read ahead is work: a client that comes for it each time just when it
-/// has passed is held up by them all the time.
+/// Read-ahead of a disk is busy time: a client that always arrives just after its sector has
+/// passed waits for the disk all the time.
 #[test]
 fn a_disk_that_reads_ahead_is_busy() {
     let text = r#"

@@ -284,7 +284,7 @@ fn latency_is_not_waiting() {
     );
 }
 
-/// What alone takes time has no bound, and JSON no infinity.
+/// Without the only station that takes time there is no bound, and JSON has no infinity.
 #[test]
 fn without_all_that_takes_time_nothing_bounds_throughput() {
     let sets = [

@@ -182,7 +182,7 @@ fn memory_is_shared_by_the_clients_of_a_server() {
     assert_eq!(last(&outcome).0, 32 * MIB * 1000 + MIB + 4 * LATENCY);
 }
 
-/// What is dirty of the file goes to the device before the fsync returns: 20 ns a byte.
+/// Dirty pages of the file are written to the device before fsync returns: 20 ns a byte.
 #[test]
 fn an_fsync_waits_until_its_file_is_on_the_device() {
     let phases = "workload.0.phases=[\"write\", \"sync\", \"sync\"]";

@@ -134,8 +134,8 @@ fn reading_ahead_hides_the_way_to_the_servers() {
     close(rate("0 B", "4 KiB"), 4096.0 / 204.1e-6, 0.01);
 }
 
-/// Writers come back at once until so much is dirty for a server, and then wait for
-/// it: 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
+/// Writes return at once until the dirty data for a server reaches its limit, and then wait
+/// for the server: 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
 #[test]
 fn a_server_has_a_limit_of_dirty_data() {
     let sets = [
@@ -268,7 +268,7 @@ mod lustre {
         for transfer in ["4 KiB", "128 KiB", "8 MiB"] {
             let transfer = format!("workload.0.transfer={transfer}");
             let sets = ["clients.count=1", &*transfer];
-            // What is dirty at the end is not on the wire yet.
+            // Data that is dirty at the end is not on the wire yet.
             close(rate("write", &sets), WIRE, 0.08);
             close(rate("read", &sets), WIRE, 0.03);
         }

@@ -109,7 +109,7 @@ fn files_that_are_opened_and_closed_are_read_whole() {
     let operations = &outcome.report.operations;
     let bytes = ["write", "read"].map(|name| operations[name].bytes);
     assert_eq!(bytes[0], bytes[1], "{operations:?}");
-    // Of two processes in three phases.
+    // Two processes, three phases.
     let counts = ["open", "close"].map(|name| operations[name].count);
     assert_eq!(counts, [6, 6], "{operations:?}");
 }

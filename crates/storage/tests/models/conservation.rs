@@ -139,7 +139,7 @@ impl Servers {
             if !write {
                 self.reads += (wanted.len() - held.len()) as u64;
             }
-            // What is held is used first, what the device delivers comes after.
+            // Cached pages are used first, pages from the device after them.
             let missing = wanted.iter().copied().filter(|page| !held.contains(page));
             let newest: Vec<u64> = match write {
                 true => wanted.clone(),

@@ -143,7 +143,7 @@ fn the_buffer_answers_what_it_holds() {
     let log = drive(&disk, &[read(0, 65_536), read(0, 65_536)], 1);
     let expected = 100_000_000 + 65_536 * 3125;
     assert_eq!(log[1].time(), expected);
-    // What is written since is read from the medium.
+    // Sectors written since are read from the medium.
     let log = drive(
         &disk,
         &[read(0, 65_536), write(4096, 512), read(0, 65_536)],

@@ -17,7 +17,7 @@ const DRIVE: &str = r#"
     over_provisioning = 0.11
 "#;
 
-/// The same with another capacity, and so much of it spare.
+/// The same drive with another capacity and another spare share.
 fn smaller(capacity: &str, spare: &str) -> String {
     DRIVE.replace("16 GB", capacity).replace("0.11", spare)
 }

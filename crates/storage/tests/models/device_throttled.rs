@@ -34,8 +34,8 @@ fn the_rate_in_the_long_run_is_the_limit() {
     close(end(&log) as f64 / SECOND as f64, 25.0, 0.004);
 }
 
-/// What a slice allows goes at its start: 100 ms at 60 MB/s are 6 MB. The next
-/// goes when the limit has made up for it and the slice is over.
+/// A slice's bytes pass at its start: 100 ms at 60 MB/s are 6 MB. The next bytes
+/// pass when the slice is over and the limit has made up for them.
 #[test]
 fn a_slice_goes_at_its_start() {
     let script: Vec<Ask> = (0..13).map(|n| read(n, 1_000_000)).collect();
@@ -196,8 +196,8 @@ fn metadata_goes_at_once_and_others_pay_its_operations() {
         assert_eq!(log[3].time(), 2 * 4096 * 100);
         assert_eq!(log[4].time(), 0);
     }
-    // Of operations only a slice is remembered when nobody waits: a write that
-    // comes before its end pays for all, one that comes later for nothing.
+    // While nobody waits, the limit of operations remembers one slice. A write before
+    // the slice's end waits for all earlier operations, a later one for none.
     let of = |milliseconds: u64| {
         let after = milliseconds * SECOND / 1000;
         let script = [transaction.at(0), write(0, 4096).at(after)];

@@ -1,4 +1,4 @@
-//! Devices by themselves: a script of transfers, so many of them at a time.
+//! Devices by themselves: a script of transfers with N outstanding at a time.
 
 use std::sync::{Arc, Mutex};
 

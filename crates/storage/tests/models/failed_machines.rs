@@ -61,7 +61,7 @@ fn a_machine_keeps_what_was_synchronous() {
     assert_eq!(outcome.report.failures[0].forgotten_bytes, 0);
     let read = &outcome.report.operations["read"];
     let bytes = read.bytes as f64;
-    // What is read after the failure is not in memory any more.
+    // After the failure the page cache is empty, so reads go to the device.
     let at_device = busy(&outcome, "machine/device");
     assert!(at_device > bytes * (20_000.0 + 5_000.0), "{at_device}");
 }

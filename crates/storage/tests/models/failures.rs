@@ -202,7 +202,7 @@ fn a_server_forgets_what_only_its_memory_has() {
     // It fails when all is written, and before it is asked to read.
     let outcome = with_failure("server = 0\nat = \"2.14 ms\"\nuntil = \"50 ms\"", &sets);
     assert_eq!(outcome.report.failures[0].forgotten_bytes, 2 << 20);
-    // What it has forgotten it reads from its device again.
+    // The server reads data that left its memory from its device again.
     let read = &outcome.report.operations["read"];
     let from_device = read.bytes as f64 * 10_000.0;
     close(busy(&outcome, "server/device"), from_device, 1e-9);

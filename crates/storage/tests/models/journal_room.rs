@@ -1,9 +1,9 @@
-//! Journals of all data without room for more: what goes into them and out of them, reckoned by
-//! hand, and beside what Linux 6.18 did.
+//! Full journals with `data=journal`: transactions and checkpoints, calculated by hand and
+//! compared with Linux 6.18.
 //!
-//! Of 64 MiB, 16,384 blocks, the largest transaction has a third, 5,461: of these 12 are for
-//! descriptors and its record, and 20 cannot be used, since the next page might need 21. So it has
-//! 5,429 blocks of data and metadata, 11 descriptors, and a record: 5,441.
+//! A journal of 64 MiB has 16,384 blocks. The largest transaction has a third of them, 5,461. It
+//! reserves 12 for descriptors and its record, and 20 cannot be used, since the next page might
+//! need 21. It thus has 5,429 blocks of data and metadata, 11 descriptors and a record: 5,441.
 //!
 //! A limit of operations a second counts each of these blocks and lets none wait; the flush
 //! after them waits until all are made up for. It goes at the begin of the first slice of

@@ -69,8 +69,8 @@ fn without_pools_they_share_disks() {
     close(narrow(&["workload.0.layout.pool=most"]), 180e6, 5e-3);
 }
 
-/// What a workload's layout does not say is as in the scenario's; of another kind it
-/// stands for itself.
+/// A workload's layout inherits missing fields from the scenario's layout of the same
+/// kind; a layout of another kind inherits nothing.
 #[test]
 fn a_layout_of_its_own_is_over_the_scenarios() {
     let most = "workload.0.layout.pool=most";
@@ -84,7 +84,7 @@ fn a_layout_of_its_own_is_over_the_scenarios() {
     close(narrow(&[most, small, unit]), 180e6, 0.02);
 }
 
-/// Of servers with two targets a pool has both: six disks.
+/// A pool has both targets of each of its servers: six disks.
 #[test]
 fn pools_have_all_targets_of_their_servers() {
     let sets = ["servers.targets=2", "network.bandwidth=100 TB/s"];

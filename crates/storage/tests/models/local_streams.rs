@@ -214,8 +214,8 @@ fn processes_share_a_disk_by_level() {
     assert!((one / other - 1.0).abs() < 0.05, "{}", one / other);
 }
 
-/// What an idle process writes past the cache waits for the readers; what it leaves to
-/// the kernel is written with the kernel's priority.
+/// Direct writes of an idle-class process wait for the readers; its write-back has the
+/// kernel's priority.
 #[test]
 fn what_the_kernel_writes_has_the_kernels_priority() {
     let sets = [

@@ -58,8 +58,8 @@ fn small_dirty_limits_do_not_idle_the_device() {
     }
 }
 
-/// What a call takes besides that does not go on where the last one ended: none of those in
-/// order, and nearly each of those at random; of writes as of reads.
+/// Extra time of a call that does not start where the last one ended: none of the sequential
+/// calls and nearly all random ones, for writes as for reads.
 #[test]
 fn calls_at_random_places_take_their_time_besides() {
     for (phase, order, besides) in [
@@ -100,7 +100,7 @@ fn calls_at_random_places_take_their_time_besides() {
 fn reads_begin_and_contend() {
     for (order, transfer, cores, processes, expected) in [
         ("sequential", 4096, 4, 1, 3e-6 + 1e-6),
-        // Of eight calls in a page one is the first.
+        // One of the eight calls in a page is the first.
         ("sequential", 512, 4, 1, 3e-6 / 8.0 + 1e-6 / 8.0),
         ("strided", 512, 4, 1, 3e-6 + 1e-6 / 8.0),
         ("sequential", 4096, 4, 4, 3e-6 + 1.6e-6),
@@ -243,7 +243,7 @@ fn what_was_appended_lately_is_read_in_less_time() {
             &sets.each_ref().map(String::as_str),
         );
         let mean = outcome.report.latency["read"].mean;
-        // What came in later has taken the place of some of it.
+        // Later lines have evicted some of it.
         let mut last = LastLevelCache::new(8.0);
         let calls = (0..2).flat_map(|_| 0..40);
         let found: f64 = calls.map(|at| last.uses(at, f64::from(call))).sum();
@@ -290,7 +290,7 @@ fn a_process_computes_between_its_calls() {
     }
 }
 
-/// What has a time of its own is asked for then, or as soon as the process has computed.
+/// A call with an intended start is issued then, or as soon as the process has computed.
 #[test]
 fn a_process_computes_while_it_waits_for_the_time_of_its_call() {
     for milliseconds in [10, 150] {
@@ -845,7 +845,7 @@ fn a_synchronous_write_prepares_its_pages_once() {
     assert!((80e-6..84e-6).contains(&mean), "{mean}");
 }
 
-/// What many pages take together may be more than can be told: an error, and no small number.
+/// The total time of many pages may exceed the range of the clock: an error, no wrapped number.
 #[test]
 fn more_time_than_there_is_is_refused() {
     for (phases, field) in [

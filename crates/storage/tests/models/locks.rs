@@ -76,8 +76,8 @@ fn two_writers_take_turns() {
     assert_eq!(got[2..5], [turn; 3]);
     // Nobody wants the lock of the last.
     assert_eq!(got[5], turn);
-    // What of all that is waiting for locks: a round trip of the first, and of each other
-    // one its turn without its own write.
+    // Share of lock waits: a round trip for the first client, and for each other client its
+    // turn without its own write.
     let outcome = run(&text, &sets);
     let waiting = (2 * WAY + 5 * (turn - write)) as f64 * 1e-12 / 6.0;
     let breakdown = &outcome.report.breakdown;
@@ -229,8 +229,8 @@ fn write_then_read(file: &std::path::Path) -> String {
     )
 }
 
-/// What one client has dirty goes to the servers before another reads it: at 1 MB/s
-/// behind each of two servers, half a second for a mebibyte, for the first reads.
+/// One client's dirty data is written to the servers before another client reads it. At
+/// 1 MB/s behind each of two servers the first reads wait half a second for a mebibyte.
 #[test]
 fn what_others_have_dirty_is_written_before_it_is_read() {
     let folder = std::env::temp_dir().join(format!("headrace-locks-{}", std::process::id()));

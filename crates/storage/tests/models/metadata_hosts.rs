@@ -138,7 +138,7 @@ fn lookups_on_every_server_take_a_message_to_each() {
     }
 }
 
-/// What a server of many tells is what one of as many tells: the slowest decides.
+/// A lookup on all of N servers takes as long as on the slowest of them.
 #[test]
 fn files_are_found_on_every_server_before_they_are_read() {
     let sets = [

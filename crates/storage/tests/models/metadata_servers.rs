@@ -107,9 +107,9 @@ fn changes_may_be_written_later() {
     close(device.utilisation, 1.0, 0.02);
 }
 
-/// What was made is in memory as long as there is room, the least recently used leaves
-/// first: of files looked up in the order in which they were made, all are there or
-/// none is. What is not there is read, one after the other.
+/// Created inodes stay in memory while there is room; the least recently used is evicted
+/// first. Lookups in the order of creation therefore find all inodes or none. Missing ones
+/// are read, one after the other.
 #[test]
 fn what_does_not_fit_into_memory_is_read() {
     let with = |cache: &str| {

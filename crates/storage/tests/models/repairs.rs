@@ -73,8 +73,8 @@ fn machines_with_threads_copy_what_was_missed() {
     assert!(repair(&outcome).copied_bytes > 0);
 }
 
-/// What the client wrote while it took the server for failed, byte for byte, is read from
-/// one device and written to the other.
+/// Bytes that the client wrote while it considered the server failed are read from one
+/// device and written to the other.
 #[test]
 fn self_heal_copies_what_was_missed() {
     for by in ["client", "chain"] {
@@ -110,7 +110,7 @@ fn the_run_waits_for_the_repair() {
     let whole = repair(&outcome).whole_s.expect("it is whole");
     assert!(whole > 5.0);
     assert_eq!(outcome.report.simulated_seconds, whole);
-    // What is never to be repaired is not waited for.
+    // The run does not wait for a repair that never starts.
     let outcome = with("server = 1\nat = \"7 ms\"", &sets);
     assert!(outcome.report.simulated_seconds < 1.0);
     assert_eq!(repair(&outcome).copied_bytes, 0);

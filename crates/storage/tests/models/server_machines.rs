@@ -476,8 +476,7 @@ fn lists_that_are_gone_through_take_longer_the_more_they_hold() {
     assert!(two < 0.7 * busy(1, 10), "{two}");
 }
 
-/// A read in chunks is so many calls one after the other on the same thread; a write is
-/// one.
+/// A read of N chunks is N calls one after the other on the same thread; a write is one call.
 #[test]
 fn reads_go_in_chunks() {
     let text = format!("{NETWORK}{}{WORKLOAD}", machine("servers.machine", "noop"));

@@ -338,14 +338,6 @@ impl CsvWriter {
     }
 }
 
-fn named<'a>(names: &'a Names, number: u32, what: &'static str) -> Result<&'a str, Error> {
-    names.get(number).ok_or_else(|| Error::Value {
-        name: what,
-        found: number.to_string(),
-        expected: format!("a number below {}", names.len()),
-    })
-}
-
 fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let size = nanoseconds.unsigned_abs();
@@ -357,16 +349,16 @@ impl Writer for CsvWriter {
         for record in records {
             self.row([
                 seconds(record.time_ns).as_str(),
-                named(processes, record.process, "process")?,
+                super::named(processes, record.process, "process")?,
                 record.operation.name(),
-                named(files, record.file, "file")?,
+                super::named(files, record.file, "file")?,
                 &record.offset.to_string(),
                 &record.size.to_string(),
                 &seconds(record.duration_ns),
                 &record.flags.text(),
                 match record.other {
                     Record::NO_FILE => "",
-                    other => named(files, other, "other")?,
+                    other => super::named(files, other, "other")?,
                 },
             ])?;
         }

@@ -82,7 +82,7 @@ impl Set {
         self.file(0, purpose, random)
     }
 
-    /// A file that holds so many bytes; one of the largest, if none does.
+    /// A file that holds `size` bytes; one of the largest, if none does.
     pub fn holding(&self, size: u64, purpose: Purpose, random: &mut Random<'_>) -> u32 {
         self.file(self.first_holding(size), purpose, random)
     }
@@ -117,7 +117,7 @@ impl Set {
             return any(random);
         }
         let hot = random.uniform() < self.hot_share;
-        // Every so many files one is hot: how many of the kind there are before a file.
+        // Number of files of the kind before a file: one in every 1 / `hot_files` is hot.
         let before = |file: u32| {
             let number = (f64::from(file) * self.hot_files) as u32;
             if hot { number } else { file - number }

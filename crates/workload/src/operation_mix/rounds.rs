@@ -10,9 +10,9 @@
 //! oldest round that lacks them before they do anything else, and so no two rounds wait for
 //! each other. With the last one comes the go-ahead.
 //!
-//! If some processes are executed elsewhere, a round has begun when all have been notified, in one
-//! order for all. A primary whose round is not reported yet joins those that are, and comes back to
-//! its own: otherwise two that begin at the same moment would wait for each other.
+//! If some processes run elsewhere, a round has begun when all have been notified, in one
+//! order for all. A primary whose round is not yet announced joins announced rounds, and then
+//! returns to its own: otherwise two that begin at the same moment would wait for each other.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -24,7 +24,7 @@ use crate::{Ask, RoundCounts, RoundMessage};
 /// Rounds that were begun.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    /// True if some processes are executed elsewhere.
+    /// True if some processes run elsewhere.
     among_several: bool,
     /// Local rounds not yet announced to all places.
     untold: VecDeque<Primary>,
@@ -47,7 +47,7 @@ pub struct Primary {
     /// Participant that it represents: itself, or its client.
     pub seat: u32,
     pub ask: Ask,
-    /// True if it was called to an older round meanwhile.
+    /// True if the primary has since joined an older round.
     away: bool,
 }
 
@@ -64,19 +64,19 @@ struct Round {
     asks: Vec<(u32, Ask)>,
     /// Whom it lacks: processes, or clients of which any process will do.
     lacks: Vec<u32>,
-    /// True if it lacks nobody here, and those elsewhere know.
+    /// True if all local processes have joined, and the other places know.
     all_here: bool,
     /// The operation that all execute.
     call: MixedOperation,
 }
 
 impl Rounds {
-    /// Some processes are executed elsewhere.
+    /// Declares that some processes run elsewhere.
     pub fn among_several(&mut self) {
         self.among_several = true;
     }
 
-    /// Returns true if some processes are executed elsewhere.
+    /// Returns true if some processes run elsewhere.
     pub fn are_among_several(&self) -> bool {
         self.among_several
     }

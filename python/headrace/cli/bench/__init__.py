@@ -1,29 +1,23 @@
 """`headrace bench`: benchmarks of real file systems."""
 
-from typing import Any
-
 import typer
-from typer.core import TyperGroup
 
 from headrace import ranks
 from headrace.cli.bench import clean, micro, mix, net, quick, run, tune
+from headrace.cli.default_command import DefaultCommandGroup
 
 DEFAULT = "quick"
 
 
-class WithDefault(TyperGroup):
+class BenchGroup(DefaultCommandGroup):
     """`bench DIR` is `bench quick DIR`, unless DIR is the name of another command: then it is
     written `./DIR`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the default command before arguments that name none."""
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = [DEFAULT, *args]
-        return super().parse_args(ctx, args)
+    default = DEFAULT
 
 
 app = typer.Typer(
-    cls=WithDefault,
+    cls=BenchGroup,
     help=(
         "Benchmark a real file system. headrace bench DIR is headrace bench quick DIR: IOPS, MB/s"
         " and latency of reads and writes in less than half a minute. A directory with the name of"

@@ -76,7 +76,10 @@ def sweep(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Measure file by block sizes: write, rewrite, read, reread, random, backward, strided."""
+    """Measure throughput for each file size and block size.
+
+    Accesses are write, rewrite, read, reread, random, backward and strided.
+    """
     from headrace.measure import micro
 
     study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
@@ -105,7 +108,7 @@ def blocks(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Write a file to stable storage and read it without cache, in blocks of many sizes."""
+    """Measure stable writes and uncached reads by block size."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), sizes(block_sizes))
@@ -133,7 +136,7 @@ def clients(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Measure parallel processes on files of their own and on a shared file."""
+    """Measure parallel processes on own files and a shared file."""
     from headrace.measure import micro
 
     check_whole_blocks("--file", size(file), [size(block)])
@@ -165,7 +168,10 @@ def meta(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Measure metadata operations (create, stat, unlink) as mdtest does."""
+    """Measure metadata operations as mdtest does.
+
+    The operations are create, stat and unlink.
+    """
     from headrace.measure import micro
 
     each = 0 if file.strip() == "0" else size(file)
@@ -192,7 +198,10 @@ def disk(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Measure a disk with one process as bonnie++ does: characters, blocks, seeks and names."""
+    """Measure a disk with one process as bonnie++ does.
+
+    The phases are characters, blocks, seeks and names.
+    """
     import psutil
 
     from headrace.measure import micro
@@ -245,7 +254,10 @@ def copy(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Copy a large file, or a tree of files, within the file system as cp does."""
+    """Copy a large file, or a tree of files, as cp does.
+
+    Source and copy are on the same file system.
+    """
     from headrace.measure import micro
 
     each = micro.block_of_cp(directory) if block is None else size(block)

@@ -39,7 +39,7 @@ def mix(
         typer.Option(
             "--rates",
             metavar="LIST",
-            help="Rates in operations/s, such as 100,200,400; by default searched.",
+            help="Loads in operations/s, such as 100,200,400; by default searched.",
         ),
     ] = None,
     clients: Annotated[
@@ -47,7 +47,7 @@ def mix(
         typer.Option(
             "--clients",
             metavar="LIST",
-            help="Instead of rates: numbers of processes without think time, such as 1,2,4.",
+            help="Instead of loads: numbers of processes without think time, such as 1,2,4.",
         ),
     ] = None,
     client_hosts: Annotated[
@@ -60,18 +60,18 @@ def mix(
         ),
     ] = None,
     start: Annotated[
-        float, typer.Option("--start", min=0.01, help="First rate of the search, in operations/s.")
+        float, typer.Option("--start", min=0.01, help="First load of the search, in operations/s.")
     ] = 100.0,
     refinements: Annotated[
         int,
         typer.Option(
             "--refinements",
             min=0,
-            help="Refinement steps between the last sustained rate and the first that is not.",
+            help="Refinement steps between the last sustained load and the first that is not.",
         ),
     ] = 4,
     seconds: Annotated[
-        float, typer.Option("--time", min=0.001, help="Seconds measured at each rate.")
+        float, typer.Option("--time", min=0.001, help="Seconds measured at each load.")
     ] = 10.0,
     warm_up: Annotated[
         float,
@@ -88,7 +88,7 @@ def mix(
         typer.Option(
             "--response-limit",
             min=0.0,
-            help="Limit on the mean response time, in ms, of a sustained rate.",
+            help="Limit on the mean response time, in ms, of a sustained load.",
         ),
     ] = 20.0,
     repeats: Annotated[
@@ -118,10 +118,11 @@ def mix(
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Run a mix at one rate after another; find the highest sustained rate and the knee.
+    """Run a mix at increasing loads; find the highest sustained.
 
-    Operations arrive at random times (open loop). The benchmark makes a directory of
-    its own in DIR, keeps all its files there, and removes only that directory.
+    A load is a number of requested operations a second. Operations arrive at random times (open
+    loop). The knee of the curve of response times is reported, too. The benchmark makes a
+    directory of its own in DIR, keeps all its files there, and removes only that directory.
     """
     from headrace import measure
 

@@ -32,7 +32,7 @@ def answer(
     ] = "127.0.0.1:7417",
     token: Token = None,
 ) -> None:
-    """Answer messages of headrace bench net ask on another host until Ctrl-C."""
+    """Answer messages of bench net ask until Ctrl-C."""
     from headrace.measure import network
 
     known = token or network.new_token()
@@ -70,7 +70,7 @@ def ask(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Send messages to a host and back, and measure latency and throughput."""
+    """Measure latency and throughput of messages to a host."""
     from headrace.measure import network
 
     labels = check_labels(label or [], stored)

@@ -37,8 +37,8 @@ CallsOption = Annotated[
     Calls,
     typer.Option(
         "--calls",
-        help="System calls (posix), io_uring, or none (null), which measures the engine's own"
-        " cost.",
+        help="System calls (posix), io_uring, or none (null),"
+        " which measures the engine's own cost.",
     ),
 ]
 

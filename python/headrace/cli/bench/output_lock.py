@@ -55,8 +55,8 @@ def _locked(path: Path, directory: int, name: str) -> int | None:
         except BlockingIOError:
             os.close(lock)
             raise ValueError(
-                f"{path}: another benchmark is saving to it: wait until it ends, or choose another"
-                " file"
+                f"{path}: another benchmark is saving to it:"
+                " wait until it ends, or choose another file"
             ) from None
         except OSError:
             os.close(lock)

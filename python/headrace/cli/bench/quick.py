@@ -111,10 +111,11 @@ def quick(
         bool, typer.Option("--progress/--no-progress", help="Show progress on standard error.")
     ] = True,
 ) -> int:
-    """Measure IOPS, MB/s and latency of reads and writes, sequential and random.
+    """Measure IOPS, MB/s and latency of reads and writes.
 
-    Takes less than half a minute. All files are made in a directory of the benchmark's own below
-    DIR, which is removed at the end. With FILE: run the jobs of a fio job file.
+    Requests are sequential and random. Takes less than half a minute. All files are made in a
+    directory of the benchmark's own below DIR, which is removed at the end. With FILE: run the jobs
+    of a fio job file.
     """
     from headrace.measure import jobs
 

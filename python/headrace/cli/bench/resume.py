@@ -21,8 +21,8 @@ Resume: TypeAlias = Annotated[
     typer.Option(
         "--resume",
         metavar="FILE",
-        help="Resume from a file that -o of the same command saved, or from results:ID in the"
-        " store.",
+        help="Resume from a file that -o of the same command saved,"
+        " or from results:ID in the store.",
     ),
 ]
 

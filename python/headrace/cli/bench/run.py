@@ -1,5 +1,6 @@
 """`headrace bench run`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -67,8 +68,6 @@ def run(
     directory of the benchmark's own below DIR, which is removed at the end. Saves the result in
     the store. FILE may also be a fio job file (.fio).
     """
-    from headrace import measure
-
     if is_job_file(file):
         given = {"--set": bool(sets), "--repeats": repeats is not None, "--keep": keep}
         given |= {"--calls": calls != Calls.POSIX, "--trace": trace}
@@ -90,24 +89,65 @@ def run(
             stored=stored,
             show_progress=show_progress,
         )
-    sets = [*(sets or []), *([] if seconds is None else [f"run.stop.time={seconds} s"])]
+    return measure_and_print(
+        file,
+        directory,
+        sets=[*(sets or []), *([] if seconds is None else [f"run.stop.time={seconds} s"])],
+        repeats=repeats,
+        as_json=as_json,
+        csv=csv,
+        output=output,
+        plot=plot,
+        label=label,
+        stored=stored,
+        keep=keep,
+        calls=calls,
+        trace=trace,
+        show_progress=show_progress,
+    )
+
+
+def measure_and_print(
+    scenario: Path | str,
+    directory: Path,
+    *,
+    sets: Sequence[str] = (),
+    repeats: int | None = None,
+    as_json: bool = False,
+    csv: Path | None = None,
+    output: Path | None = None,
+    plot: Path | None = None,
+    label: Sequence[str] | None = None,
+    stored: bool = True,
+    keep: bool = False,
+    calls: Calls = Calls.POSIX,
+    trace: bool = False,
+    show_progress: bool = True,
+) -> int:
+    """Run a scenario, given by its file or as text of several lines, and print the result.
+
+    Returns the exit status. Parameters are the options of `headrace bench run`.
+    """
+    from headrace import measure
+
     labels = check_labels(label or [], stored)
     output, plot = first_rank_only(output), first_rank_only(plot)
     stored = stored and current().first
     if output is not None:
         check_writable(output, FileFormat.JSON)
-        check_apart({"--output": output}, {"the scenario": file})
+        inputs = {"the scenario": scenario} if isinstance(scenario, Path) else {}
+        check_apart({"--output": output}, inputs)
     if plot is not None:
         check_directory(plot)
     from headrace.measure.benchmark import ended_early
     from headrace.measure.workload import load_with_sets
 
     check_csv(csv, as_json)
-    loaded = load_with_sets(file, sets)
+    loaded = load_with_sets(scenario, sets)
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
-            "it measures one repetition on one host: expected no --repeats, no run.replications and"
-            " no mpirun",
+            "it measures one repetition on one host: expected"
+            " no --repeats, no run.replications and no mpirun",
             param_hint="--trace",
         )
     check_tracing(directory, trace, None)

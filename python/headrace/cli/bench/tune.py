@@ -30,8 +30,8 @@ def tune(
         typer.Option(
             "--profiler",
             metavar="PROFILER",
-            help="Counter of protocol operations: fuse, nfs-client, nfs-server, gluster:VOLUME or"
-            " command:COMMAND.",
+            help="Counter of protocol operations:"
+            " fuse, nfs-client, nfs-server, gluster:VOLUME or command:COMMAND.",
         ),
     ],
     target: Annotated[
@@ -72,7 +72,10 @@ def tune(
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    """Find a mix of file operations that causes a wanted mix of protocol operations."""
+    """Find the file operations that cause a protocol mix.
+
+    The protocol mix has a wanted share of each operation of a network file system.
+    """
     from headrace.measure import tuning
     from headrace.measure.tuning.tune import tune as run_tuning
 

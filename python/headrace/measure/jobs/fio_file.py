@@ -283,9 +283,9 @@ class _Made:
         if not re.fullmatch(r"[^/:\\]+", named) or named in (".", ".."):
             raise self.reader.wrong(
                 values.line("filename"),
-                f"filename={named}: expected one name without / and : (all files are made in a"
-                " directory below the one that the command names; a block device is named there,"
-                " too)",
+                f"filename={named}: expected one name without / and :"
+                " (all files are made in a directory below the one that"
+                " the command names; a block device is named there, too)",
             )
         if named not in self._numbers:
             self._numbers[named] = self._next

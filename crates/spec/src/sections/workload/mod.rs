@@ -31,7 +31,7 @@ pub use mix_order::{Bursts, Followers};
 pub use mix_sharing::Sharing;
 pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
-pub use trace::{Replay, TraceReplay};
+pub use trace::{Gaps, Replay, TraceReplay};
 pub use tree_copy::TreeCopy;
 
 use crate::Error;
@@ -108,7 +108,7 @@ fn group_exists_and_files_can_be_made(
 
 /// Says no to files that are there before, or in the page cache, where nobody knows which.
 fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), Error> {
-    use WorkloadKind::{Ior, Pipeline, TreeCopy};
+    use WorkloadKind::{Ior, Pipeline, TraceReplay, TreeCopy};
     let kind = &workload.kind;
     let both = matches!(kind, Ior(_) | Pipeline(_));
     for (field, given, known) in [
@@ -116,7 +116,7 @@ fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), E
         (
             "cached",
             workload.io.cached,
-            both || matches!(kind, TreeCopy(_)),
+            both || matches!(kind, TreeCopy(_) | TraceReplay(_)),
         ),
     ] {
         if given && !known {

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::declare::section;
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::sections::{Scenario, volume_exists};
 use crate::values::{FilePath, NonNegative, Seconds, choice};
 
 choice! {
@@ -12,6 +14,18 @@ choice! {
         Closed = "closed",
         /// At its recorded time.
         Timed = "timed",
+        /// After its process's previous request and the recorded gap between the two.
+        Paced = "paced",
+    }
+}
+
+choice! {
+    /// What a process does in a recorded gap between two requests.
+    pub enum Gaps {
+        /// It waits.
+        Wait = "wait",
+        /// It computes: on a modelled machine it occupies a core.
+        Compute = "compute",
     }
 }
 
@@ -21,11 +35,22 @@ section! {
         /// The trace, relative to the scenario file's folder.
         file: PathBuf as FilePath = required("trace.csv") aka ["path", "trace"],
         /// `closed`: each request when its process's previous one is done; `timed`:
-        /// each at its recorded time.
+        /// each at its recorded time; `paced`: each after the previous one and the recorded
+        /// gap between the two, in which the program computed or waited.
         replay: Replay = default("closed", "a program waits for its requests") aka ["mode"],
         /// Time before the first request.
         shift: Seconds = default("0 s", "the trace begins with the run") aka ["offset", "delay"],
-        /// Factor on the recorded times of a `timed` replay: 0.5 is twice as fast.
+        /// Gaps of a `paced` replay.
+        gaps: Gaps = default("wait", "a gap occupies no core"),
+        /// Factor on the recorded times of a `timed` replay and on the gaps of a `paced` one:
+        /// 0.5 is twice as fast.
         scale: f64 as NonNegative = default(1.0, "the recorded times") aka ["speed"],
+        /// The machine's volume of the files that are written and never read, by its name.
+        output_volume: Option<String> = optional("all files lie where the workload's do"),
     }
+    check output_volume_exists;
+}
+
+fn output_volume_exists(replay: &TraceReplay, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    volume_exists(replay.output_volume.as_ref(), "output_volume", all, at)
 }

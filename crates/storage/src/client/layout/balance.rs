@@ -20,7 +20,7 @@ struct Turns {
 }
 
 impl Balance {
-    /// The number of a file's first target out of so many; a new file takes so many of
+    /// The number of a file's first target out of `targets`; a new file takes `width` of
     /// them.
     pub fn first_of(&self, file: u32, width: u64, targets: u64) -> u64 {
         let mut turns = self.0.get();

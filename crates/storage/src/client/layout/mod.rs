@@ -56,8 +56,8 @@ pub const BLOCKS: u64 = 1 << 32;
 enum Distribution {
     Stripes(Stripes),
     Pattern(Pattern),
-    /// Blocks of so many bytes, each of which is a target of its own and keeps its place
-    /// in the file: the copies tell where it is.
+    /// Blocks of a number of bytes. Each counts as a target of its own and keeps its offset
+    /// in the file; the placement of copies decides where it is stored.
     Blocks(u64),
 }
 
@@ -243,8 +243,8 @@ impl Layout {
         (self.target(self.first_target(file) + turn), end)
     }
 
-    /// Bytes of a file, from a multiple of them on, that make requests of so many
-    /// bytes to every target they concern; 0 if that is 0.
+    /// Bytes of a file, from a multiple of them on, that make requests of `request`
+    /// bytes to every target they concern; 0 if `request` is 0.
     pub fn filling(&self, request: u64) -> u64 {
         let width = self.distribution.width();
         let whole_stripes = request > 0 && self.distribution.unit().is_multiple_of(request);

@@ -15,7 +15,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Strips of so many bytes on the targets of these turns.
+    /// A pattern of strips, each the turn of its target and its number of bytes.
     fn new(strips: impl IntoIterator<Item = (u64, u64)>, width: u64) -> Pattern {
         let mut pattern = Pattern {
             period: 0,

@@ -26,7 +26,7 @@ pub(super) struct SeekCurve {
 }
 
 impl SeekCurve {
-    /// The curve of a disk with so many cylinders.
+    /// The curve of a disk with `cylinders` cylinders.
     pub(super) fn new(spec: &Disk, cylinders: u64) -> SeekCurve {
         let picoseconds = |time: headrace_spec::Seconds| time.0 * 1e12;
         let least = picoseconds(spec.track_to_track_seek);

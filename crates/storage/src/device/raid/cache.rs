@@ -103,7 +103,7 @@ impl Cache {
         size <= self.capacity
     }
 
-    /// Returns true if there is room to write so much now.
+    /// Returns true if there is room now for a write of `size` bytes.
     pub(super) fn has_room(&self, size: u64) -> bool {
         self.dirty + self.leaving + size <= self.capacity
     }

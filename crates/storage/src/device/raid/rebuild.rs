@@ -20,7 +20,7 @@ pub(super) struct Buffer {
     pub rest: Span,
 }
 
-/// Rebuilt chunks, chunks in progress, and the earliest start of the next.
+/// Rebuilt chunks, chunks that are being rebuilt, and the earliest start of the next.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
     pub member: u32,
@@ -35,7 +35,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// None if nothing is rebuilt of a member with so many bytes.
+    /// The progress of rebuilding a member of `capacity` bytes; None without a rebuild.
     pub(super) fn new(spec: &Rebuild, capacity: u64) -> Option<Progress> {
         Some(Progress {
             member: spec.disk?,

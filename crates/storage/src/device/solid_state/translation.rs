@@ -151,7 +151,7 @@ pub(super) struct Translation {
 }
 
 impl Translation {
-    /// A die for so many `logical` units, the first `filled` of them written in order.
+    /// A die for `logical` units, the first `filled` of them written in order.
     pub(super) fn new(units: u16, long: u16, logical: u64, filled: u64, spare: f64) -> Translation {
         let cells = logical.div_ceil(u64::from(units));
         let blocks = cells + ((cells as f64 * spare) as u64).max(LEAST_SPARE_BLOCKS);
@@ -570,7 +570,7 @@ mod tests {
     fn writes_in_order_are_hardly_amplified() {
         let measured = amplification(128, 500, 0.07, |n, logical| n % logical);
         assert!(measured < 1.03, "{measured}");
-        // With a unit in so many passed over, as a file's own index is.
+        // One unit in `every` is skipped, as a file's own index is.
         for every in [100, 1025, 33_000] {
             let next = |n: u64, logical: u64| (n + n / every) % (logical - logical % (every + 1));
             let measured = amplification(1536, 60, 0.07, next);

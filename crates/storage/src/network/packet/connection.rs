@@ -60,7 +60,7 @@ impl Connection {
         segments
     }
 
-    /// Data bytes of a segment that is not acknowledged, where a full one has so many.
+    /// Data bytes of an unacknowledged segment; `full` are those of a full one.
     pub fn bytes_of(&self, segment: u64, full: u64) -> u64 {
         let at = self.messages.partition_point(|it| it.end <= segment);
         match self.messages.get(at) {

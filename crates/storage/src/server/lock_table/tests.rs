@@ -74,7 +74,7 @@ fn readers_share_and_a_writer_waits_for_all_of_them() {
     assert!(granted(0, u64::MAX)(&reader[0]));
 }
 
-/// An object on whose first bytes so many clients have locks to write.
+/// An object on whose first bytes N clients hold write locks.
 fn held_by(clients: u32) -> Object {
     let locks = (0..clients).map(|it| lock(it, 1, true, it.into(), u64::from(it) + 1));
     Object {

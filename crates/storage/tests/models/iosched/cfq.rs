@@ -66,7 +66,7 @@ fn a_read_interrupts_writes() {
     assert_eq!(log.done.len(), 11);
 }
 
-/// Of writes that nobody waits for, a slice has sixteen at most.
+/// A slice has at most sixteen asynchronous writes.
 #[test]
 fn a_slice_of_writes_ends_after_sixteen() {
     let writes = (0..100).map(|n| (Span(n), write(1, n * MIB)));

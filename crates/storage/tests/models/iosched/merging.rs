@@ -38,8 +38,8 @@ fn a_batch_of_contiguous_writes_is_one_request() {
     }
 }
 
-/// What goes to new blocks and what goes to old ones become one request, which has as many new
-/// blocks as all of them, whichever comes first; each comes back with its own.
+/// Transfers to new and to old blocks become one request, in either order. The request has the
+/// new blocks of all its transfers; each transfer returns with its own.
 #[test]
 fn a_request_has_the_new_blocks_of_all_its_transfers() {
     let new = Transfer {
@@ -224,9 +224,8 @@ fn flushes_go_together() {
     }
 }
 
-/// What exceeds the limit of requests is not seen by the scheduler: here 128 are
-/// high, and of the low ones, which come later by falling address, each request
-/// that is done lets in one.
+/// The scheduler does not see requests beyond the limit of requests: here 128 are high.
+/// The low ones come later by falling address, and each completed request lets in one.
 #[test]
 fn the_scheduler_sees_so_many_requests() {
     let high = (1..128).map(|n| 1000 + n);

@@ -168,7 +168,7 @@ fn lower_classes_age() {
         (best_effort(7), idle()),
     ] {
         let service = |_: &Transfer, _: &mut Random<'_>| MILLISECOND;
-        // Of two that read on, one waits at any time.
+        // Two processes read on; one of them waits at any time.
         let first = [
             (Span::ZERO, with(high, read(1, 0))),
             (Span(1), with(high, read(3, 2 * FAR))),
@@ -231,8 +231,8 @@ fn other_schedulers_know_no_priorities() {
     }
 }
 
-/// What the kernel writes for a realtime process is in no hurry: its queue is that of
-/// its priority.
+/// Write-back for a realtime process is asynchronous: it is in the queue of the process's
+/// priority.
 #[test]
 fn asynchronous_requests_have_a_queue_for_each_priority() {
     for kind in [cfq(None), bfq(None), mq_deadline()] {

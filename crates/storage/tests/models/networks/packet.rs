@@ -65,11 +65,11 @@ fn slow_start_takes_a_round_trip_for_each_doubling() {
     let ways = 2 + 3 * 2 + 1 + 1;
     let latency = 10_000 * MICROSECOND;
     assert!(time > ways * latency, "{time}");
-    // What is sent takes a bit besides.
+    // Transmission adds a little to the latency.
     assert!(time < ways * latency + 200 * MICROSECOND, "{time}");
 }
 
-/// Of transfers that begin together at one port, all grains make the same time in all.
+/// Transfers that begin together at one port take the same total time at every grain.
 #[test]
 fn equal_transfers_through_one_port_share_it_at_every_grain() {
     // 64 KiB windows of eight: nothing is lost in 1 MB.

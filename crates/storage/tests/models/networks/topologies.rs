@@ -166,7 +166,7 @@ const LINE: &str = r#"network.topology={
 }"#;
 
 /// The textbook's line (Bertsekas and Gallager 1992, §6.5.2): a flow over both links is
-/// held back by the narrow one and leaves the rest of the wide one to another.
+/// limited by the narrow one and leaves the rest of the wide one to another.
 #[test]
 fn flows_over_a_line_of_switches_share_max_min() {
     let sets = [

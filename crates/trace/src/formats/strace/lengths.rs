@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) end: u64,
-    /// True if it is the length, or merely the furthest byte seen.
+    /// True if this is the file's length, false if it is the furthest byte seen.
     pub(super) exact: bool,
 }
 

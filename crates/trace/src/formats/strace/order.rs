@@ -146,7 +146,7 @@ mod tests {
         order.begin(10, 1);
         assert!(!order.put(record(20, 0)));
         assert!(!order.put(record(30, 0)));
-        assert_eq!(times(&mut order), []);
+        assert_eq!(times(&mut order), Vec::<i64>::new());
         assert!(!order.put(record(10, 0)));
         order.end(10, 1);
         assert_eq!(times(&mut order), [10, 20, 30]);

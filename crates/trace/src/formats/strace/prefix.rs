@@ -24,7 +24,7 @@ pub(super) struct Stamp {
     pub(super) kind: StampKind,
     /// Nanoseconds, by kind.
     pub(super) time_ns: i64,
-    /// True if it has no fraction of a second.
+    /// True if the timestamp has no fraction of a second.
     pub(super) whole: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Stamp {
 pub(super) enum StampKind {
     /// A number of seconds: since the epoch, or since the line before.
     Seconds {
-        /// True if it stands right-aligned in six columns, as -r prints it.
+        /// True if the number is right-aligned in six columns, as -r prints it.
         aligned: bool,
     },
     /// The time of day.

@@ -142,7 +142,7 @@ impl State {
         Some(name)
     }
 
-    /// The fork in progress whose child this new process may be.
+    /// The unfinished fork whose child this new process may be.
     ///
     /// A child can show before its parent's call has returned its number. As
     /// numbers are given out in ascending order, of several forks the first to

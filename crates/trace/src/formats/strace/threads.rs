@@ -21,7 +21,7 @@ pub(super) struct Group {
 }
 
 impl State {
-    /// strace says that it has attached to a process with so many threads.
+    /// Records strace's message that it has attached to a process with `threads` threads.
     pub(super) fn attach(&mut self, number: u32, threads: u32, before_any_line: bool) {
         if before_any_line {
             let unseen = threads.saturating_sub(1);

@@ -18,8 +18,8 @@ fn shared(sharing: Sharing, amount: u32) -> OperationMix {
     }
 }
 
-/// Lets processes ask in an arbitrary order until nobody has anything to do, or so many
-/// operations are asked; what each asked, by process, and who waits then.
+/// Lets processes ask in an arbitrary order until none has anything to do, or `most`
+/// operations are asked. Returns what each process asked, and who waits then.
 fn driven(
     application: &mut OperationMixApplication,
     order: u64,

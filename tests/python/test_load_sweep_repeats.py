@@ -1,4 +1,4 @@
-"""Ladders measured several times over, and what each of their steps tells."""
+"""Load sweeps measured with repetitions, and the figures of their steps."""
 
 import io
 import json
@@ -77,7 +77,7 @@ def test_a_step_has_the_figures_of_a_measurement(
     load_sweep = measure.load_sweep(load.at, below, rates=[100, 200], repeats=repeats)
     single = measure.measure(load.at(100), below).document
     for step in load_sweep.document["steps"]:
-        # All of it but what the ladder says once, and the end, which is the ladder's.
+        # All of it but what the load sweep says once, and the end, which is the load sweep's.
         once = {"kind", "scenario", "seed", "version", "calls", "load", "phases", "stop"}
         once.add("environment")
         assert single.keys() - once <= step.keys()
@@ -98,7 +98,7 @@ def test_a_step_has_the_figures_of_a_measurement(
     assert max(map(len, shown(load_sweep.document).splitlines())) <= 100
 
 
-def test_whole_ladders_are_repeated_and_their_figures_have_intervals(
+def test_whole_sweeps_are_repeated_and_their_figures_have_intervals(
     load: measure.MixedLoad, below: Path
 ) -> None:
     watched = Watched()
@@ -144,7 +144,7 @@ def test_loads_that_were_found_are_those_of_every_repeat(
 
 
 @pytest.mark.parametrize("from_store", [False, True])
-def test_a_ladder_goes_on_with_the_right_repeat(
+def test_a_load_sweep_goes_on_with_the_right_repeat(
     from_store: bool, load: measure.MixedLoad, below: Path
 ) -> None:
     from headrace.measure.resume import read_earlier
@@ -157,7 +157,7 @@ def test_a_ladder_goes_on_with_the_right_repeat(
     assert "Interrupted: partial" in shown(broken.document)
     # The whole repeats are what the store takes for samples.
     assert len(broken.document["repetitions"]) == 1
-    file = below.parent / "ladder.json"
+    file = below.parent / "sweep.json"
     broken.save(file)
     resumed = read_earlier(f"results:{broken.keep()}" if from_store else str(file))
     watched = Watched()
@@ -198,7 +198,7 @@ def test_tables_that_were_not_saved_or_are_damaged(load: measure.MixedLoad, belo
             measure.load_sweep(load.at, below, rates=[100], resumed=saved | {"histograms": damaged})
 
 
-def test_a_ladder_of_clients_has_intervals_too(load: measure.MixedLoad, below: Path) -> None:
+def test_a_load_sweep_of_clients_has_intervals_too(load: measure.MixedLoad, below: Path) -> None:
     watched = Watched()
     load_sweep = measure.client_sweep(
         load.with_processes, below, [1, 2], warm_up=0.0, repeats=3, watch=watched
@@ -229,17 +229,17 @@ def test_a_ladder_of_clients_has_intervals_too(load: measure.MixedLoad, below: P
 def test_steps_are_catalogued_by_operation(
     store: Store, load: measure.MixedLoad, below: Path
 ) -> None:
-    ladders = [
+    sweeps = [
         measure.load_sweep(load.at, below, rates=rates, repeats=2)
         for rates in ([100, 200], [200, 400])
     ]
     names = ("series", "counters", "histograms")
     ids = [
         store.add(it.document, {name: getattr(it, name) for name in names}, kind="load-sweep")
-        for it in ladders
+        for it in sweeps
     ]
     found = store.step_figures([ids[0]])
-    step = ladders[0].document["steps"][1]
+    step = sweeps[0].document["steps"][1]
     asked = {"step": "200/s", "operation": "read"}
     for number, of_it in enumerate([step, *step["repetitions"]]):
         figures = found.filter(repetition=number, **asked)
@@ -253,7 +253,7 @@ def test_steps_are_catalogued_by_operation(
     assert by_operation(kept, "200/s", "service")["read"][1] == step["latency"]["read"]["p99"]
     # Lists of results stay short.
     assert "read" not in store.figures([ids[0]])["operation"].to_list()
-    # Whole ladders are compared by their repeats, and a step by its operations.
+    # Whole load sweeps are compared by their repeats, and a step by its operations.
     both = store.compare(ids).table.filter(operation="200/s", figure="operations_per_s")
     assert both["samples"].to_list() == [2, 2]
     one = store.compare(ids, step="200/s").table.filter(operation="read", figure="response_p99_s")
@@ -263,13 +263,13 @@ def test_steps_are_catalogued_by_operation(
     assert store.shown(ids[0], "200/s")["step"] == step
     with pytest.raises(StoreError, match="expected 100/s, 200/s"):
         store.shown(ids[0], "400/s")
-    # Percentiles of several ladders are of all their operations at the step.
-    for version, it in (("0.0.1", ladders[0]), ("0.0.1", ladders[1]), ("0.0.2", ladders[0])):
+    # Percentiles of several load sweeps are of all their operations at the step.
+    for version, it in (("0.0.1", sweeps[0]), ("0.0.1", sweeps[1]), ("0.0.2", sweeps[0])):
         tables = {name: getattr(it, name) for name in names}
         store.add(it.document | {"version": version}, tables, kind="load-sweep")
     together = store.compare(name="mix", by="version", step="200/s").table
     p99 = together.filter(group="0.0.1", operation="read", figure="response_p99_s")
-    all_of_it = pl.concat([it.histograms for it in ladders])
+    all_of_it = pl.concat([it.histograms for it in sweeps])
     assert p99["value"].to_list() == [by_operation(all_of_it, "200/s", "response")["read"][1]]
     store.remove(ids[0])
     assert store.step_figures([ids[1]]).height > 0
@@ -294,7 +294,7 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
     assert hr.store.open().list()["calls"].to_list() == ["posix"]
 
 
-def test_what_a_ladder_has_stays_when_less_is_asked_for(
+def test_what_a_load_sweep_has_stays_when_less_is_asked_for(
     load: measure.MixedLoad, below: Path
 ) -> None:
     before = measure.load_sweep(load.at, below, rates=[100, 200], repeats=3)
@@ -317,7 +317,7 @@ def test_what_a_ladder_has_stays_when_less_is_asked_for(
             kept = getattr(it, name).filter(pl.col("step") != "50/s")
             assert kept.equals(getattr(before, name))
     assert more.document["stop"]["reason"] == "done"
-    # The whole ladder that was there is still gone on with.
+    # The whole load sweep that was there is still gone on with.
     watched = Watched()
     measure.load_sweep(
         load.at, below, rates=[50, 100, 200], repeats=2, watch=watched, resumed=more.saved()
@@ -325,7 +325,7 @@ def test_what_a_ladder_has_stays_when_less_is_asked_for(
     assert watched.steps == ["50 operations/s, repeat 2 of 2"]
 
 
-def test_what_a_ladder_of_clients_has_stays_when_less_is_asked_for(
+def test_what_a_load_sweep_of_clients_has_stays_when_less_is_asked_for(
     load: measure.MixedLoad, below: Path
 ) -> None:
     options: dict[str, Any] = {"warm_up": 0.0}
@@ -348,7 +348,7 @@ def test_loads_of_other_processes_are_not_gone_on_with(
 
 
 @pytest.mark.parametrize("of", ["loads", "clients"])
-def test_a_first_ladder_that_was_broken_off_is_no_whole_one(
+def test_a_first_load_sweep_that_was_broken_off_is_no_whole_one(
     of: str, load: measure.MixedLoad, below: Path
 ) -> None:
     options: dict[str, Any] = {"repeats": 2, "watch": Watched(3)}
@@ -370,7 +370,7 @@ def test_bytes_of_repeats_are_sums(load: measure.MixedLoad, below: Path) -> None
     assert step["cache"]["asked_bytes"] == step["operations"]["read"]["bytes"]
 
 
-def test_curves_of_several_ladders_are_in_one_figure(load: measure.MixedLoad, below: Path) -> None:
+def test_curves_of_several_sweeps_are_in_one_figure(load: measure.MixedLoad, below: Path) -> None:
     first = measure.load_sweep(load.at, below, rates=[50, 100]).keep(labels={"disk": "old"})
     second = measure.load_sweep(load.at, below, rates=[50, 100]).keep()
     plots = below.parent / "plots"

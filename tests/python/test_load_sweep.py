@@ -1,4 +1,4 @@
-"""Ladders of loads: which loads are tried, where the knee is, and the command."""
+"""Load sweeps: which loads are measured, where the knee is, and the command."""
 
 import json
 import math

@@ -1,0 +1,19 @@
+/* Reads a mapped file of 24 MiB repeatedly; run it with less memory than that. Limit: memory. */
+
+#include "program.h"
+#include <sys/mman.h>
+
+int main(int count, char **arguments)
+{
+    enter(count, arguments);
+    long size = 24 * MIB;
+    int file = uncached_file("mapped", size, O_RDONLY);
+    double end = now() + seconds_of(count, arguments);
+    char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        return 1;
+    volatile long sum = 0;
+    for (long at = 0; now() < end; at = (at + 4096) % size)
+        sum += memory[at];
+    return 0;
+}

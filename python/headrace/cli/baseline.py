@@ -1,0 +1,202 @@
+"""`headrace baseline`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headrace.cli.bench.micro import AsJson, Output
+from headrace.cli.bench.options import BelowDirectory, Plot
+from headrace.cli.bench.sizes import size
+from headrace.cli.screen import show as show_tables
+from headrace.cli.screen import steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.exit_codes import report_failure
+from headrace.file_formats import FileFormat
+from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
+from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    from headrace.profile.baseline import Baseline
+
+
+def baseline(
+    directory: BelowDirectory,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="SIZE",
+            help="Size of the file of the device figures; by default one written in some seconds.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take about 10 s instead of 60 s; less precise.")
+    ] = False,
+    peer: Annotated[
+        str | None,
+        typer.Option(
+            "--peer",
+            metavar="HOST:PORT",
+            help="Also measure the network to a host where headrace bench net answer listens.",
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            "--machine",
+            metavar="FILE",
+            help="Use a machine that headrace calibrate saved, in place of the coarse one.",
+        ),
+    ] = None,
+    save_machine: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-machine",
+            metavar="FILE",
+            help="Save the simulated machine as a file that scenarios name as their system.",
+        ),
+    ] = None,
+    saved: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="RESULT",
+            help="Measure nothing: import saved results of bench disk, sweep or net, by file or"
+            " results:ID; can be repeated.",
+        ),
+    ] = None,
+    stored_one: Annotated[
+        bool,
+        typer.Option(
+            "--show",
+            help="Measure nothing: show the newest baseline in the store, and what has changed"
+            " since.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    output: Output = None,
+    plot: Plot = None,
+    label: Labels = None,
+    stored: Stored = True,
+) -> int:
+    """Measure what this machine and a directory can do.
+
+    It writes, reads and removes files below DIR, as benchmarks do. With --show the status is 1 if
+    there is no baseline of this host and file system, or if it is out of date.
+    """
+    from headrace.profile.baseline import import_baseline, measure_baseline
+
+    labels = check_labels(label or [], stored)
+    given = {
+        "--file": file is not None,
+        "--quick": quick,
+        "--peer": peer is not None,
+        "--token": token is not None,
+    }
+    if saved:
+        _refuse("--from", given | {"--machine": machine is not None})
+    if stored_one:
+        _refuse(
+            "--show",
+            given
+            | {"--machine": machine is not None, "--from": bool(saved), "--label": bool(label)},
+        )
+    check_apart(
+        {"--output": output, "--save-machine": save_machine, "--plot": plot}, {"--machine": machine}
+    )
+    if output is not None:
+        check_writable(output, FileFormat.JSON)
+    if save_machine is not None:
+        check_writable(save_machine, FileFormat.TOML)
+    if plot is not None:
+        check_directory(plot)
+    if stored_one:
+        return _show_stored(directory, as_json, output, plot, save_machine)
+    if saved:
+        found = import_baseline(directory, saved)
+    else:
+        with steps("baseline") as on_progress:
+            found = measure_baseline(
+                directory,
+                file=None if file is None else size(file),
+                quick=quick,
+                peer=peer,
+                token=token,
+                machine=machine,
+                on_progress=on_progress,
+            )
+    identifier = save_to_store(lambda: found.keep(labels)) if stored else None
+    _print(found, as_json, {}, identifier)
+    _write(found, output, plot, save_machine)
+    return 0
+
+
+def _refuse(option: str, others: Mapping[str, bool]) -> None:
+    """Raise ValueError if an option is given together with one that it makes useless."""
+    for name, is_given in others.items():
+        if is_given:
+            raise ValueError(f"{option}: measures nothing: expected no {name}")
+
+
+def _show_stored(
+    directory: Path,
+    as_json: bool,
+    output: Path | None,
+    plot: Path | None,
+    save_machine: Path | None,
+) -> int:
+    from headrace.profile.baseline import Baseline
+
+    found = Baseline.find(directory)
+    if found is None:
+        return report_failure(
+            f"{directory}: no baseline of this host and file system is in the store: headrace"
+            f" baseline {directory} measures one",
+            1,
+        )
+    changes, note = found.outdated(directory), found.age_note()
+    _print(found, as_json, {"outdated": changes, "note": note}, found.id)
+    if not as_json:
+        from headrace.report import baseline_tables
+
+        show_tables(baseline_tables.state(changes, note))
+    _write(found, output, plot, save_machine)
+    return 1 if changes else 0
+
+
+def _print(
+    found: "Baseline", as_json: bool, more: Mapping[str, Any], identifier: str | None
+) -> None:
+    document = found.document()
+    if as_json:
+        print(json.dumps({**document, **more, "id": identifier}, allow_nan=False, indent=2))
+        return
+    from headrace.report import baseline_tables
+
+    if identifier is not None:
+        print(plain_line(f"in the store: {identifier}"))
+    show_tables(baseline_tables.baseline(document))
+
+
+def _write(
+    found: "Baseline", output: Path | None, plot: Path | None, save_machine: Path | None
+) -> None:
+    """Write the files that were asked for. Raises ValueError if there is no machine."""
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_baseline(plot, found.document())
+    if output is not None:
+        from headrace.host import this_host
+
+        save_json(output, found.document() | {"host": this_host()})
+    if save_machine is not None:
+        with atomic_file(save_machine) as partial:
+            partial.write_text(found.machine(), encoding="utf-8")

@@ -1,0 +1,34 @@
+"""`headrace profile`: profiles of applications."""
+
+import typer
+
+from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.profile import record, report
+
+
+class ProfileGroup(DefaultCommandGroup):
+    """`profile -- COMMAND` is `profile record -- COMMAND`. A program with the name of a command of
+    this group is written after `--`."""
+
+    default = "record"
+
+
+app = typer.Typer(
+    cls=ProfileGroup,
+    help=(
+        "Profile an application: its limit in each phase, and what helps. headrace profile --"
+        " COMMAND is headrace profile record -- COMMAND; see headrace profile record --help."
+    ),
+    no_args_is_help=True,
+    subcommand_metavar="-- COMMAND [ARGS]...",
+)
+
+app.command(ProfileGroup.default, context_settings={"allow_interspersed_args": False})(
+    record.record
+)
+app.command("report")(report.report)
+
+
+@app.callback()
+def profile() -> None:
+    """Profile applications."""

@@ -1,0 +1,265 @@
+"""`headrace profile record`."""
+
+import errno
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace import exit_codes, ranks
+from headrace.cli.profile.report import write_files
+from headrace.cli.screen import ProgressLines, show, steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.exit_codes import report_failure
+from headrace.files import atomic_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from headrace.profile.document import Profile
+
+
+class Capture(StrEnum):
+    """Methods that capture the file operations of a program."""
+
+    NONE = "none"
+    STRACE = "strace"
+    TRACEFS = "tracefs"
+    AUTO = "auto"
+
+
+def record(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND", help="Program to profile, and its arguments.", show_default=False
+        ),
+    ] = None,
+    pid: Annotated[
+        int | None,
+        typer.Option(
+            "--pid", metavar="PID", help="Watch a running process and its descendants to its end."
+        ),
+    ] = None,
+    pid_name: Annotated[
+        str | None,
+        typer.Option(
+            "--pid-name",
+            metavar="NAME",
+            help="Watch all processes with a name, and their descendants, to their end.",
+        ),
+    ] = None,
+    cgroup: Annotated[
+        Path | None,
+        typer.Option(
+            "--cgroup", metavar="PATH", help="Watch the processes of a control group (version 2)."
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            metavar="S",
+            help="Watch for a span of time; without another option, the whole system.",
+        ),
+    ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--again", metavar="DIR", help="Evaluate the recording in a directory once more."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="New directory for the profile; by default NAME.profile in the current one.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the application.")
+    ] = None,
+    interval: Annotated[
+        float,
+        typer.Option("--interval", metavar="S", help="Seconds between two samples; 0.1 or more."),
+    ] = 1.0,
+    capture: Annotated[
+        Capture | None,
+        typer.Option("--capture", help="Method that captures the program's file operations."),
+    ] = None,
+    directory: Annotated[
+        Path,
+        typer.Option(
+            "--directory", metavar="DIR", help="Directory whose baseline the figures refer to."
+        ),
+    ] = Path(),
+    machine: Annotated[
+        Path | None,
+        typer.Option("--machine", metavar="FILE", help="Machine file for predictions."),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules", metavar="FILE", help="File that changes thresholds of the verdicts' rules."
+        ),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html and report.pdf.")
+    ] = True,
+    advice: Annotated[
+        bool, typer.Option("--advice/--no-advice", help="Predict the gain of changes.")
+    ] = True,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON document; the program's own output then goes to standard error.",
+        ),
+    ] = False,
+    stored: Stored = True,
+    labels: Labels = None,
+) -> int:
+    """Sample a program or running processes, and evaluate them.
+
+    Options after the program's name are the program's own. The exit status is that of the program.
+    """
+    known_labels = check_labels(labels or [], stored)
+    if machine is not None and not machine.is_file():
+        raise FileNotFoundError(errno.ENOENT, "No such machine file", str(machine))
+
+    def evaluate(recorded: Path) -> int:
+        profile, samples = _evaluate(recorded, machine, directory, rules, advice)
+        _finish(profile, samples, recorded, as_json, stored, known_labels)
+        if report:
+            write_files(recorded)
+        return 0
+
+    if again is not None:
+        if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
+            raise ValueError("--again runs and watches nothing: leave the other options out")
+        return evaluate(again)
+    from headrace.profile.program import CannotStart
+    from headrace.profile.recorder import Request
+    from headrace.profile.recorder import record as record_profile
+
+    request = Request(
+        command=command or (),
+        pid=pid,
+        pid_name=pid_name,
+        cgroup=cgroup,
+        seconds=seconds,
+        interval_s=interval,
+        name=name,
+        output=output,
+        directory=directory,
+        capture=_method(capture, bool(command)),
+        stdout=sys.stderr.fileno() if as_json else None,
+    )
+    try:
+        with _watching(not command, seconds) as on_sample:
+            done = record_profile(request, on_sample)
+    except CannotStart as error:
+        return report_failure(str(error), error.status)
+    if not ranks.current().first:
+        return done.status
+    print(f"recorded in {done.directory}", file=sys.stderr)
+    # The status of a program that failed comes before that of the evaluation.
+    failed = exit_codes.run(lambda: evaluate(done.directory))
+    return done.status or failed
+
+
+def _method(capture: Capture | None, starts: bool) -> str:
+    """Return the method of a capture; by default `auto` where a program is started.
+
+    Raises ValueError if it does not work here.
+    """
+    from headrace.profile.capture import choose
+
+    if capture is None:
+        capture = Capture.AUTO if starts else Capture.NONE
+    return choose(capture.value).name
+
+
+@contextmanager
+def _watching(shown: bool, seconds: float | None) -> Iterator[Callable[[float], None] | None]:
+    """Yield a callback that shows how far a watch is. A program has the terminal for itself."""
+    if not shown:
+        yield None
+        return
+    lines = ProgressLines("profile")
+    whole = "" if seconds is None else f" of {seconds:,.0f} s"
+    first = True
+
+    def report(now_s: float) -> None:
+        nonlocal first
+        if first and ranks.current().first:
+            end = "" if seconds is None else f" for {seconds:,g} s"
+            print(f"watching{end}; Ctrl-C ends it", file=sys.stderr)
+        first = False
+        lines.write(lambda: f"{now_s:,.0f} s{whole} sampled")
+
+    yield report
+
+
+def _evaluate(
+    recorded: Path,
+    machine: Path | None,
+    baseline_directory: Path,
+    rules: Path | None,
+    advice: bool,
+) -> "tuple[Profile, pl.DataFrame]":
+    """Return the profile of a recording, and the samples' figures."""
+    from headrace.profile.analysis import analyse, samples_table
+
+    with steps("evaluate the profile") as on_progress:
+        profile = analyse(
+            recorded,
+            machine=machine,
+            baseline_directory=baseline_directory,
+            rules=rules,
+            advice=advice,
+            on_progress=on_progress,
+        )
+        return profile, samples_table(recorded, profile.hosts)
+
+
+def _finish(
+    profile: "Profile",
+    samples: "pl.DataFrame",
+    recorded: Path,
+    as_json: bool,
+    stored: bool,
+    labels: dict[str, str],
+) -> None:
+    """Save and print a profile."""
+    from headrace.profile import document
+    from headrace.profile.analysis import stored_document
+    from headrace.report.profile_tables import profile as usage_tables
+    from headrace.report.verdict_tables import verdict_tables
+
+    text = document.to_json(profile)
+    with atomic_file(recorded / document.FILE) as partial:
+        partial.write_bytes(text + b"\n")
+    identifier = None
+    if stored:
+        from headrace import store
+
+        made = stored_document(profile)
+        tables = {"samples": samples}
+        identifier = save_to_store(
+            lambda: store.open().add(made, tables, kind="profile", labels=labels)
+        )
+    if as_json:
+        print(text.decode())
+        return
+    if identifier is not None:
+        print(f"in the store: {identifier}")
+    stored_form = stored_document(profile)
+    show(usage_tables(stored_form))
+    show(verdict_tables(stored_form))

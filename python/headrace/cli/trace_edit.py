@@ -1,0 +1,190 @@
+"""`headrace trace convert`, `cut`, `scale` and `anonymise`."""
+
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headrace.cli.screen import records
+from headrace.cli.trace_options import (
+    AsJson,
+    Source,
+    SourceFormat,
+    Target,
+    TargetFormat,
+    check_target,
+    show_skipped,
+    warn_if_empty,
+)
+from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    from headrace.trace import Imported
+
+
+def convert(
+    source: Source,
+    target: Target,
+    format: SourceFormat = None,
+    to_format: TargetFormat = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a trace in any known format and write it in another."""
+    from headrace import trace as traces
+
+    check_target(source, target, to_format)
+    with records("trace convert") as on_progress:
+        made = traces.import_trace(source, target, format, to_format, on_progress)
+    _print(source, target, made, as_json)
+
+
+def cut(
+    source: Source,
+    target: Target,
+    from_s: Annotated[
+        float | None,
+        typer.Option("--from", help="Keep calls that start at this second of the trace or later."),
+    ] = None,
+    to_s: Annotated[
+        float | None, typer.Option("--to", help="Keep calls that start before this second.")
+    ] = None,
+    process: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep processes whose name matches this pattern; can be repeated."),
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option(help="Keep files whose name matches this pattern; can be repeated."),
+    ] = None,
+    operations: Annotated[
+        str | None,
+        typer.Option(help="Keep these operations, with commas between them."),
+    ] = None,
+    format: SourceFormat = None,
+    to_format: TargetFormat = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the part of a trace that meets all given conditions.
+
+    Times of the new trace count from --from. In patterns, * matches any text and ? any letter.
+    """
+    from headrace import trace as traces
+
+    chosen = [it.strip() for it in operations.split(",")] if operations is not None else []
+    selection = traces.Selection(
+        from_s, to_s, tuple(process or ()), tuple(file or ()), tuple(chosen)
+    )
+    if selection == traces.Selection():
+        raise ValueError(
+            "no condition is given: expected --from, --to, --process, --file or --operations"
+        )
+    check_target(source, target, to_format)
+    with records("trace cut") as on_progress:
+        made, left_out = traces.cut_trace(source, target, selection, format, to_format, on_progress)
+    _print(source, target, made, as_json, {"left_out": left_out})
+
+
+def scale(
+    source: Source,
+    target: Target,
+    time: Annotated[
+        str, typer.Option(help="Factor on the times between the starts of calls.")
+    ] = "1",
+    size: Annotated[str, typer.Option(help="Factor on offsets and sizes.")] = "1",
+    processes: Annotated[int, typer.Option(help="Number of copies of each process.")] = 1,
+    share_files: Annotated[
+        bool, typer.Option("--share-files", help="Let all copies use the same files.")
+    ] = False,
+    format: SourceFormat = None,
+    to_format: TargetFormat = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a trace with scaled times, sizes or numbers of processes.
+
+    Durations of calls stay. Copy n has processes NAME+n, and its files below /copy-n.
+    """
+    from headrace import trace as traces
+
+    factors: dict[str, Any] = {
+        "time": _factor("--time", time, traces.factor),
+        "size": _factor("--size", size, traces.factor),
+    }
+    check_target(source, target, to_format)
+    with records("trace scale") as on_progress:
+        made = traces.scale_trace(
+            source,
+            target,
+            copies=processes,
+            shared=share_files,
+            format=format,
+            target_format=to_format,
+            on_progress=on_progress,
+            **factors,
+        )
+    _print(source, target, made, as_json)
+
+
+def anonymise(
+    source: Source,
+    target: Target,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HEADRACE_TRACE_KEY",
+            help="Secret on which the new names depend; by default a random one, not saved.",
+        ),
+    ] = None,
+    keep_extensions: Annotated[
+        bool, typer.Option("--keep-extensions", help="Keep the extensions of file names.")
+    ] = False,
+    format: SourceFormat = None,
+    to_format: TargetFormat = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a trace with other names of files and processes.
+
+    Each component of a name is replaced, so that the tree of directories stays. Times and sizes
+    stay.
+    """
+    from headrace import trace as traces
+
+    check_target(source, target, to_format)
+    with records("trace anonymise") as on_progress:
+        made = traces.anonymise_trace(
+            source,
+            target,
+            secrets.token_hex() if key is None else key,
+            keep_extensions=keep_extensions,
+            format=format,
+            target_format=to_format,
+            on_progress=on_progress,
+        )
+    _print(source, target, made, as_json)
+
+
+def _factor(option: str, text: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ValueError(f"{option} {text!r}: {error}") from None
+
+
+def _print(
+    source: Path,
+    target: Path,
+    made: "Imported",
+    as_json: bool,
+    more: dict[str, int] | None = None,
+) -> None:
+    warn_if_empty(source, made.records + (more or {}).get("left_out", 0))
+    if as_json:
+        figures = {"records": made.records, **(more or {}), "skipped": made.skipped}
+        document = {"source": str(source), "target": str(target), **figures}
+        print(json.dumps(document, allow_nan=False, indent=2))
+        return
+    left = f", {more['left_out']:,} left out" if more else ""
+    print(plain_line(f"{target}: {made.records:,} records{left}"))
+    show_skipped(made.skipped)

@@ -1,0 +1,73 @@
+"""`headrace trace replay`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.bench.run import measure_and_print
+from headrace.cli.store_options import Labels, Stored
+from headrace.cli.trace_options import AsJson
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The trace to replay; a file.")],
+    directory: BelowDirectory,
+    timed: Annotated[
+        bool,
+        typer.Option("--timed", help="Make each call at its recorded time, not when it can be."),
+    ] = False,
+    scale: Annotated[
+        float, typer.Option(min=0, help="With --timed: factor on the recorded times.")
+    ] = 1.0,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="Number of repetitions, each with new files."),
+    ] = None,
+    as_json: AsJson = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
+    ] = None,
+    label: Labels = None,
+    stored: Stored = True,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+    ] = True,
+) -> int:
+    """Replay a trace for real in a new directory of DIR.
+
+    The directory is removed at the end. It is the same as headrace bench run of a workload of kind
+    trace, and the result is that of a benchmark.
+    """
+    if scale != 1.0 and not timed:
+        raise ValueError(f"--scale {scale}: expected --timed with it")
+    if str(trace) == "-" or (trace.exists() and not trace.is_file()):
+        raise ValueError(f"{trace}: a replay reads its trace more than once: expected a file")
+    trace.open("rb").close()
+    scenario = {
+        "name": f"replay of {trace.name}",
+        "file": str(trace.resolve()),
+        "replay": "timed" if timed else "closed",
+    }
+    # JSON's quotes and escapes are TOML's.
+    name, file, mode = (json.dumps(it, ensure_ascii=False) for it in scenario.values())
+    text = f"""name = {name}
+[[workload]]
+kind = "trace"
+file = {file}
+replay = {mode}
+scale = {float(scale)!r}
+"""
+    return measure_and_print(
+        text,
+        directory,
+        repeats=repeats,
+        as_json=as_json,
+        output=output,
+        label=label,
+        stored=stored,
+        show_progress=show_progress,
+    )

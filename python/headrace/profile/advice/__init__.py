@@ -1,0 +1,76 @@
+"""Advice: changes that follow from a verdict, ranked by the gain that a simulation predicts.
+
+To add a change, write a file with a `Change` and add it to `CHANGES`.
+"""
+
+from collections.abc import Callable
+
+from headrace.profile.advice import (
+    block_io,
+    devices,
+    fewer_files,
+    fewer_syncs,
+    larger_requests,
+    overlap,
+    parallel_requests,
+    processors,
+    separate_disks,
+)
+from headrace.profile.advice.change import Change, Context
+from headrace.profile.document import Advice
+from headrace.profile.prediction import Case, Outcome, simulate
+
+CHANGES: list[Change] = [
+    block_io.CHANGE,
+    larger_requests.CHANGE,
+    overlap.CHANGE,
+    parallel_requests.CHANGE,
+    fewer_syncs.CHANGE,
+    fewer_files.CHANGE,
+    processors.PARALLEL_COMPUTING,
+    processors.FASTER_PROCESSOR,
+    processors.MORE_MEMORY,
+    separate_disks.CHANGE,
+    devices.STRIPING,
+    devices.FASTER_DEVICE,
+    devices.LOW_LATENCY,
+]
+
+LEAST_GAIN = 0.05
+"""Smallest predicted gain that is worth an advice."""
+
+
+def advise(
+    case: Case,
+    context: Context,
+    on_progress: Callable[[int, int, str], object] | None = None,
+) -> tuple[list[Advice], Outcome, list[str]]:
+    """Simulate a phase as it is, and with each change that its verdict suggests.
+
+    Returns the advice with a predicted gain above `LEAST_GAIN`, the largest first. Returns also
+    the outcome without a change, and the changes that could not be simulated, with reasons.
+    """
+    tried = [it for it in CHANGES if context.verdict in it.verdicts]
+    applied = [(it, changed) for it in tried if (changed := it.apply(case, context)) is not None]
+    first, *outcomes = simulate([case, *(changed.case for _, changed in applied)], on_progress)
+    advice, failed = [], []
+    for (change, changed), outcome in zip(applied, outcomes, strict=True):
+        if outcome.error is not None:
+            failed.append(f"{change.name}: {outcome.error}")
+            continue
+        if outcome.seconds <= 0 or first.error is not None:
+            continue
+        gain = first.seconds / outcome.seconds - 1
+        if gain > LEAST_GAIN:
+            advice.append(
+                Advice(
+                    change=change.name,
+                    predicted_gain=gain,
+                    description=changed.description,
+                    source=change.source,
+                    kind=change.kind,
+                    scenario=outcome.scenario,
+                )
+            )
+    advice.sort(key=lambda it: -it.predicted_gain)
+    return advice, first, failed

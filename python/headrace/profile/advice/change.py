@@ -1,0 +1,38 @@
+"""A change of a program or a machine, whose gain is simulated."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from headrace.profile.document import Verdict
+from headrace.profile.prediction import Case
+
+
+@dataclass(frozen=True)
+class Context:
+    """Facts of a phase that a change may need."""
+
+    verdict: Verdict
+    cores: int
+    baseline: Mapping[str, float]
+    """Figures of the baseline by name, in SI units; empty without a baseline."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A case with a change, and the change in words."""
+
+    case: Case
+    description: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change that is tried for phases with certain verdicts."""
+
+    name: str
+    kind: Literal["software", "hardware"]
+    verdicts: frozenset[Verdict]
+    apply: Callable[[Case, Context], Changed | None]
+    """Returns the case with the change, or None where it does not apply."""
+    source: str

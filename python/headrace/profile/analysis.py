@@ -1,0 +1,249 @@
+"""Evaluate a recording: its figures, phases, verdicts and advice."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from headrace.profile import recording
+from headrace.profile.baseline import Baseline
+from headrace.profile.capture import METHODS, start_time
+from headrace.profile.characterise import characterise
+from headrace.profile.document import Profile, Usage
+from headrace.profile.header import SAMPLES, Header
+from headrace.profile.machine_model import machine_of
+from headrace.profile.paced_trace import read_paced, with_gaps
+from headrace.profile.phase_advice import Application, advise_phase
+from headrace.profile.rules import load_rules
+from headrace.profile.tracer_cost import tracer_cost
+from headrace.profile.verdict import judge, overall
+from headrace.profile.workload_fit import fit
+from headrace.store import StoreFailure
+
+STEPS = 5
+OnProgress = Callable[[int, int, str], None]
+"""Gets the steps done, their number, and the name of the next one."""
+PER_CORE = r"^cpu\.\d+\."
+
+
+def analyse(
+    directory: str | Path,
+    *,
+    machine: str | Path | None = None,
+    baseline_directory: str | Path | None = None,
+    rules: Path | None = None,
+    advice: bool = True,
+    on_progress: OnProgress | None = None,
+) -> Profile:
+    """Return the profile of a recording: phases, verdicts, evidence and advice.
+
+    Parameters:
+        directory: The profile directory.
+        machine: Machine file or scenario for predictions; by default the baseline's machine.
+        baseline_directory: Directory whose baseline counts.
+        rules: File that changes rules of verdicts.
+        advice: Whether to predict the gain of changes.
+        on_progress: Gets the steps done.
+
+    Raises:
+        OSError: if there is no recording.
+        ValueError: if the recording, the trace, a rule or the machine is invalid.
+    """
+    directory = Path(directory)
+    report = on_progress or (lambda *_: None)
+    header = recording.read_header(directory)
+    applied = load_rules(rules)
+    # Before anything is evaluated: it may be wrong.
+    chosen_machine = None if machine is None else machine_of(Path(machine))
+    profile = Profile(
+        version=header.version,
+        name=header.name,
+        command=header.command,
+        started=header.started,
+        duration_s=header.duration_s or 0.0,
+        exit_status=header.exit_status,
+        interval_s=header.interval_s,
+        hosts=header.hosts,
+        verdict=None,
+        phases=[],
+        samples=SAMPLES,
+        environment=header.environment,
+    )
+    report(0, STEPS, "samples")
+    rates = _add_usage(profile, directory, header)
+    baseline = _baseline(profile, baseline_directory)
+    report(1, STEPS, "trace")
+    records = _trace(profile, directory, header)
+    report(2, STEPS, "characteristics of the trace")
+    if records is not None and profile.trace is not None:
+        _add_characteristics(profile, directory / profile.trace)
+    report(3, STEPS, "phases")
+    if rates.height:
+        profile.phases = judge(rates, baseline, applied, trace=records)
+        profile.verdict = overall(profile.phases)
+    if advice and records is not None and profile.phases:
+        _add_advice(profile, records, rates, baseline, chosen_machine, report)
+    return profile
+
+
+def _add_usage(profile: Profile, directory: Path, header: Header) -> pl.DataFrame:
+    """Add the figures of all hosts. Returns the rates of the first."""
+    first = pl.DataFrame()
+    for number, host in enumerate(header.hosts):
+        frame = recording.rates(directory, host)
+        first = frame if number == 0 else first
+        profile.usage[host] = usage_of(frame)
+        if header.duration_s is None and frame.height:
+            last = float(frame["to_s"].max())  # type: ignore[arg-type]
+            profile.duration_s = max(profile.duration_s, last)
+    if header.duration_s is None:
+        profile.notes.append("the recording was interrupted: its end is that of the last sample")
+    if len(header.hosts) > 1:
+        profile.notes.append(
+            f"verdicts are those of the first host, {header.hosts[0]}; figures are of all hosts"
+        )
+    return first
+
+
+def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None:
+    """Return the baseline of a directory, and note in the profile what is wrong with it."""
+    if directory is None:
+        return None
+    try:
+        found = Baseline.find(directory)
+    except (OSError, ValueError, StoreFailure) as error:
+        profile.notes.append(f"no baseline can be read: {error}")
+        return None
+    if found is None:
+        return None
+    changed = found.outdated(directory)
+    profile.baseline = {
+        "id": found.id,
+        "started": found.environment.get("started"),
+        "figures": msgspec.to_builtins(found.figures),
+        "changed_since": changed,
+    }
+    profile.notes.extend(f"the baseline is out of date: {it}" for it in changed)
+    if (age := found.age_note()) is not None:
+        profile.notes.append(age)
+    return found
+
+
+def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | None:
+    """Return the captured trace with gaps, and note what the capture leaves out."""
+    if header.capture is None:
+        return None
+    method = METHODS[header.capture]
+    path = directory / f"trace{method.suffix}"
+    profile.capture = {"method": method.name, "left_out": method.left_out()}
+    if not path.is_file():
+        profile.notes.append(f"the capture by {method.name} left no trace")
+        return None
+    profile.trace = path.name
+    profile.capture["counts"] = method.counts(path)
+    if path.stat().st_size == 0:
+        return None
+    try:
+        records = read_paced(path)
+    except ValueError as error:
+        # A program without a file operation leaves a trace in which nothing is understood.
+        profile.notes.append(f"the trace cannot be evaluated: {error}")
+        return None
+    # Of a trace without times of day: both begin with the program.
+    begun = start_time(path)
+    if begun is None:
+        return records
+    offset_s = begun - datetime.fromisoformat(header.started).timestamp()
+    return with_gaps(records.with_columns(pl.col("time_ns") + round(offset_s * 1e9)))
+
+
+def _add_characteristics(profile: Profile, trace: Path) -> None:
+    characteristics = characterise(trace)
+    profile.characteristics = msgspec.to_builtins(characteristics)
+    try:
+        profile.workload = msgspec.to_builtins(fit(trace, characteristics))
+    except ValueError as error:
+        profile.notes.append(f"no synthetic workload: {error}")
+
+
+def _add_advice(
+    profile: Profile,
+    records: pl.DataFrame,
+    rates: pl.DataFrame,
+    baseline: Baseline | None,
+    machine: str | None,
+    report: OnProgress,
+) -> None:
+    """Add the changes of each phase whose predicted gain is large enough."""
+    model = "machine file"
+    if machine is None:
+        if baseline is None:
+            profile.notes.append(
+                "no prediction: it needs a baseline (headrace baseline DIR) or --machine FILE"
+            )
+            return
+        try:
+            machine, model = baseline.machine(), "baseline"
+        except ValueError as error:
+            profile.notes.append(f"no prediction: {error}")
+            return
+    assert profile.capture is not None
+    cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
+    cores = len([it for it in rates.columns if re.fullmatch(r"cpu\.\d+\.user", it)])
+    figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
+    application = Application(records, rates, machine, max(cores, 1), figures, cost or 0.0)
+    phases = []
+    for number, phase in enumerate(profile.phases):
+        report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")
+        phases.append(advise_phase(phase, application))
+    recorded = sum(it["without_tracer_s"] for it in phases)
+    simulated = [it["simulated_s"] for it in phases]
+    known = None not in simulated and recorded > 0
+    profile.prediction = {
+        "machine": model,
+        "tracer_s_per_call": cost,
+        "phases": phases,
+        "recorded_s": recorded,
+        "simulated_s": sum(simulated) if known else None,
+        "error": sum(simulated) / recorded - 1 if known else None,
+    }
+
+
+def usage_of(frame: pl.DataFrame) -> dict[str, Usage]:
+    """Return mean and peak of each column but those of single cores.
+
+    Means are weighted with the lengths of the intervals.
+    """
+    figures = frame.select(pl.exclude("from_s", "to_s").exclude(PER_CORE))
+    weights = frame["to_s"] - frame["from_s"]
+    usage = {}
+    for name in figures.columns:
+        values = figures[name]
+        known = weights.filter(values.is_not_null())
+        total = float(known.sum())
+        if total > 0:
+            mean = float((values.drop_nulls() * known).sum()) / total
+            usage[name] = Usage(mean=mean, peak=float(values.max()))  # type: ignore[arg-type]
+    return usage
+
+
+def stored_document(profile: Profile) -> dict[str, object]:
+    """Return the document as the store has it: with the fields by which it is listed."""
+    return {
+        **msgspec.to_builtins(profile),
+        "kind": "profile",
+        "scenario": {"name": profile.name},
+        "wall_seconds": profile.duration_s,
+    }
+
+
+def samples_table(directory: str | Path, hosts: Sequence[str]) -> pl.DataFrame:
+    """Return the figures of all hosts, with a column `host`, as the store has them."""
+    frames = [
+        recording.rates(directory, host).select(pl.lit(host).alias("host"), pl.all())
+        for host in hosts
+    ]
+    return pl.concat(frames, how="diagonal")

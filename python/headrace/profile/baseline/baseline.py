@@ -1,0 +1,176 @@
+"""The baseline's document, and how it is found again."""
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, Self
+
+import msgspec
+
+from headrace import store
+from headrace.environment import of_local_directory
+from headrace.profile.baseline import changes
+from headrace.profile.baseline.machine import machine_text
+
+KIND = "baseline"
+NAME = "baseline"
+OLD_DAYS = 30
+"""Age in days from which a note states the age."""
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure: a throughput, a rate or a time."""
+
+    value: float
+    unit: str
+    """"B/s", "1/s" or "s"."""
+    cpu: float | None = None
+    """Processor time per second of the measurement, in cores; None if it is unknown."""
+    method: str
+    """How it was measured, or the result that it was imported from."""
+    samples: list[float] = []
+    """Value of each pass; `value` is their median. Empty if imported."""
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """A measurement of the baseline, simulated on the baseline's machine."""
+
+    figure: str
+    measured: float
+    predicted: float
+    unit: str
+
+    @property
+    def ratio(self) -> float:
+        """Predicted divided by measured value."""
+        return self.predicted / self.measured
+
+
+class Baseline(msgspec.Struct, kw_only=True):
+    """Figures of a machine and the file system under a directory, with their self-check."""
+
+    version: str
+    """Version of Headrace."""
+    environment: dict[str, Any]
+    """As `headrace.environment.of_local_directory` returns it."""
+    figures: dict[str, Figure]
+    file_bytes: int | None
+    """Size of the file of the device figures; None if imported."""
+    file_rule: str
+    """Rule by which the size was chosen."""
+    settings: dict[str, str]
+    """Settings of the kernel that the simulated machine has: TOML values by field."""
+    machine_file: str | None = None
+    """Text of the machine file that was given; None for a machine made from the figures."""
+    self_check: list[Prediction] = []
+    concurrency: float | None = None
+    """Rate of random reads by 16 processes over that by one; None if it is unknown."""
+    missing: dict[str, str] = {}
+    """Reason by figure that could not be measured."""
+    notes: list[str] = []
+    """Statements that limit the figures."""
+    id: str | None = None
+    """Identifier in the store, if it came from there."""
+
+    @property
+    def started(self) -> datetime:
+        """Start of the measurement."""
+        return datetime.fromisoformat(self.environment["started"])
+
+    @property
+    def largest_error(self) -> Prediction | None:
+        """The prediction that is furthest from its measurement; None without predictions."""
+        return max(self.self_check, key=lambda it: max(it.ratio, 1 / it.ratio), default=None)
+
+    def machine(self) -> str:
+        """Return the TOML of a simulated machine: a scenario without `[[workload]]`.
+
+        Its parameters follow from the figures and the kernel's settings; none is fitted. With a
+        machine file of `headrace calibrate`, return that.
+
+        Raises ValueError if the figures do not suffice.
+        """
+        if self.machine_file is not None:
+            return self.machine_file
+        values = {name: figure.value for name, figure in self.figures.items()}
+        cpu = {name: it.cpu for name, it in self.figures.items() if it.cpu is not None}
+        return machine_text(
+            values, cpu, self.settings, self.environment, self.file_bytes, self.concurrency
+        )
+
+    def outdated(self, directory: str | PathLike[str]) -> list[str]:
+        """Return a sentence for each property of host, file system or device that has changed.
+
+        Raises OSError if there is no such directory.
+        """
+        return changes.differences(self.environment, of_local_directory(directory))
+
+    def age_note(self) -> str | None:
+        """Return a sentence on the age of an old baseline; else None."""
+        days = (datetime.now(UTC) - self.started).days
+        return None if days < OLD_DAYS else f"the baseline is {days} days old"
+
+    def document(self) -> dict[str, Any]:
+        """Return the document, as `headrace baseline --json` prints it."""
+        throughput = {n: it.value for n, it in self.figures.items() if it.unit == "B/s"}
+        rates = {n: {"per_second": it.value} for n, it in self.figures.items() if it.unit == "1/s"}
+        times = {n: {"mean": it.value} for n, it in self.figures.items() if it.unit == "s"}
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        del fields["id"]
+        largest = self.largest_error
+        return {
+            "kind": KIND,
+            "scenario": {"name": NAME, "description": "what a machine and a directory can do"},
+            **fields,
+            "largest_error": None if largest is None else msgspec.to_builtins(largest),
+            # The store catalogues these.
+            "throughput": throughput,
+            "operations": rates,
+            "latency": times,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], identifier: str | None = None) -> Self:
+        """Return the baseline in a document.
+
+        Raises ValueError if it is none.
+        """
+        if document.get("kind") != KIND:
+            raise ValueError(f'kind = "{document.get("kind")}": expected "{KIND}"')
+        try:
+            found = msgspec.convert({**document, "id": identifier}, cls)
+            started = found.environment["started"]
+            datetime.fromisoformat(started)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"not a baseline: {error}") from None
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("not a baseline: environment.started is missing or no time") from None
+        return found
+
+    def keep(self, labels: Mapping[str, str] | None = None) -> str:
+        """Save the baseline in the store and return its identifier."""
+        self.id = store.open().add(self.document(), kind=KIND, labels=labels)
+        return self.id
+
+    @classmethod
+    def find(cls, directory: str | PathLike[str]) -> Self | None:
+        """Return the newest baseline in the store of this host and a directory's file system.
+
+        The file system is recognised by its mount point or, where it is mounted elsewhere now, by
+        its source. Return None if there is none.
+
+        Raises OSError if there is no such directory, StoreFailure if the store cannot be read,
+        ValueError if the stored baseline is damaged.
+        """
+        here, results = of_local_directory(directory), store.open()
+        found = results.list(kind=KIND, host=here.get("host", platform.node()))
+        for same in (changes.is_same_mount, changes.is_same_source):
+            for identifier in found["id"].to_list():
+                record = results.record(identifier)
+                if same(record.environment, here):
+                    try:
+                        return cls.from_document(record.contents, record.id)
+                    except ValueError as error:
+                        raise ValueError(f"results:{record.id}: {error}") from None
+        return None

@@ -1,0 +1,33 @@
+"""The interface of a capture method."""
+
+from pathlib import Path
+from typing import Protocol
+
+
+class Method(Protocol):
+    """A way to record the file operations of a program."""
+
+    name: str
+    suffix: str
+    """Suffix of the trace that it leaves, such as ".strace"; "" if it leaves none."""
+
+    def available(self) -> str | None:
+        """Return None if the method works here, else the reason and what to do, in one line."""
+
+    def wrap(self, command: list[str], path: Path) -> list[str]:
+        """Return a command that runs `command` and records it and its children in `path`.
+
+        It ends with the program, with the program's exit status, when the trace is complete.
+        """
+
+    def attach(self, pid: int, path: Path) -> list[str]:
+        """Return a command that records a process and its children in `path`.
+
+        It ends when they have ended, or after SIGINT or SIGTERM, when the trace is complete.
+        """
+
+    def left_out(self) -> list[str]:
+        """Return statements of what the method does not record."""
+
+    def counts(self, path: Path) -> dict[str, int]:
+        """Return counts of what a recording lost, by name; empty if the method counts nothing."""

@@ -1,0 +1,26 @@
+"""No capture: the program runs as it is."""
+
+from pathlib import Path
+
+
+class NoCapture:
+    """Records nothing."""
+
+    name = "none"
+    suffix = ""
+
+    def available(self) -> str | None:
+        return None
+
+    def wrap(self, command: list[str], path: Path) -> list[str]:
+        return command
+
+    def attach(self, pid: int, path: Path) -> list[str]:
+        """Return no command: there is nothing to start."""
+        return []
+
+    def counts(self, path: Path) -> dict[str, int]:
+        return {}
+
+    def left_out(self) -> list[str]:
+        return ["all file operations: without a trace there is no prediction"]

@@ -1,0 +1,99 @@
+"""Capture by strace, which needs no privileges (strace(1), https://strace.io)."""
+
+import functools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+FILES = (
+    *("open", "creat", "openat", "openat2", "open_by_handle_at", "close", "close_range"),
+    *("dup", "dup2", "dup3", "fcntl", "fcntl64", "pipe", "pipe2"),
+)
+TRANSFERS = (
+    *("read", "readv", "pread64", "preadv", "preadv2"),
+    *("write", "writev", "pwrite64", "pwritev", "pwritev2"),
+    *("sendfile", "sendfile64", "copy_file_range", "splice", "lseek", "_llseek"),
+    *("io_submit", "io_getevents", "io_pgetevents", "io_uring_enter", "mmap", "mmap2"),
+)
+SYNCS = ("fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "sync_file_range2", "msync")
+METADATA = (
+    *("fallocate", "ftruncate", "ftruncate64", "truncate", "truncate64", "flock"),
+    *("stat", "lstat", "fstat", "stat64", "lstat64", "fstat64", "newfstatat", "fstatat64"),
+    *("statx", "access", "faccessat", "faccessat2"),
+    *("statfs", "statfs64", "fstatfs", "fstatfs64", "getdents", "getdents64"),
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
+    *("utime", "utimes", "futimesat", "utimensat"),
+    *("getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr"),
+    *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
+    *("unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat"),
+    *("symlink", "symlinkat", "readlink", "readlinkat", "mknod", "mknodat"),
+    *("mkdir", "mkdirat", "rmdir", "chdir", "fchdir"),
+)
+PROCESSES = ("fork", "vfork", "clone", "clone3", "execve", "execveat", "unshare")
+
+CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES
+"""Calls that the reader of strace's format turns into records, or needs for the names, positions
+and processes of records. Timers, polls and sockets are not among them: each traced call costs."""
+
+NANOSECONDS = (5, 6)
+"""strace reports nanoseconds since this version."""
+SECCOMP = (5, 3)
+"""Untraced calls do not stop since this version (--seccomp-bpf)."""
+
+
+class Strace:
+    """Records by strace, for any user."""
+
+    name = "strace"
+    suffix = ".strace"
+
+    def available(self) -> str | None:
+        if shutil.which("strace") is None:
+            return "strace is not installed: install the package strace"
+        if version() is None:
+            return "strace --version fails: install the package strace anew"
+        return None
+
+    def wrap(self, command: list[str], path: Path) -> list[str]:
+        # The seccomp filter is inherited and cannot be attached later.
+        fast = ["--seccomp-bpf"] if (version() or (0, 0)) >= SECCOMP else []
+        return ["strace", "-f", *fast, *_flags(path), "--", *command]
+
+    def attach(self, pid: int, path: Path) -> list[str]:
+        return ["strace", "-f", "-q", *_flags(path), "-p", str(pid)]
+
+    def counts(self, path: Path) -> dict[str, int]:
+        return {}
+
+    def left_out(self) -> list[str]:
+        return [
+            "accesses to mapped memory: maps are counted, their page faults are not",
+            "requests of io_uring, which are in memory shared with the kernel",
+            "file operations of the kernel for others, such as NFS servers and swapping",
+        ]
+
+
+def _flags(path: Path) -> list[str]:
+    fine = (version() or (0, 0)) >= NANOSECONDS
+    times = (
+        ["--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"]
+        if fine
+        else ["-ttt", "-T"]
+    )
+    # A question mark makes strace accept calls that it does not know. Data is not printed (-s 0).
+    calls = ",".join(f"?{call}" for call in CALLS)
+    return [*times, "-y", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
+
+
+@functools.cache
+def version() -> tuple[int, int] | None:
+    """Return strace's version; None if it does not run."""
+    try:
+        done = subprocess.run(
+            ["strace", "--version"], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return (int(found[1]), int(found[2])) if found else None

@@ -1,0 +1,307 @@
+"""Run or watch a program and record its system calls through tracefs.
+
+    python -m headrace.profile.capture.tracefs_recorder -o TRACE (-p PID | -- COMMAND...)
+
+While the program runs, the kernel's pages are copied to files as they are. They are read when it
+has ended, and written in strace's format, whose reader knows descriptors, positions and threads.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from headrace.files import atomic_file
+from headrace.kernel_trace import Format, Instance, KernelTraceError, records
+from headrace.profile.capture.tracefs import COUNTS
+from headrace.profile.capture.tracefs_text import CALLS, Open, Source, write_text
+
+DRAIN_S = 0.02
+"""Time between two readings of the buffer, which holds some seconds of the fastest calls."""
+PAGE_KIB = 64
+"""Size of the buffer's pages, where it can be chosen: fewer calls to read it."""
+NAMES_BUFFER = 8 << 20
+OPENS = ("openat", "open", "creat", "openat2")
+
+
+class Names:
+    """Finds the names of files as they are opened, in a thread of its own."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._header = instance.page_header()
+        self._size = instance.page_size()
+        self._formats: dict[int, tuple[str, bool, Format]] = {}
+        for format in instance.formats.values():
+            _, end, call = format.name.split("_", 2)
+            self._formats[format.number] = call, end == "enter", format
+        self._entered: dict[int, tuple[int, int]] = {}
+        self.opens: list[Open] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="names", daemon=True)
+        self._thread.start()
+
+    def finish(self) -> list[Open]:
+        """Return all files that were opened."""
+        self._over.set()
+        self._thread.join()
+        return self.opens
+
+    def _watch(self) -> None:
+        files = [os.open(it, os.O_RDONLY | os.O_NONBLOCK) for it in self._instance.pipes()]
+        poll = select.poll()
+        for file in files:
+            poll.register(file, select.POLLIN)
+        try:
+            while not self._over.is_set():
+                poll.poll(DRAIN_S * 1000)
+                self._read(files)
+            self._read(files)
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _read(self, files: Sequence[int]) -> None:
+        for file in files:
+            while page := _page(file, self._size):
+                found = records([page], self._header)
+                for time_ns, offset in zip(found.times, found.offsets, strict=True):
+                    self._take(int(time_ns), page, int(offset))
+
+    def _take(self, time_ns: int, page: bytes, at: int) -> None:
+        known = self._formats.get(int.from_bytes(page[at : at + 2], sys.byteorder))
+        if known is None:
+            return
+        call, enters, format = known
+        fields = {
+            it.name: int.from_bytes(
+                page[at + it.offset : at + it.end], sys.byteorder, signed=it.kind == "signed"
+            )
+            for it in format.fields
+        }
+        thread = fields["common_pid"]
+        if enters:
+            self._entered[thread] = time_ns, fields.get("flags", CREAT if call == "creat" else 0)
+            return
+        entered = self._entered.pop(thread, None)
+        if entered is None:
+            return
+        result = fields["ret"]
+        name = None
+        if result >= 0:
+            with contextlib.suppress(OSError):
+                name = os.readlink(f"/proc/{thread}/fd/{result}")
+        self.opens.append(
+            Open(thread, entered[0], time_ns, result, entered[1], name, time.monotonic_ns())
+        )
+
+
+CREAT = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+
+
+def _page(file: int, size: int) -> bytes:
+    try:
+        return os.read(file, size)
+    except BlockingIOError:
+        return b""
+
+
+class Recorder:
+    """Records processes and those that they start."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = contextlib.ExitStack()
+        self._calls = self._stack.enter_context(Instance())
+        with contextlib.suppress(OSError):
+            (self._calls.path / "buffer_subbuf_size_kb").write_text(str(PAGE_KIB))
+        self._names_instance = self._stack.enter_context(Instance(buffer=NAMES_BUFFER))
+        with contextlib.suppress(OSError):
+            # The thread that finds names wakes up at each open.
+            (self._names_instance.path / "buffer_percent").write_text("0")
+        ends = ("enter", "exit")
+        self._calls.enable(
+            dict.fromkeys(
+                ["task/task_newtask"] + [f"syscalls/sys_{end}_{it}" for it in CALLS for end in ends]
+            )
+        )
+        self._names_instance.enable(
+            dict.fromkeys(f"syscalls/sys_{end}_{it}" for it in OPENS for end in ends)
+        )
+        self._pipes = [
+            (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), folder / f"{number}.pages")
+            for number, pipe in enumerate(self._calls.pipes())
+        ]
+        self._files = [path.open("wb") for _, path in self._pipes]
+        self._size = self._calls.page_size()
+        self._inherited: dict[int, str] = {}
+        self._names: Names | None = None
+        self.epoch_ns = time.time_ns() - time.monotonic_ns()
+
+    def start(self, processes: Sequence[int], threads: Sequence[int], *, new: bool) -> None:
+        """Record these threads, and what they start from now on. `new` ones are about to execute
+        another program."""
+        for process in processes:
+            self._inherited |= _descriptors(process, new)
+        self._names = Names(self._names_instance)
+        for instance in (self._calls, self._names_instance):
+            instance.follow(threads)
+            instance.start()
+
+    def drain(self) -> None:
+        """Copy what the kernel has recorded."""
+        for (pipe, _), file in zip(self._pipes, self._files, strict=True):
+            while page := _page(pipe, self._size):
+                # A page that was not full is read short.
+                file.write(len(page).to_bytes(4, sys.byteorder) + page)
+
+    def finish(self, target: Path) -> dict[str, int]:
+        """Stop, write the trace, and return the counts of events lost and names not found."""
+        for instance in (self._calls, self._names_instance):
+            instance.stop()
+        self.drain()
+        for file in self._files:
+            file.close()
+        assert self._names is not None
+        opens = self._names.finish()
+        lost = self._calls.lost() + self._names_instance.lost()
+        source = Source(
+            pages=[path for _, path in self._pipes],
+            header=self._calls.page_header(),
+            formats=list(self._calls.formats.values()),
+            opens=opens,
+            inherited=self._inherited,
+            epoch_ns=self.epoch_ns,
+        )
+        with atomic_file(target) as partial, partial.open("w", encoding="utf-8") as out:
+            unresolved = write_text(source, out)
+        files = sum(it.result >= 0 for it in opens)
+        return {"events_lost": lost, "files_opened": files, "names_not_found": unresolved}
+
+    def close(self) -> None:
+        """Remove the instances."""
+        for pipe, _ in self._pipes:
+            os.close(pipe)
+        self._stack.close()
+
+
+def _descriptors(process: int, new: bool) -> dict[int, str]:
+    """Names of a process's open files, by descriptor; for a new program, of those that it keeps."""
+    found = {}
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{process}/fd"):
+            with contextlib.suppress(OSError):
+                info = Path(f"/proc/{process}/fdinfo/{name}").read_text(encoding="ascii")
+                flags = re.search(r"^flags:\s*([0-7]+)", info, re.MULTILINE)
+                if not (new and flags and int(flags[1], 8) & os.O_CLOEXEC):
+                    found[int(name)] = os.readlink(f"/proc/{process}/fd/{name}")
+    return found
+
+
+def _start(command: Sequence[str], ready: int) -> int:
+    """Fork; the child runs the command when `ready` can be read."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        if os.read(ready, 1):
+            os.execvp(command[0], list(command))
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+    finally:
+        os._exit(125)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Record; return the program's exit status."""
+    parser = argparse.ArgumentParser(prog=RECORDER_NAME)
+    parser.add_argument("-o", dest="target", type=Path, required=True)
+    parser.add_argument("-p", dest="pid", type=int)
+    parser.add_argument("command", nargs="*")
+    given = parser.parse_args(arguments)
+    if (given.pid is None) == (not given.command):
+        parser.error("expected a command or -p PID")
+    beside = given.target.absolute().parent
+    over = threading.Event()
+    with tempfile.TemporaryDirectory(prefix=".headrace-capture-", dir=beside) as folder:
+        try:
+            recorder = Recorder(Path(folder))
+        except KernelTraceError as error:
+            print(error, file=sys.stderr)
+            return 2
+        try:
+            if given.pid is None:
+                status = _run(recorder, given.command)
+            else:
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, lambda *_: over.set())
+                _watch(recorder, given.pid, over)
+                status = 0
+            counts = recorder.finish(given.target)
+        except KernelTraceError as error:
+            print(error, file=sys.stderr)
+            return 2
+        finally:
+            recorder.close()
+    path = given.target.with_name(given.target.name + COUNTS)
+    path.write_text(json.dumps(counts) + "\n", encoding="utf-8")
+    if counts["events_lost"]:
+        lost = f"{counts['events_lost']:,} events were lost: the buffer was full"
+        print(f"warning: {given.target}: {lost}", file=sys.stderr)
+    if status < 0:
+        # End as the program did.
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status
+
+
+RECORDER_NAME = "tracefs_recorder"
+
+
+def _run(recorder: Recorder, command: Sequence[str]) -> int:
+    """Run a command; return its status, below 0 for a signal."""
+    ready, go = os.pipe()
+    child = _start(command, ready)
+    # Signals of the terminal reach the child too; others are passed on.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
+    recorder.start([child], [child], new=True)
+    os.write(go, b"x")
+    while True:
+        recorder.drain()
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(DRAIN_S)
+
+
+def _watch(recorder: Recorder, pid: int, over: threading.Event) -> None:
+    """Watch a process until it ends or `over` is set."""
+    try:
+        root = psutil.Process(pid)
+        processes = [root, *root.children(recursive=True)]
+        threads = [thread.id for it in processes for thread in it.threads()]
+    except psutil.Error as error:
+        raise SystemExit(f"-p {pid}: {error}: expected a process that runs") from None
+    recorder.start([it.pid for it in processes], threads, new=False)
+    while root.is_running() and root.status() != psutil.STATUS_ZOMBIE and not over.is_set():
+        recorder.drain()
+        over.wait(DRAIN_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

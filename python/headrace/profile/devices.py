@@ -1,0 +1,33 @@
+"""Columns of a frame of rates by device: disks, network interfaces, mounts."""
+
+from fnmatch import fnmatchcase
+from functools import reduce
+from operator import add
+
+import polars as pl
+
+
+def columns(rates: pl.DataFrame, pattern: str) -> list[str]:
+    """Return the columns that match a pattern such as `disk.*.read_bytes_per_s`."""
+    return [it for it in rates.columns if fnmatchcase(it, pattern)]
+
+
+def names(rates: pl.DataFrame, kind: str) -> list[str]:
+    """Return the devices of a kind such as `disk` or `net`, in order of their columns.
+
+    A name may contain dots, as mount points and VLAN interfaces do.
+    """
+    found = (it.removeprefix(f"{kind}.").rpartition(".")[0] for it in columns(rates, f"{kind}.*.*"))
+    return list(dict.fromkeys(found))
+
+
+def sum_of(rates: pl.DataFrame, *patterns: str) -> pl.Series | None:
+    """Return the sum of all columns that match; None if there is none with a value.
+
+    A value that is unknown counts as 0 in a row in which another one is known.
+    """
+    found = [rates[it] for pattern in patterns for it in columns(rates, pattern)]
+    known = [it for it in found if it.null_count() < rates.height]
+    if not known:
+        return None
+    return reduce(add, (it.fill_null(0.0).fill_nan(0.0) for it in known))

@@ -1,0 +1,574 @@
+"""Figures of a phase that rules compare: medians of its samples, by name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from scipy.stats import kendalltau
+
+from headrace.profile.devices import names, sum_of
+from headrace.profile.traced_calls import TracedCalls
+
+PAGE = 4096.0
+FAULT_S = 0.5e-6
+"""Processor time of a minor page fault, in seconds: the order of magnitude on current x86
+processors (declared). It only separates page faults from other system time."""
+COMMIT_S = 5.0
+"""Time after which a journal is written at the latest, in seconds: the default of ext3 and ext4
+(ext4(5), commit=)."""
+REQUEST_S = 20e-6
+"""Processor time that a program needs to submit a request to a disk and to wake up, in seconds
+(declared)."""
+SMALL_CALL_S = 0.3e-6
+"""Processor time of a small call without a baseline, in seconds (declared)."""
+COPY_RATE = 2e9
+"""Rate of copies between program and page cache without a baseline, in B/s (declared)."""
+LEAST_OWN_SHARE = 0.05
+"""Shares of time are divided by no less than this (declared)."""
+
+
+@dataclass
+class PhaseSamples:
+    """Samples of one phase and what they are compared with."""
+
+    rates: pl.DataFrame
+    """Rows of the phase."""
+    disk: str | None = None
+    """Disk that its figures `disk.*` describe."""
+    interface: str | None = None
+    """Network interface that its figures `network.*` describe."""
+    device_disks: int = 1
+    """Number of disks in the device, such as those of an array."""
+    baseline: Mapping[str, float] | None = None
+    """Values of the baseline's figures by name."""
+    link_rate: float | None = None
+    """Nominal rate of the interface, in B/s."""
+    calls: TracedCalls | None = None
+    """File operations of the phase by kind."""
+    until_commit: pl.DataFrame | None = None
+    """Rows of the phase and of `COMMIT_S` after it; None for the same as `rates`."""
+
+    def median(self, *patterns: str) -> float | None:
+        """Return the median over the samples of the sum of columns; None if unknown."""
+        total = sum_of(self.rates, *patterns)
+        return None if total is None else _number(total.median())
+
+    def mean(self, *patterns: str) -> float | None:
+        """Return the mean over the samples of the sum of columns; None if unknown."""
+        total = sum_of(self.rates, *patterns)
+        return None if total is None else _number(total.mean())
+
+    def present(self, column: str) -> float | None:
+        """Return the share of samples in which a number of threads is at least 1."""
+        threads = sum_of(self.rates, column)
+        return None if threads is None else _number((threads >= 1.0).mean())
+
+    def reference(self, name: str) -> float | None:
+        """Return a figure of the baseline; None if it is unknown or 0."""
+        value = (self.baseline or {}).get(name)
+        return value if value else None
+
+    @cached_property
+    def cores(self) -> int:
+        """Number of cores of the machine."""
+        return max(len([it for it in self.rates.columns if _is_core(it)]), 1)
+
+
+@dataclass(frozen=True)
+class PhaseFigure:
+    """A figure that rules can name."""
+
+    name: str
+    unit: str
+    description: str
+    value: Callable[[PhaseSamples], float | None]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and np.isfinite(value) else None
+
+
+def _is_core(column: str) -> bool:
+    kind, _, rest = column.partition(".")
+    number, _, state = rest.partition(".")
+    return kind == "cpu" and number.isdigit() and state == "user"
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    if above is None or below is None or below == 0.0:
+        return None
+    return above / below
+
+
+def _total(*values: float | None) -> float | None:
+    known = [it for it in values if it is not None]
+    return sum(known) if known else None
+
+
+def _median(*patterns: str) -> Callable[[PhaseSamples], float | None]:
+    return lambda it: it.median(*patterns)
+
+
+def _disk(*names: str, mean: bool = False) -> Callable[[PhaseSamples], float | None]:
+    """Return the median, or the mean, of a sum of columns of the phase's disk."""
+
+    def value(samples: PhaseSamples) -> float | None:
+        if samples.disk is None:
+            return None
+        wanted = [f"disk.{samples.disk}.{it}" for it in names]
+        return samples.mean(*wanted) if mean else samples.median(*wanted)
+
+    return value
+
+
+def _interface(*names: str, mean: bool = False) -> Callable[[PhaseSamples], float | None]:
+    def value(samples: PhaseSamples) -> float | None:
+        if samples.interface is None:
+            return None
+        wanted = [f"net.{samples.interface}.{it}" for it in names]
+        return samples.mean(*wanted) if mean else samples.median(*wanted)
+
+    return value
+
+
+def _cores_share(it: PhaseSamples) -> float | None:
+    return _ratio(it.median("tree.user", "tree.system"), float(it.cores))
+
+
+def _system_share(it: PhaseSamples) -> float | None:
+    return _ratio(it.median("tree.system"), it.median("tree.user", "tree.system"))
+
+
+def _own_share(it: PhaseSamples) -> float:
+    """Return the share of time in which nothing outside the program stops its busiest thread.
+
+    It is stopped while it waits for a core that others use, and while a tracer handles its call.
+    Without these, a traced program and one on a busy machine would seem to wait.
+    """
+    stopped = (it.median("tree.busiest_thread_delay") or 0.0) + (it.present("tree.traced") or 0.0)
+    return max(1.0 - stopped, LEAST_OWN_SHARE)
+
+
+def _busiest_thread(it: PhaseSamples) -> float | None:
+    busy = it.median("tree.busiest_thread")
+    return None if busy is None else min(busy / _own_share(it), max(busy, 1.0))
+
+
+def _disk_wait(it: PhaseSamples) -> float | None:
+    """Return the time that the busiest thread at most waits for storage.
+
+    It is the larger of two estimates. The kernel's delay accounting is off by default since Linux
+    5.14, and does not count waits for a journal. The other is the share of samples in which a
+    thread is in state D. While the busiest thread runs, waits of other threads cost no time.
+    """
+    accounted = it.median("tree.io_wait")
+    seen = it.present("tree.disk_wait")
+    known = [value for value in (accounted, seen) if value is not None]
+    if not known:
+        return None
+    busy = _busiest_thread(it) or 0.0
+    return min(max(known) / _own_share(it), max(1.0 - busy, 0.0))
+
+
+def _asleep(it: PhaseSamples) -> float | None:
+    """Return the share of samples without a thread in states R and D. Samples in which a tracer
+    stops the program do not count.
+
+    Without states it is the rest of the time: a wait for a core then counts as sleep.
+    """
+    if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
+        active = sum_of(it.rates, "tree.running", "tree.disk_wait", "tree.traced")
+        own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
+        return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
+    busy = _total(_busiest_thread(it), _disk_wait(it))
+    return None if busy is None else max(1.0 - busy, 0.0)
+
+
+def _other_calls(it: PhaseSamples) -> float | None:
+    """Return the system time that reads, writes, copies, disk requests and page faults do not
+    explain."""
+    system = it.median("tree.system")
+    calls = it.median("tree.read_calls_per_s", "tree.write_calls_per_s")
+    if system is None or calls is None:
+        return None
+    rate = it.reference("small-call")
+    cost = SMALL_CALL_S if rate is None else 1.0 / rate
+    copied = it.median("tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s") or 0.0
+    copies = it.reference("cached-read") or COPY_RATE
+    faults = it.median("tree.minor_faults_per_s") or 0.0
+    requests = _disk("reads_per_s", "writes_per_s")(it) or 0.0
+    explained = calls * cost + copied / copies + requests * REQUEST_S + faults * FAULT_S
+    return max(system - explained, 0.0)
+
+
+def _character_share(it: PhaseSamples) -> float | None:
+    """Return the time per second that the baseline's character loops need for the same bytes."""
+    shares = [
+        _ratio(it.median(f"tree.{way}_call_bytes_per_s"), it.reference(f"character-{way}"))
+        for way in ("read", "write")
+    ]
+    return _total(*shares)
+
+
+def _smaller_direction(it: PhaseSamples) -> float | None:
+    read, write = _disk("read_bytes_per_s")(it), _disk("write_bytes_per_s")(it)
+    return None if read is None or write is None else min(read, write)
+
+
+def _balance(it: PhaseSamples) -> float | None:
+    read, write = _disk("read_bytes_per_s")(it), _disk("write_bytes_per_s")(it)
+    if read is None or write is None or max(read, write) == 0.0:
+        return None
+    return min(read, write) / max(read, write)
+
+
+def _read_share(it: PhaseSamples) -> float | None:
+    read, write = (_disk(f"{way}_bytes_per_s", mean=True)(it) for way in ("read", "write"))
+    return _ratio(read, _total(read, write))
+
+
+def _request_size(it: PhaseSamples) -> float | None:
+    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(it)
+    return _ratio(moved, _disk("reads_per_s", "writes_per_s", mean=True)(it))
+
+
+def _journal(it: PhaseSamples) -> float | None:
+    rows = it.rates if it.until_commit is None else it.until_commit
+    return _disk("writes_per_s", mean=True)(replace(it, rates=rows))
+
+
+def _queue_per_disk(it: PhaseSamples) -> float | None:
+    return _ratio(_disk("queue")(it), float(it.device_disks))
+
+
+def _service_column(it: PhaseSamples) -> pl.Series | None:
+    """Return the mean service time of all requests in each sample."""
+    if it.disk is None:
+        return None
+    total, requests = None, None
+    for way in ("read", "write"):
+        count = sum_of(it.rates, f"disk.{it.disk}.{way}s_per_s")
+        time = sum_of(it.rates, f"disk.{it.disk}.{way}_service_s")
+        if count is None or time is None:
+            continue
+        total = count * time if total is None else total + count * time
+        requests = count if requests is None else requests + count
+    if total is None or requests is None:
+        return None
+    busy = requests > 0.0
+    return (total.filter(busy) / requests.filter(busy)).drop_nans()
+
+
+def _service(it: PhaseSamples) -> float | None:
+    times = _service_column(it)
+    return None if times is None else _number(times.median())
+
+
+def _service_growth(it: PhaseSamples) -> float | None:
+    times = _service_column(it)
+    if times is None or len(times) < 5:
+        return None
+    return _number(float(kendalltau(np.arange(len(times)), times.to_numpy()).statistic))
+
+
+def _of_program(it: PhaseSamples) -> float | None:
+    """Return the share of the disk's traffic that the program reads or writes itself."""
+    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(it)
+    own = it.mean("tree.read_bytes_per_s", "tree.write_bytes_per_s")
+    share = _ratio(own, moved)
+    return None if share is None else min(share, 1.0)
+
+
+def _network_rate(it: PhaseSamples) -> float | None:
+    rates = [_interface(f"{way}_bytes_per_s")(it) for way in ("receive", "send")]
+    known = [rate for rate in rates if rate is not None]
+    return max(known) if known else None
+
+
+def _packet_size(it: PhaseSamples) -> float | None:
+    sizes = []
+    for way in ("receive", "send"):
+        moved = _interface(f"{way}_bytes_per_s", mean=True)(it)
+        size = _ratio(moved, _interface(f"{way}_packets_per_s", mean=True)(it))
+        if moved is not None and size is not None:
+            sizes.append((moved, size))
+    return max(sizes)[1] if sizes else None
+
+
+def _packets(it: PhaseSamples) -> float | None:
+    rates = [_interface(f"{way}_packets_per_s")(it) for way in ("receive", "send")]
+    known = [rate for rate in rates if rate is not None]
+    return min(known) if known else None
+
+
+def _losses(it: PhaseSamples) -> float | None:
+    lost = _interface("errors_per_s", "drops_per_s", "collisions_per_s", mean=True)(it)
+    return _ratio(lost, _interface("receive_packets_per_s", "send_packets_per_s", mean=True)(it))
+
+
+def _available(it: PhaseSamples) -> float | None:
+    return _ratio(it.median("memory.available_bytes"), it.median("memory.total_bytes"))
+
+
+def _metadata_time(it: PhaseSamples) -> float | None:
+    return None if it.calls is None else it.calls.metadata_share
+
+
+def _metadata_at_baseline(it: PhaseSamples) -> float | None:
+    """Return the time per second that the baseline needs for the same operations."""
+    if it.calls is None:
+        return None
+    return _total(
+        *(
+            _ratio(it.calls.per_s(kind), it.reference(name))
+            for kind, name in (("create", "create"), ("stat", "stat"), ("unlink", "remove"))
+        )
+    )
+
+
+FIGURES = {
+    it.name: it
+    for it in (
+        PhaseFigure(
+            "program.busiest_thread",
+            "cores",
+            "processor time of the busiest thread, of the time in which nothing else stops it",
+            _busiest_thread,
+        ),
+        PhaseFigure(
+            "program.cores",
+            "cores",
+            "processor time of all threads",
+            _median("tree.user", "tree.system"),
+        ),
+        PhaseFigure(
+            "program.cores_share", "", "processor time as a share of all cores", _cores_share
+        ),
+        PhaseFigure("program.system_share", "", "share of system time in it", _system_share),
+        PhaseFigure(
+            "program.running",
+            "",
+            "share of samples in which a thread runs or waits for a core",
+            lambda it: it.present("tree.running"),
+        ),
+        PhaseFigure(
+            "program.disk_wait",
+            "",
+            "share of time in which the busiest thread waits for storage, at most",
+            _disk_wait,
+        ),
+        PhaseFigure("program.asleep", "", "share of samples in which every thread sleeps", _asleep),
+        PhaseFigure(
+            "program.other_calls",
+            "cores",
+            "system time not explained by reads, writes and page faults",
+            _other_calls,
+        ),
+        PhaseFigure(
+            "program.character_share",
+            "",
+            "time per second that the baseline's character loops take for the same bytes",
+            _character_share,
+        ),
+        PhaseFigure(
+            "program.reads",
+            "B/s",
+            "bytes that storage reads for the program",
+            _median("tree.read_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "program.writes",
+            "B/s",
+            "bytes that the program passes to write calls",
+            _median("tree.write_call_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "program.major_faults",
+            "1/s",
+            "page faults that read from storage",
+            _median("tree.major_faults_per_s"),
+        ),
+        PhaseFigure(
+            "program.switches",
+            "1/s",
+            "times that a thread stops to wait",
+            _median("tree.voluntary_switches_per_s"),
+        ),
+        PhaseFigure(
+            "program.resident",
+            "B",
+            "resident memory",
+            _median("tree.resident_bytes"),
+        ),
+        PhaseFigure(
+            "machine.idle",
+            "",
+            "share of time in which cores have nothing to run",
+            _median("cpu.idle", "cpu.iowait"),
+        ),
+        PhaseFigure(
+            "machine.swap",
+            "B/s",
+            "throughput of swapping in both directions",
+            _median("paging.swap_in_bytes_per_s", "paging.swap_out_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "machine.refaults",
+            "B/s",
+            "throughput of reads of pages that the kernel had evicted",
+            _median("paging.refault_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "machine.memory_pressure",
+            "",
+            "share of time in which a task waits for memory (PSI)",
+            _median("pressure.memory"),
+        ),
+        PhaseFigure("machine.available", "", "share of memory that is available", _available),
+        PhaseFigure("disk.read", "B/s", "read throughput", _disk("read_bytes_per_s")),
+        PhaseFigure("disk.write", "B/s", "write throughput", _disk("write_bytes_per_s")),
+        PhaseFigure(
+            "disk.rewrite",
+            "B/s",
+            "throughput of the slower of reads and writes",
+            _smaller_direction,
+        ),
+        PhaseFigure("disk.balance", "", "slower direction divided by faster", _balance),
+        PhaseFigure("disk.read_share", "", "share of reads in the bytes (mean)", _read_share),
+        PhaseFigure("disk.reads", "1/s", "reads", _disk("reads_per_s")),
+        PhaseFigure(
+            "disk.requests",
+            "1/s",
+            "reads and writes (mean)",
+            _disk("reads_per_s", "writes_per_s", mean=True),
+        ),
+        PhaseFigure("disk.writes", "1/s", "writes", _disk("writes_per_s")),
+        PhaseFigure(
+            "disk.journal",
+            "1/s",
+            "writes (mean until 5 s after the phase, when a journal is written)",
+            _journal,
+        ),
+        PhaseFigure("disk.request_size", "B", "mean size of a request", _request_size),
+        PhaseFigure("disk.queue_per_disk", "", "mean queue for each disk", _queue_per_disk),
+        PhaseFigure("disk.utilisation", "", "utilisation", _disk("utilisation")),
+        PhaseFigure("disk.service", "s", "mean time of a request", _service),
+        PhaseFigure(
+            "disk.service_growth",
+            "",
+            "Kendall's rank correlation of the service time with time",
+            _service_growth,
+        ),
+        PhaseFigure(
+            "disk.of_program", "", "share of the traffic that the program causes", _of_program
+        ),
+        PhaseFigure(
+            "network.throughput", "B/s", "throughput of the faster direction", _network_rate
+        ),
+        PhaseFigure(
+            "network.link_share",
+            "",
+            "throughput as a share of the nominal rate",
+            lambda it: _ratio(_network_rate(it), it.link_rate),
+        ),
+        PhaseFigure(
+            "network.packet_size", "B", "mean packet of the faster direction", _packet_size
+        ),
+        PhaseFigure("network.packets", "1/s", "packets of the slower direction", _packets),
+        PhaseFigure(
+            "network.all_packets",
+            "1/s",
+            "packets of all interfaces, loopback included",
+            _median("net.*.receive_packets_per_s", "net.*.send_packets_per_s"),
+        ),
+        PhaseFigure(
+            "network.losses", "", "errors, drops and collisions for each packet (mean)", _losses
+        ),
+        PhaseFigure(
+            "remote.read",
+            "B/s",
+            "read throughput of network file systems",
+            _median("nfs.*.read_bytes_per_s", "lustre.*.read_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "remote.write",
+            "B/s",
+            "write throughput of network file systems",
+            _median("nfs.*.write_bytes_per_s", "lustre.*.write_bytes_per_s"),
+        ),
+        PhaseFigure(
+            "remote.calls",
+            "1/s",
+            "calls to file servers",
+            _median("nfs.*.calls_per_s"),
+        ),
+        PhaseFigure(
+            "remote.bytes_per_call",
+            "B",
+            "bytes moved for each call to a file server",
+            lambda it: _ratio(
+                it.mean("nfs.*.read_bytes_per_s", "nfs.*.write_bytes_per_s"),
+                it.mean("nfs.*.calls_per_s"),
+            ),
+        ),
+        PhaseFigure(
+            "trace.metadata_time", "", "share of time in metadata operations", _metadata_time
+        ),
+        PhaseFigure(
+            "trace.metadata_calls",
+            "1/s",
+            "metadata operations",
+            lambda it: None if it.calls is None else it.calls.metadata_per_s,
+        ),
+        PhaseFigure(
+            "trace.metadata_baseline",
+            "",
+            "time per second that the baseline takes for the same operations",
+            _metadata_at_baseline,
+        ),
+        PhaseFigure(
+            "trace.sync_time",
+            "",
+            "share of time in syncs",
+            lambda it: None if it.calls is None else it.calls.sync_share,
+        ),
+    )
+}
+"""Figures by name, in the order of the documentation."""
+
+
+def busiest_disk(rates: pl.DataFrame, disks: Sequence[str] | None) -> str | None:
+    """Return the disk with the largest traffic, from those given or else all; None if none has
+    any. A call counts as one page, so that small requests count too."""
+    candidates = names(rates, "disk") if disks is None else list(disks)
+    loads = {it: _load(rates, f"disk.{it}") for it in candidates}
+    return max(loads, key=lambda it: loads[it], default=None) if any(loads.values()) else None
+
+
+def _load(rates: pl.DataFrame, prefix: str) -> float:
+    ways = ("read", "write")
+    moved = sum_of(rates, *(f"{prefix}.{it}_bytes_per_s" for it in ways))
+    requests = sum_of(rates, *(f"{prefix}.{it}s_per_s" for it in ways))
+    return sum(
+        factor * (_number(it.mean()) or 0.0)
+        for it, factor in ((moved, 1.0), (requests, PAGE))
+        if it is not None
+    )
+
+
+def busiest_interface(rates: pl.DataFrame) -> str | None:
+    """Return the network interface with the largest traffic; None if none has any.
+
+    The loopback interface has no limit of its own and is not considered.
+    """
+    loads = {
+        it: total.mean()
+        for it in names(rates, "net")
+        if it != "lo"
+        and (total := sum_of(rates, f"net.{it}.receive_bytes_per_s", f"net.{it}.send_bytes_per_s"))
+        is not None
+    }
+    known = {it: value for name, load in loads.items() if (value := _number(load)) for it in [name]}
+    return max(known, key=lambda it: known[it], default=None)

@@ -1,0 +1,63 @@
+"""The header of a recording: how it was made."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headrace.files import atomic_file
+
+FILE = "recording.json"
+SAMPLES = "samples.jsonl"
+FORMAT = 1
+
+
+class Header(msgspec.Struct, kw_only=True):
+    """How a recording was made. The last fields are added at its end; a kill leaves None."""
+
+    format: int = FORMAT
+    version: str
+    """Headrace's."""
+    name: str
+    """Name of the application."""
+    command: list[str]
+    """The program and its arguments; empty if a running one was watched."""
+    started: str
+    """Time 0 of the samples in UTC, ISO 8601."""
+    interval_s: float
+    hosts: list[str]
+    attached: dict[str, Any] | None = None
+    """What was watched instead of a program: `pid`, `pid_name`, `cgroup` or `seconds`."""
+    environment: dict[str, Any] = {}
+    capture: str | None = None
+    """Method that captured the trace of file operations."""
+    clock_uncertainty_s: float | None = None
+    """Uncertainty of the times of other hosts."""
+    duration_s: float | None = None
+    exit_status: int | None = None
+    sampling: dict[str, Any] | None = None
+    """Samples, missed intervals, entries left out, and the profiler's own processor time."""
+
+
+def write_header(directory: Path, header: Header) -> None:
+    """Write the header of a recording, atomically. Raises OSError if it cannot be written."""
+    with atomic_file(directory / FILE) as partial:
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(header)) + b"\n")
+
+
+def read_header(directory: Path) -> Header:
+    """Return the header of a recording.
+
+    Raises OSError if there is none, ValueError if it is damaged or of a later version.
+    """
+    path = directory / FILE
+    try:
+        header = msgspec.json.decode(path.read_bytes(), type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected the header of a recording: {error}") from None
+    if header.format > FORMAT:
+        raise ValueError(
+            f"{path}: format {header.format}: expected at most {FORMAT}: use the Headrace version"
+            " that made the recording"
+        )
+    return header

@@ -1,0 +1,125 @@
+"""A captured trace as operations and the gaps between them.
+
+A gap is the time from the end of a process's operation to the start of its next one: the process
+computed or waited. Changes of a program retain its gaps and change its operations. The gaps of
+operations that disappear are added to the next one that stays.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from headrace.trace import frame, open_trace
+
+MOST_RECORDS = 200_000
+"""Largest number of operations of a phase that is simulated: its first ones. Each change is one
+simulation, and this many take about a second."""
+
+
+def read_paced(path: Path) -> pl.DataFrame:
+    """Return a trace with its gaps.
+
+    Returns the columns of `headrace.trace.SCHEMA`, sorted by process and time, and `gap_ns`. The
+    first gap of a process begins with the trace.
+
+    Raises ValueError, OSError as `headrace.trace.open_trace`.
+    """
+    return with_gaps(frame(open_trace(path)))
+
+
+def with_gaps(records: pl.DataFrame, start_ns: int = 0) -> pl.DataFrame:
+    """Return records with `gap_ns`; the first gap of a process begins at `start_ns`."""
+    end = pl.col("time_ns") + pl.col("duration_ns")
+    previous = end.shift(1).over("process").fill_null(start_ns)
+    return records.sort("process", "time_ns", maintain_order=True).with_columns(
+        gap_ns=(pl.col("time_ns") - previous).clip(lower_bound=0)
+    )
+
+
+def cut(records: pl.DataFrame, from_s: float, to_s: float) -> pl.DataFrame:
+    """Return the operations that begin within a time span, with times since its start."""
+    start = round(from_s * 1e9)
+    inside = records.filter(pl.col("time_ns").is_between(start, round(to_s * 1e9), closed="left"))
+    return with_gaps(inside.with_columns(pl.col("time_ns") - start))
+
+
+def keep(records: pl.DataFrame, mask: pl.Expr) -> pl.DataFrame:
+    """Return the records of a mask; the gaps of the others go to their process's next one."""
+    before = pl.col("gap_ns").cum_sum().over("process")
+    return (
+        records.with_columns(_gaps=before)
+        .filter(mask)
+        .with_columns(
+            gap_ns=pl.col("_gaps") - pl.col("_gaps").shift(1).over("process").fill_null(0)
+        )
+        .drop("_gaps")
+    )
+
+
+def merge(records: pl.DataFrame, size: int) -> pl.DataFrame:
+    """Merge contiguous reads, and contiguous writes, of a process up to `size` bytes.
+
+    A merged read takes the place of its first part (it reads ahead), a merged write that of its
+    last part. Any other operation on the file ends a merge.
+    """
+    is_data = pl.col("operation").cast(pl.String).is_in(["read", "write"])
+    stream = ["process", "file", "operation"]
+    end = pl.col("offset") + pl.col("size")
+    table = records.with_row_index("_row").with_columns(
+        _gaps=pl.col("gap_ns").cum_sum().over("process"),
+        # Syncs, closes and the like on the same file.
+        _barrier=(~is_data).cum_sum().over("process", "file"),
+    )
+    data = table.filter(is_data & (pl.col("size") > 0)).with_columns(
+        _follows=(pl.col("offset") == end.shift(1).over(stream)).fill_null(False)
+        & (pl.col("_barrier") == pl.col("_barrier").shift(1).over(stream)).fill_null(False)
+    )
+    data = data.with_columns(_run=(~pl.col("_follows")).cum_sum().over(stream))
+    run = [*stream, "_run"]
+    data = data.with_columns(_part=(end - pl.col("offset").first().over(run) - 1) // max(size, 1))
+    is_write = pl.col("operation").cast(pl.String) == "write"
+    merged = (
+        data.group_by([*run, "_part"], maintain_order=True)
+        .agg(
+            pl.col("_row").first().alias("_first"),
+            pl.col("_row").last().alias("_last"),
+            pl.col("time_ns").first(),
+            pl.col("offset").first(),
+            pl.col("size").sum(),
+            pl.col("duration_ns").sum(),
+            pl.col("flags").first(),
+            pl.col("other").first(),
+            pl.col("_gaps").first().alias("_gaps_first"),
+            pl.col("_gaps").last().alias("_gaps_last"),
+        )
+        .with_columns(
+            _row=pl.when(is_write).then("_last").otherwise("_first"),
+            _gaps=pl.when(is_write).then("_gaps_last").otherwise("_gaps_first"),
+        )
+    )
+    columns = [*(name for name in records.columns if name != "gap_ns"), "_row", "_gaps"]
+    rest = table.filter(~is_data | (pl.col("size") == 0))
+    together = pl.concat([merged.select(columns), rest.select(columns)]).sort("_row")
+    return together.with_columns(
+        gap_ns=pl.col("_gaps") - pl.col("_gaps").shift(1).over("process").fill_null(0)
+    ).select(records.columns)
+
+
+def write_paced(records: pl.DataFrame, path: Path) -> None:
+    """Write operations and gaps as a trace in CSV for a paced replay."""
+    gaps, spent = (pl.col(it).cum_sum().over("process") for it in ("gap_ns", "duration_ns"))
+    times = records.with_columns(time_ns=gaps + spent - pl.col("duration_ns")).sort(
+        "time_ns", maintain_order=True
+    )
+    times.select(
+        time=pl.col("time_ns") / 1e9,
+        process="process",
+        operation="operation",
+        file="file",
+        offset="offset",
+        size="size",
+        # A replay refuses a trace without any duration.
+        duration=pl.col("duration_ns").clip(lower_bound=1) / 1e9,
+        flags="flags",
+        other="other",
+    ).write_csv(path, float_scientific=False, float_precision=9)

@@ -1,0 +1,132 @@
+"""Advice for the phases of a profile, from the captured trace and a machine model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from headrace.profile.advice import advise
+from headrace.profile.advice.change import Context
+from headrace.profile.document import Phase
+from headrace.profile.paced_trace import MOST_RECORDS, cut
+from headrace.profile.prediction import Case
+
+CACHED_SHARE = 0.2
+"""Files are taken to be cached if the program reads less than this part of its bytes from
+devices."""
+COMPUTE_SHARE = 0.5
+"""Processes are taken to compute in their gaps if they use a processor for at least this part of
+the time in which they compute or sleep."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """Facts of the whole profile that predictions need."""
+
+    records: pl.DataFrame
+    """The captured trace with gaps, on the clock of the samples."""
+    rates: pl.DataFrame
+    machine: str
+    cores: int
+    baseline: Mapping[str, float]
+    tracer_s: float
+    """Time that the tracer adds to each gap."""
+
+
+def advise_phase(
+    phase: Phase,
+    application: Application,
+    on_progress: Callable[[int, int, str], object] | None = None,
+) -> dict[str, Any]:
+    """Add advice and notes to a phase.
+
+    Returns the simulated run time of the phase beside the recorded one.
+
+    Raises ScenarioError if the machine is invalid.
+    """
+    rows = application.rates.filter(
+        (pl.col("from_s") >= phase.from_s - 1e-9) & (pl.col("to_s") <= phase.to_s + 1e-9)
+    )
+    records = cut(application.records, phase.from_s, phase.to_s)
+    found: dict[str, Any] = {"from_s": phase.from_s, "to_s": phase.to_s}
+    length_s = phase.to_s - phase.from_s
+    if records.height > MOST_RECORDS:
+        whole = records.height
+        records = cut(records, 0.0, float(records["time_ns"].sort()[MOST_RECORDS]) / 1e9)
+        length_s *= records.height / whole
+        found["simulated_operations"] = records.height
+        found["operations"] = whole
+    case = phase_case(records, rows, application, length_s)
+    context = Context(phase.verdict, application.cores, application.baseline)
+    advice, outcome, failed = advise(case, context, on_progress)
+    phase.advice.extend(advice)
+    phase.notes.extend(f"not simulated: {it}" for it in failed)
+    if outcome.error is not None:
+        phase.notes.append(f"no prediction: {outcome.error}")
+    removed_s = float((records["gap_ns"].sum() - case.records["gap_ns"].sum()) / 1e9)
+    return found | {
+        "recorded_s": length_s,
+        "without_tracer_s": length_s - removed_s / max(records["process"].n_unique(), 1),
+        "simulated_s": None if outcome.error is not None else outcome.seconds,
+        "bottleneck": outcome.bottleneck,
+        "gaps": case.gaps,
+        "cached": case.cached,
+    }
+
+
+def phase_case(
+    records: pl.DataFrame, rows: pl.DataFrame, application: Application, length_s: float
+) -> Case:
+    """Return the operations of a phase, with the gaps that they have without a tracer.
+
+    The tracer's cost is subtracted from each gap. Gaps in which a program computes are then reduced
+    to its processor time and its sleep, as sampled: more of them is a tracer that takes longer than
+    measured, or a wait for a core.
+
+    Parameters
+    ----------
+    records
+        Captured operations with gaps, and times since the start of the phase.
+    rows
+        Samples of the phase.
+    application
+        Facts of the whole profile.
+    length_s
+        Time of these operations, in seconds.
+    """
+    tracer_ns = round(application.tracer_s * 1e9)
+    ends = (records["time_ns"] + records["duration_ns"]).max() if not records.is_empty() else None
+    tail_s = length_s if ends is None else max(length_s - float(ends) / 1e9, 0.0)  # type: ignore[arg-type]
+    first = pl.col("gap_ns").cum_count().over("process") == 1
+    # No call of the process comes before its first gap.
+    without = pl.when(first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
+    records = records.with_columns(gap_ns=without.clip(lower_bound=0))
+    computing_s, sleeping_s = (_mean(rows, f"tree.{it}") * length_s for it in ("user", "sleeping"))
+    gaps_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    known_s = min(computing_s + sleeping_s, gaps_s)
+    computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
+    if computes:
+        factor = known_s / gaps_s if gaps_s > 0 else 1.0
+        scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
+        records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
+    left_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    read, asked = (_mean(rows, f"tree.read_{it}bytes_per_s") for it in ("", "call_"))
+    return Case(
+        machine=application.machine,
+        records=records,
+        gaps="compute" if computes else "wait",
+        tail_s=tail_s,
+        tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
+        cached=asked > 0 and read < CACHED_SHARE * asked,
+    )
+
+
+def _mean(rows: pl.DataFrame, column: str) -> float:
+    """Mean over time; 0 where a figure is unknown."""
+    if column not in rows.columns:
+        return 0.0
+    known = rows.filter(pl.col(column).is_not_null())
+    seconds = known["to_s"] - known["from_s"]
+    total = float(seconds.sum())
+    return float((known[column] * seconds).sum()) / total if total > 0 else 0.0

@@ -1,0 +1,158 @@
+"""Simulate the operations of a phase on a machine model, with and without a change."""
+
+import re
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+import headrace as hr
+from headrace.profile.paced_trace import write_paced
+from headrace.simulate import ParallelRuns
+
+OUTPUT_VOLUME = "output"
+"""Name of the volume that a change adds for files that are only written."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Operations of a phase, and the machine they run on."""
+
+    machine: str
+    """A scenario without workloads, as TOML."""
+    records: pl.DataFrame
+    """Operations with `gap_ns`, as `headrace.profile.paced_trace` has them."""
+    gaps: Literal["compute", "wait"]
+    """What the processes do in the gaps."""
+    tail_s: float = 0.0
+    """Time after the last operation."""
+    tail_computes: float = 0.0
+    """Part of the tail in which the program computes, 0 to 1."""
+    cached: bool = False
+    """True if the files that are read are in the page cache at the start."""
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the machine that a change sets, by path."""
+    separate_output: bool = False
+    """True if files that are only written lie on a second device of the same kind."""
+
+    def with_records(self, records: pl.DataFrame) -> "Case":
+        """Return the case with other operations."""
+        return replace(self, records=records)
+
+    def with_gap_factor(self, factor: float) -> "Case":
+        """Return the case with all computing multiplied by a factor."""
+        tail = self.tail_s * (1 - self.tail_computes * (1 - factor))
+        if self.gaps == "wait":
+            return replace(self, tail_s=tail)
+        scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
+        return replace(self, records=self.records.with_columns(gap_ns=scaled), tail_s=tail)
+
+    def with_sets(self, sets: Mapping[str, Any]) -> "Case":
+        """Return the case on a machine with other values."""
+        return replace(self, sets={**self.sets, **sets})
+
+    def quantities(self, prefix: str) -> list[Any]:
+        """Return the machine's fields of rates, sizes, times and counts below a path."""
+        scenario = hr.load(self.machine + PLACEHOLDER)
+        return [it for it in scenario.quantities if it.path.startswith(prefix) and it.amount]
+
+    def scenario(self, trace: Path) -> str:
+        """Return the scenario that replays a trace of these operations."""
+        text = self.machine
+        if self.separate_output:
+            text += second_volume(hr.load(self.machine + PLACEHOLDER).toml)
+        workload = ["", "[[workload]]", 'kind = "trace"', f"file = {_quoted(str(trace))}"]
+        workload += ['replay = "paced"', f'gaps = "{self.gaps}"']
+        if self.separate_output:
+            workload.append(f'output_volume = "{OUTPUT_VOLUME}"')
+        if self.cached:
+            workload += ["", "[workload.io]", "cached = true"]
+        return text + "\n".join(workload) + "\n"
+
+
+PLACEHOLDER = '\n[[workload]]\nblock = "1 MiB"\n'
+"""A workload for the check of a machine, which is no scenario without one."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Simulated run time of a case."""
+
+    seconds: float
+    scenario: str
+    bottleneck: str | None
+    error: str | None = None
+
+
+def second_volume(toml: str) -> str:
+    """Return the machine's file system and device once more, as a volume of its own."""
+    wanted = ("machine.file_system", "machine.io_scheduler", "machine.device")
+    lines, taken = ["", "[[machine.volume]]", f'name = "{OUTPUT_VOLUME}"'], False
+    for line in toml.splitlines():
+        header = re.match(r"\[+([\w.]+)\]+", line)
+        if header:
+            path = header.group(1)
+            taken = any(path == it or path.startswith(f"{it}.") for it in wanted)
+            line = line.replace("machine.", "machine.volume.", 1)
+        if taken:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def is_local(machine: str) -> bool:
+    """Return whether a machine is one host with a local file system."""
+    return "machine" in tomllib.loads(hr.load(machine + PLACEHOLDER).toml)
+
+
+def simulate(
+    cases: Sequence[Case], on_progress: Callable[[int, int, str], object] | None = None
+) -> list[Outcome]:
+    """Simulate cases in parallel.
+
+    `on_progress` is called with the completed and the known runs, and a title.
+
+    Raises ScenarioError if the machine of the first case is invalid. A later case that cannot run
+    has its error in its outcome.
+    """
+    with tempfile.TemporaryDirectory(prefix="headrace-profile-") as folder:
+        scenarios, texts = [], []
+        outcomes: list[Outcome | None] = []
+        for number, case in enumerate(cases):
+            trace = Path(folder) / f"case-{number}.csv"
+            text = case.scenario(trace)
+            texts.append(text)
+            if case.records.is_empty():
+                outcomes.append(Outcome(case.tail_s, text, None))
+                continue
+            write_paced(case.records, trace)
+            try:
+                scenarios.append(hr.load(text, case.sets))
+                outcomes.append(None)
+            except hr.ScenarioError as error:
+                if number == 0:
+                    raise
+                outcomes.append(Outcome(0.0, text, None, str(error)))
+        with ParallelRuns("prediction", progress=on_progress or False) as runs:
+            ended = iter(runs.results_or_errors(scenarios))
+        for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
+            if outcome is not None:
+                continue
+            result = next(ended)
+            if isinstance(result, Exception):
+                outcomes[number] = Outcome(0.0, texts[number], None, str(result))
+                continue
+            document = result.document
+            bottleneck = document.get("bottleneck") or {}
+            outcomes[number] = Outcome(
+                document["simulated_seconds"] + case.tail_s, texts[number], bottleneck.get("name")
+            )
+    return [it for it in outcomes if it is not None]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,290 @@
+"""Record a profile: start or watch processes, and sample until the end."""
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from headrace import __version__, environment, ranks
+from headrace.profile.counters import Watched
+from headrace.profile.header import FILE, SAMPLES, Header, write_header
+from headrace.profile.hosts import Begin, merge_hosts, shared_begin
+from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
+from headrace.profile.sampler import SHORTEST_S, Sampler
+from headrace.profile.targets import ByName, by_cgroup, by_number
+from headrace.profile.worksheet import facts
+
+OnSample = Callable[[float], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A profile that is to be recorded. Either `command` or one of the others is given."""
+
+    command: Sequence[str] = ()
+    pid: int | None = None
+    pid_name: str | None = None
+    cgroup: Path | None = None
+    seconds: float | None = None
+    interval_s: float = 1.0
+    name: str | None = None
+    output: Path | None = None
+    directory: Path = field(default_factory=Path)
+    """Directory whose file system the environment describes."""
+    capture: str = "none"
+    stdout: Any = None
+    """Standard output of the program; None is that of this process."""
+
+    def check(self) -> None:
+        """Raise ValueError if options contradict each other."""
+        watched = [it for it in ("pid", "pid_name", "cgroup") if getattr(self, it) is not None]
+        options = ["--" + it.replace("_", "-") for it in watched]
+        if self.command and (options or self.seconds is not None):
+            raise ValueError(
+                f"{(options or ['--seconds'])[0]} watches running processes, and {self.command[0]}"
+                " is to be started: leave one of them out"
+            )
+        if len(options) > 1:
+            raise ValueError(f"{' and '.join(options)}: expected one of them")
+        if not self.command and not options and self.seconds is None:
+            raise ValueError(
+                "nothing to profile: expected -- and a command, --pid, --pid-name, --cgroup or"
+                " --seconds"
+            )
+        if self.interval_s < SHORTEST_S:
+            raise ValueError(
+                f"--interval {self.interval_s:g}: expected {SHORTEST_S} s or more: processor time"
+                " is counted in ticks of 10 ms"
+            )
+        if self.seconds is not None and self.seconds <= 0:
+            raise ValueError(f"--seconds {self.seconds:g}: expected a time above 0 s")
+        if self.capture != "none" and not self.command:
+            raise ValueError(f"--capture {self.capture}: expected a command to start")
+        if ranks.count() > 1 and (self.command or self.pid is not None):
+            raise ValueError(
+                "under mpirun, headrace profile watches: expected --seconds, --pid-name or --cgroup"
+                "; start the program with an mpirun of its own"
+            )
+
+    def attached(self) -> dict[str, Any] | None:
+        """Return what is watched, as the header has it; None for a command."""
+        values = {
+            "pid": self.pid,
+            "pid_name": self.pid_name,
+            "cgroup": None if self.cgroup is None else str(self.cgroup),
+            "seconds": self.seconds,
+        }
+        found = {name: value for name, value in values.items() if value is not None}
+        return found or None
+
+    def profile_name(self) -> str:
+        """Return the name of the application."""
+        if self.name is not None:
+            return self.name
+        if self.command:
+            return os.path.basename(self.command[0]) or "program"
+        if self.cgroup is not None:
+            return self.cgroup.resolve().name or "cgroup"
+        if self.pid is not None:
+            return Path(f"/proc/{self.pid}/comm").read_text(errors="replace").strip() or "process"
+        return self.pid_name or "system"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording that has ended."""
+
+    directory: Path
+    status: int
+    """Exit status: that of the program; 128 + n if signal n ended a span of time early."""
+
+
+def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
+    """Record a profile. All ranks call it; one rank of each host samples.
+
+    `on_sample` gets the time of each sample in seconds.
+
+    Raises ValueError for wrong options, CannotStart if the program cannot be started, OSError if
+    the directory cannot be written.
+    """
+    request.check()
+    target = _target(request)
+    here = ranks.current()
+    name = here.broadcast(request.profile_name() if here.first else None)
+    of_directory = environment.of_directory(request.directory)
+    directory = here.broadcast(_new_directory(request.output, name) if here.first else None)
+    if not here.first:
+        directory.mkdir(parents=True, exist_ok=True)
+    hosts = here.hosts()
+    begin = shared_begin()
+    header = Header(
+        version=__version__,
+        name=name,
+        command=list(request.command),
+        started=environment.timestamp(datetime.now(UTC)),
+        interval_s=request.interval_s,
+        hosts=list(hosts),
+        attached=request.attached(),
+        environment={**of_directory, "worksheet": facts(request.directory)},
+        capture=None if request.capture == "none" else request.capture,
+        clock_uncertainty_s=begin.uncertainty_s if len(hosts) > 1 else None,
+    )
+    if here.first:
+        write_header(directory, header)
+    part = directory / (SAMPLES if len(hosts) == 1 else f"samples-{here.host}.jsonl")
+    path = part if hosts[here.host][0] == here.number else None
+    if path is None:
+        _wait_only(request, begin)
+        status = 0
+    else:
+        status = _sample(request, header, target, directory, path, begin, on_sample)
+    if len(hosts) > 1:
+        merge_hosts(directory, path)
+    if here.first:
+        write_header(directory, header)
+    return Recorded(directory, status)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The processes that are watched, and a test whether all of them have ended."""
+
+    watched: Watched
+    program: list[int]
+    """The program's number, once it is started."""
+    have_ended: Callable[[], bool] = lambda: False
+
+
+def _target(request: Request) -> _Target:
+    program: list[int] = []
+    if request.command:
+        return _Target(Watched(roots=lambda: program), program)
+    if request.pid is not None:
+        return _Target(Watched(roots=by_number(request.pid)), program)
+    if (group := request.cgroup) is not None:
+        watched = Watched(roots=by_cgroup(group), cgroup=group)
+        return _Target(watched, program, lambda: not group.exists())
+    if request.pid_name is not None:
+        named = ByName(request.pid_name)
+        return _Target(Watched(roots=named), program, named.have_ended)
+    return _Target(Watched(), program)
+
+
+def _new_directory(output: Path | None, name: str) -> Path:
+    """Make the directory of a profile. Raises OSError if that fails, ValueError if it is in use."""
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise ValueError(f"{output}: expected a new or an empty directory for the profile")
+        return output.resolve()
+    base = name.replace("/", "-")
+    for number in count(1):
+        path = Path(f"{base}.profile" if number == 1 else f"{base}-{number}.profile")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return path.resolve()
+    raise AssertionError
+
+
+def _sample(
+    request: Request,
+    header: Header,
+    target: _Target,
+    directory: Path,
+    path: Path,
+    begin: Begin,
+    on_sample: OnSample | None,
+) -> int:
+    """Sample until the end, complete the header, and return the exit status."""
+    cost = time.process_time()
+    sampler = Sampler(path, target.watched, ranks.current().host, begin=begin.monotonic_s)
+    program = None
+    end = End(request.pid, request.seconds)
+
+    def wait(until_s: float) -> bool:
+        if on_sample is not None:
+            on_sample(sampler.last_s)
+        return target.have_ended() or end.wait(until_s, sampler.elapsed_s)
+
+    try:
+        with signals_given_to(end):
+            while (left := -sampler.elapsed_s()) > 0:
+                time.sleep(left)
+            sampler.sample()
+            if request.command:
+                program = _start(request, target, directory)
+                end.of_program(program)
+            sampler.run(request.interval_s, wait)
+            if program is not None:
+                header.exit_status = program.end()
+    except BaseException as error:
+        if program is not None:
+            program.kill()
+        elif isinstance(error, CannotStart):
+            _remove(directory)
+        raise
+    finally:
+        sampler.close()
+        end.close()
+    header.duration_s = sampler.last_s
+    header.sampling = {
+        "samples": sampler.count,
+        "missed": sampler.missed,
+        "left_out": dict(target.watched.left_out),
+        "processor_s": round(time.process_time() - cost, 6),
+    }
+    return _status(request, header.exit_status, end)
+
+
+def _start(request: Request, target: _Target, directory: Path) -> Program:
+    command = list(request.command)
+    if request.capture != "none":
+        from headrace.profile.capture import METHODS
+
+        check_program(command[0])
+        command = METHODS[request.capture].wrap(command, trace_path(directory, request))
+        target.watched.tracer = os.path.basename(command[0])
+    program = Program(command, request.stdout)
+    target.program.append(program.number)
+    return program
+
+
+def trace_path(directory: Path, request: Request) -> Path:
+    """Return the file of the captured trace."""
+    from headrace.profile.capture import METHODS
+
+    return directory / f"trace{METHODS[request.capture].suffix}"
+
+
+def _status(request: Request, of_program: int | None, end: End) -> int:
+    if of_program is not None:
+        return of_program
+    cut_short = end.stopped_by is not None and request.seconds is not None
+    return 128 + (end.stopped_by or 0) if cut_short else 0
+
+
+def _wait_only(request: Request, begin: Begin) -> None:
+    """Wait for the end on a rank that does not sample."""
+    end = End(None, request.seconds)
+    try:
+        with signals_given_to(end):
+            while not end.wait(math.inf, lambda: time.monotonic() - begin.monotonic_s):
+                pass
+    finally:
+        end.close()
+
+
+def _remove(directory: Path) -> None:
+    """Remove a recording of a program that could not be started."""
+    with contextlib.suppress(OSError):
+        for name in (FILE, SAMPLES):
+            (directory / name).unlink(missing_ok=True)
+        directory.rmdir()

@@ -1,0 +1,112 @@
+"""Sampling: read all counters at an interval and append them to a file.
+
+The schedule is absolute: a sample that is late does not delay the next one. Intervals that were
+missed are counted in the next sample. Each sample is one line in one write, so a killed profiler
+loses one interval at most.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headrace.profile.counters import ALL, Read, Source, Watched
+
+SHORTEST_S = 0.1
+"""Shortest interval: processor time is counted in ticks of 10 ms."""
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+
+
+class Sampler:
+    """Reads samples and appends them to a new file."""
+
+    def __init__(
+        self,
+        path: Path,
+        watched: Watched,
+        host: str,
+        *,
+        begin: float | None = None,
+        sources: Sequence[Source] = ALL,
+    ) -> None:
+        """Open the file and the sources.
+
+        Parameters:
+            path: The new file.
+            watched: What the sources read.
+            host: Name of this host in the samples.
+            begin: Time 0 of the recording on the monotonic clock; by default now.
+            sources: What is sampled.
+
+        Raises:
+            OSError: if the file exists or cannot be written.
+        """
+        self.watched = watched
+        self.count = 0
+        self.missed = 0
+        self.last_s = 0.0
+        self._host = host
+        self._encoder = msgspec.json.Encoder()
+        self._readers = _open_all(sources, watched)
+        self._begin = time.monotonic() if begin is None else begin
+        self._file = os.open(path, NEW, 0o666)
+
+    def elapsed_s(self) -> float:
+        """Return the time since the beginning."""
+        return time.monotonic() - self._begin
+
+    def sample(self, missed: int = 0) -> None:
+        """Read all sources and append a line. Raises OSError if the file cannot be written."""
+        line: dict[str, Any] = {"t": round(self.elapsed_s(), 6), "host": self._host}
+        if missed:
+            line["missed"] = missed
+            self.missed += missed
+        left_out = self.watched.left_out
+        for name, read in self._readers:
+            try:
+                raw = read()
+            except OSError:
+                left_out[name] += 1
+                continue
+            if raw is not None:
+                line[name] = raw
+        if left_out:
+            line["left_out"] = dict(left_out)
+        _write(self._file, self._encoder.encode(line) + b"\n")
+        self.count += 1
+        self.last_s = line["t"]
+
+    def run(self, interval_s: float, wait: Callable[[float], bool]) -> None:
+        """Sample until the end. `wait` gets a time of the recording, waits until then, and returns
+        whether the recording ends. The last sample is at the end."""
+        due = interval_s
+        while not wait(due):
+            missed = max(int((self.elapsed_s() - due) / interval_s), 0)
+            self.sample(missed)
+            due += (1 + missed) * interval_s
+        self.sample()
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def _open_all(sources: Sequence[Source], watched: Watched) -> list[tuple[str, Read]]:
+    readers = []
+    for source in sources:
+        try:
+            read = source.open(watched)
+        except OSError:
+            watched.left_out[source.name] += 1
+            continue
+        if read is not None:
+            readers.append((source.name, read))
+    return readers
+
+
+def _write(file: int, line: bytes) -> None:
+    while line:
+        line = line[os.write(file, line) :]

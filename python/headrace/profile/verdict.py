@@ -1,0 +1,210 @@
+"""Judge the phases of a run: the verdict of each, with its evidence."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import polars as pl
+
+from headrace.profile.document import Evidence, Phase, Verdict
+from headrace.profile.figures import (
+    COMMIT_S,
+    FIGURES,
+    PhaseSamples,
+    busiest_disk,
+    busiest_interface,
+)
+from headrace.profile.phases import phases
+from headrace.profile.rules import BASELINE, Condition, Rule, shipped_rules
+from headrace.profile.traced_calls import traced_calls
+
+NO_BASELINE = (
+    "no baseline: the verdict comes from utilisation and shares of time alone; run"
+    " `headrace baseline DIR`"
+)
+UNDETECTED = (
+    "a timer, a lock, input and a deadlock look alike in these counters, and a race condition does"
+    " not show in them"
+)
+MEMORY_THROUGHPUT = (
+    "a program limited by memory throughput looks the same without hardware counters; compare"
+    " instructions per cycle in `perf stat`"
+)
+LARGE_MEMORY = float(32 << 20)
+"""Resident memory from which data may exceed the last-level cache, in bytes (declared)."""
+UNMATCHED = "no rule holds: too few figures are known"
+
+
+class _Value(Protocol):
+    @property
+    def value(self) -> float: ...
+
+
+class BaselineFigures(Protocol):
+    """The part of a baseline that verdicts use."""
+
+    @property
+    def figures(self) -> Mapping[str, _Value]: ...
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """A range of rows with the rule that decides it."""
+
+    first: int
+    end: int
+    samples: PhaseSamples
+    rule: Rule | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict of the rule; `waiting` without one."""
+        return "waiting" if self.rule is None or self.rule.verdict is None else self.rule.verdict
+
+
+def judge(
+    rates: pl.DataFrame,
+    baseline: BaselineFigures | Mapping[str, BaselineFigures] | None = None,
+    rules: Sequence[Rule] | None = None,
+    disks: Sequence[str] | None = None,
+    device_disks: int = 1,
+    trace: pl.DataFrame | None = None,
+    link_rates: Mapping[str, float] | None = None,
+) -> list[Phase]:
+    """Return the phases of a run, each with its verdict and evidence.
+
+    The first rule that holds gives the verdict. Neighbouring phases of one verdict are
+    merged, if both together have it too. The level of a program on a busy machine changes, and its
+    limit does not.
+
+    Parameters
+    ----------
+    rates
+        Frame of `headrace.profile.recording.rates`.
+    baseline
+        Baseline of the program's directory, or one for each disk by name.
+    rules
+        Rules in order of precedence; those of Headrace if None.
+    disks
+        Disks that the program uses, such as `["sda"]`; all if None.
+    device_disks
+        Number of disks in each device, such as those of an array.
+    trace
+        Captured file operations, a frame of `headrace.trace.frame`, on the clock of the samples.
+    link_rates
+        Nominal rates of network interfaces by name, in B/s.
+    """
+    applied = shipped_rules() if rules is None else rules
+
+    def decide(first: int, end: int) -> _Decided:
+        samples = _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates)
+        committed = pl.col("from_s") < float(rates["to_s"][end - 1]) + COMMIT_S
+        samples.until_commit = rates[first:].filter(committed)
+        # A disk without traffic in the phase may still write its journal later.
+        samples.disk = samples.disk or busiest_disk(samples.until_commit, disks)
+        decisive = next((it for it in applied if it.verdict and it.holds(samples)), None)
+        return _Decided(first, end, samples, decisive)
+
+    decided: list[_Decided] = []
+    for first, end in phases(rates, disks):
+        last = decide(first, end)
+        if decided and decided[-1].verdict == last.verdict:
+            both = decide(decided[-1].first, end)
+            if both.verdict == last.verdict:
+                decided[-1] = both
+                continue
+        decided.append(last)
+    return [_phase(it, applied) for it in decided]
+
+
+def overall(judged: Iterable[Phase]) -> Verdict | None:
+    """Return the verdict of the phases that take the longest together; None without a phase."""
+    totals: dict[Verdict, float] = defaultdict(float)
+    for it in judged:
+        totals[it.verdict] += it.to_s - it.from_s
+    return max(totals, key=lambda it: totals[it], default=None)
+
+
+def _samples(
+    rates: pl.DataFrame,
+    baseline: BaselineFigures | Mapping[str, BaselineFigures] | None,
+    disks: Sequence[str] | None,
+    device_disks: int,
+    trace: pl.DataFrame | None,
+    link_rates: Mapping[str, float] | None,
+) -> PhaseSamples:
+    disk = busiest_disk(rates, disks)
+    interface = busiest_interface(rates)
+    chosen = baseline.get(disk or "") if isinstance(baseline, Mapping) else baseline
+    from_s, to_s = _span(rates)
+    return PhaseSamples(
+        rates,
+        disk,
+        interface,
+        device_disks,
+        None if chosen is None else {name: it.value for name, it in chosen.figures.items()},
+        (link_rates or {}).get(interface or ""),
+        None if trace is None or to_s <= from_s else traced_calls(trace, from_s, to_s),
+    )
+
+
+def _span(rates: pl.DataFrame) -> tuple[float, float]:
+    return float(rates["from_s"][0]), float(rates["to_s"][-1])
+
+
+def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
+    samples, decisive = decided.samples, decided.rule
+    from_s, to_s = _span(samples.rates)
+    phase = Phase(from_s=from_s, to_s=to_s, verdict=decided.verdict)
+    if decisive is None:
+        phase.notes.append(UNMATCHED)
+    else:
+        phase.notes.append(decisive.text)
+        phase.evidence.extend(_evidence(decisive, samples))
+    for rule in rules:
+        if rule.verdict is None and rule.holds(samples):
+            phase.notes.append(rule.text)
+            phase.evidence.extend(_evidence(rule, samples))
+    phase.notes.extend(_limits(phase.verdict, samples))
+    return phase
+
+
+def _limits(verdict: Verdict, samples: PhaseSamples) -> Iterator[str]:
+    """Yield the statements that limit a verdict."""
+    if samples.baseline is None:
+        yield NO_BASELINE
+    if verdict == "waiting":
+        yield UNDETECTED
+    resident = FIGURES["program.resident"].value(samples)
+    if verdict == "cpu" and resident is not None and resident > LARGE_MEMORY:
+        yield MEMORY_THROUGHPUT
+
+
+def _evidence(rule: Rule, samples: PhaseSamples) -> Iterator[Evidence]:
+    """Yield a figure for each condition of a rule whose value is known."""
+    for condition in rule.when.values():
+        spec = FIGURES[condition.figure]
+        value = spec.value(samples)
+        if value is not None:
+            yield Evidence(
+                figure=_named(spec.name, spec.description, samples),
+                value=value,
+                unit=spec.unit,
+                baseline=_of_baseline(condition, samples),
+                rule=rule.id,
+                source=rule.source,
+            )
+
+
+def _of_baseline(condition: Condition, samples: PhaseSamples) -> float | None:
+    if condition.of is None or not condition.of.startswith(BASELINE):
+        return None
+    return condition.reference(samples)
+
+
+def _named(name: str, description: str, samples: PhaseSamples) -> str:
+    """Return a figure in words, such as "disk sda read throughput"."""
+    kind = name.partition(".")[0]
+    device = {"disk": samples.disk, "network": samples.interface}.get(kind)
+    return f"{kind} {device} {description}" if device else f"{kind} {description}"

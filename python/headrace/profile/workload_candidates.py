@@ -1,0 +1,256 @@
+"""Workloads that may resemble a trace, one function for each kind.
+
+To add a kind, add a function and a line in `CANDIDATES`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from headrace.profile.characteristics import Characteristics
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A synthetic workload."""
+
+    toml: str
+    """The `[[workload]]`."""
+    processes: int
+    requests: int
+    """Requests that it makes in all, about."""
+    not_reproduced: tuple[str, ...] = ()
+
+    def scenario(self) -> str:
+        """Return the clients and the workload; only a system is missing."""
+        return f"[clients]\ncount = 1\nprocesses = {self.processes}\n\n{self.toml}"
+
+
+Candidate: TypeAlias = Callable[[Characteristics], Workload | None]
+
+MOST_PROCESSES = 10_000
+SIZES = 16
+"""Different request sizes of a mix, at most."""
+SECOND_DIRECTION = 0.02
+"""Reads or writes below this share of the bytes do not make a workload one of both."""
+MOST_SEQUENTIAL = 0.8
+"""Share of the requests in sequential files that makes a program sequential."""
+
+
+def ior(trace: Characteristics) -> Workload | None:
+    """Requests of one size in files of one length."""
+    reads, writes = _count(trace, "read"), _count(trace, "write")
+    moves = reads + writes
+    if not moves or not trace.bytes_read + trace.bytes_written:
+        return None
+    files = max(trace.heat.files, 1)
+    processes = _processes(trace.moving_processes)
+    order = _order(trace)
+    phases, share = _phases(trace, reads, writes)
+    transfer = _common_size(trace, "write" if "write" in phases else "read")
+    own = files >= processes
+    each = round(files / processes) if own else files
+    parts = each * processes
+    length = sum(it.files * it.mean_bytes for it in trace.file_lengths)
+    if order == "sequential":
+        length = max(length, (trace.bytes_read + trace.bytes_written) / len(phases))
+    block = max(round(length / parts / transfer), 1) * transfer
+    per_phase = moves / len(phases)
+    requests = max(round(per_phase / processes), 1)
+    limited = requests < each * block // transfer
+    opens = bool(_count(trace, "open") + _count(trace, "create"))
+    fields = {
+        "kind": "ior",
+        "files": each,
+        "block": _bytes(block),
+        "transfer": _bytes(transfer),
+        "order": order,
+        "access": "file-per-process" if own else "shared",
+        "phases": phases,
+        **({"requests": requests} if limited else {}),
+        **({"read_share": share} if share is not None else {}),
+        **({"opens": True} if opens else {}),
+        **({"sync_per_write": True} if trace.syncs.count >= writes / 2 > 0 else {}),
+        **_think(trace, moves),
+    }
+    total = processes * len(phases) * min(requests, each * block // transfer)
+    lacks = ("sizes other than the most common one", "files of different lengths")
+    return Workload(_toml(fields), processes, total, lacks)
+
+
+def pipeline(trace: Characteristics) -> Workload | None:
+    """A file that is read, and another that is written, in turn."""
+    moved = trace.bytes_read + trace.bytes_written
+    if not moved or min(trace.bytes_read, trace.bytes_written) < SECOND_DIRECTION * moved:
+        return None
+    sequential = trace.access_patterns.get("sequential", 0)
+    if sequential < MOST_SEQUENTIAL * (_count(trace, "read") + _count(trace, "write")):
+        return None
+    source = max(trace.busiest_files, key=lambda it: it.bytes_read)
+    target = max(trace.busiest_files, key=lambda it: it.bytes_written)
+    if source.bytes_read < MOST_SEQUENTIAL * trace.bytes_read:
+        return None
+    if target.bytes_written < MOST_SEQUENTIAL * trace.bytes_written:
+        return None
+    reads = max(source.reads, 1)
+    # Reads at the end of the file return nothing.
+    request = min(_common_size(trace, "read"), source.bytes_read)
+    fields = {
+        "kind": "pipeline",
+        "input": _bytes(source.bytes_read),
+        "output": _bytes(target.bytes_written),
+        "request": _bytes(request),
+        **({"sync": True} if trace.syncs.count else {}),
+        **({"in_place": True} if source.file == target.file else {}),
+        **_think(trace, reads, "compute_per_request"),
+    }
+    buffers = -(-source.bytes_read // request)
+    lacks = ("opens, closes and look-ups", "other files than the most read and the most written")
+    return Workload(_toml(fields), 1, 2 * buffers, lacks)
+
+
+def operation_mix(trace: Characteristics) -> Workload | None:
+    """All operations, drawn by their shares."""
+    weights = {it.operation: it.count for it in trace.operations if it.operation not in NOT_IN_MIX}
+    if not weights:
+        return None
+    amount = sum(weights.values())
+    alive = trace.concurrency.alive or trace.moving_processes or 1
+    lengths = {
+        max(round(it.mean_bytes), 1): it.files
+        for it in sorted(trace.file_lengths, key=lambda it: it.to_bytes)
+    }
+    fields: dict[str, object] = {
+        "kind": "operation-mix",
+        "weights": weights,
+        "amount": amount,
+        "files": max(trace.heat.files, 1),
+    }
+    if lengths:
+        fields["file_sizes"] = {_bytes(size): files for size, files in lengths.items()}
+    for operation in ("read", "write"):
+        if sizes := _sizes(trace, operation):
+            fields[f"{operation}_sizes"] = {_bytes(it): count for it, count in sizes.items()}
+    if _order(trace) == "sequential":
+        fields["random_from"] = "1 PiB"
+    hot = trace.heat.top_tenth_requests
+    if hot is not None and trace.heat.files >= 10 and hot > 0.1:
+        fields |= {"hot_files": 0.1, "hot_share": round(min(hot, 1.0), 4)}
+    fields |= _think(trace, amount)
+    lacks = (
+        "the order of operations: each is drawn for itself",
+        *(f"{it.operation}: {it.count:,}" for it in trace.operations if it.operation in NOT_IN_MIX),
+    )
+    return Workload(_toml(fields), _processes(round(alive)), amount, lacks)
+
+
+NOT_IN_MIX = ("seek", "allocate")
+"""Operations of traces that a mix does not have."""
+
+
+def tree_copy(trace: Characteristics) -> Workload | None:
+    """Directories of files that are read and written again."""
+    creates, moved = _count(trace, "create"), trace.bytes_read + trace.bytes_written
+    alike = abs(trace.bytes_read - trace.bytes_written) <= 0.2 * moved
+    if creates < 4 or not moved or not alike:
+        return None
+    directories = min(max(_count(trace, "mkdir"), 1), creates)
+    lengths = {
+        _bytes(max(round(it.mean_bytes), 1)): it.files
+        for it in sorted(trace.file_lengths, key=lambda it: it.to_bytes)
+    }
+    fields = {
+        "kind": "tree-copy",
+        "directories": directories,
+        "files": max(round(creates / directories), 1),
+        "file_sizes": lengths,
+        "request": _bytes(max(it.bytes for it in trace.common_sizes)),
+    }
+    lacks = ("think times", "operations that are not part of a copy")
+    return Workload(_toml(fields), 1, trace.records, lacks)
+
+
+CANDIDATES: Mapping[str, Candidate] = {
+    "ior": ior,
+    "pipeline": pipeline,
+    "operation-mix": operation_mix,
+    "tree-copy": tree_copy,
+}
+
+
+def _count(trace: Characteristics, operation: str) -> int:
+    return sum(it.count for it in trace.operations if it.operation == operation)
+
+
+def _processes(number: int) -> int:
+    return min(max(number, 1), MOST_PROCESSES)
+
+
+def _order(trace: Characteristics) -> str:
+    patterns = {name: count for name, count in trace.access_patterns.items() if name != "single"}
+    most = max(patterns, key=patterns.__getitem__, default="sequential")
+    return {"strided": "strided", "backward": "backward", "random": "uniform"}.get(
+        most, "sequential"
+    )
+
+
+def _phases(trace: Characteristics, reads: int, writes: int) -> tuple[list[str], float | None]:
+    """Phases, and the read share of a mixed one."""
+    moved = trace.bytes_read + trace.bytes_written
+    if trace.bytes_read < SECOND_DIRECTION * moved:
+        return ["write"], None
+    if trace.bytes_written < SECOND_DIRECTION * moved:
+        return ["read"], None
+    return ["mixed"], round(reads / (reads + writes), 4)
+
+
+def _common_size(trace: Characteristics, operation: str) -> int:
+    """Return the size that moves most bytes."""
+    sizes = [it for it in trace.common_sizes if it.operation == operation and it.bytes]
+    sizes = sizes or [it for it in trace.common_sizes if it.bytes]
+    return max(sizes, key=lambda it: it.bytes * it.count).bytes
+
+
+def _sizes(trace: Characteristics, operation: str) -> dict[int, int]:
+    """Return the most common sizes with their counts, and one for each class of the others."""
+    exact = [it for it in trace.common_sizes if it.operation == operation][:SIZES]
+    sizes = {max(it.bytes, 1): 0 for it in exact}
+    for it in exact:
+        sizes[max(it.bytes, 1)] += it.count
+    for kind in trace.request_sizes:
+        all_of_class = kind.reads if operation == "read" else kind.writes
+        known = [it for it in exact if kind.from_bytes <= it.bytes <= kind.to_bytes]
+        rest = all_of_class - sum(it.count for it in known)
+        if rest > 0:
+            size = max((kind.from_bytes + kind.to_bytes) // 2, 1)
+            sizes[size] = sizes.get(size, 0) + rest
+    return dict(sorted(sizes.items()))
+
+
+def _think(trace: Characteristics, requests: int, name: str = "think") -> dict[str, str]:
+    """Time between requests, such that the sum over the trace is the recorded one."""
+    seconds = trace.think_times.total_s / requests
+    if trace.span_s is None or seconds < 1e-9:
+        return {}
+    return {name: f"{round(seconds * 1e9)} ns"}
+
+
+def _bytes(number: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if number % size == 0:
+            return f"{number // size} {unit}"
+    return f"{number} B"
+
+
+def _toml(fields: Mapping[str, object]) -> str:
+    lines = [f"{name} = {_value(value)}" for name, value in fields.items()]
+    return "[[workload]]\n" + "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(key)} = {_value(it)}" for key, it in value.items())
+        return "{ " + ", ".join(parts) + " }"
+    # JSON's texts, numbers, lists and truth values are TOML's.
+    return json.dumps(value)

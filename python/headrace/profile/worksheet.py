@@ -1,0 +1,249 @@
+"""Facts of the machine for the worksheet of a profile (Hindman 2011, appendix C).
+
+Not found: arrays of hardware RAID controllers, which the kernel sees as one disk.
+"""
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headrace.environment import of_local_directory
+
+SECTOR = 512
+"""Bytes: the unit of /sys/block/*/size."""
+NOT_PHYSICAL = ("loop", "ram", "zram")
+"""Prefixes of block devices that are neither disks nor made of them."""
+LOOPBACK = "772"
+"""Type of the loopback interface in /sys/class/net/*/type (ARPHRD_LOOPBACK)."""
+
+
+class Processors(msgspec.Struct, frozen=True):
+    """The processors of a host."""
+
+    model: str | None
+    sockets: int | None
+    cores: int | None
+    """Physical cores of all sockets; None if the kernel does not report them."""
+    threads: int
+    """Logical processors."""
+
+
+class Array(msgspec.Struct, frozen=True):
+    """A software RAID array in /proc/mdstat."""
+
+    name: str
+    state: str
+    """As "active" or "active (read-only)"."""
+    level: str | None
+    """As "raid0"; None if the array is inactive."""
+    chunk_bytes: int | None
+    members: list[str]
+    failed: list[str] = []
+    spare: list[str] = []
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """A block device."""
+
+    name: str
+    model: str | None
+    bytes: int | None
+    rotational: bool | None
+    made_of: list[str]
+    """Devices below a RAID array or a device mapper's volume; empty for a disk."""
+
+
+class Interface(msgspec.Struct, frozen=True):
+    """A network interface."""
+
+    name: str
+    bits_per_s: float | None
+    duplex: str | None
+    driver: str | None
+    mtu: int | None
+    state: str | None
+
+
+def facts(directory: str | PathLike[str] | None = None, root: Path = Path("/")) -> dict[str, Any]:
+    """Return the facts of this host, and of the disks below a directory.
+
+    They are stored as `worksheet` in the environment of a profile. The keys are `processors`,
+    `memory_bytes`, `arrays`, `disks` and `interfaces`. With a directory, `storage` names its file
+    system, and all devices down to the disks. Unknown values are None. `root` is the directory
+    that contains `proc` and `sys`.
+
+    Raises OSError if the directory does not exist.
+    """
+    disks = block_devices(root / "sys/block")
+    found: dict[str, Any] = {
+        "processors": msgspec.to_builtins(processors(_text(root / "proc/cpuinfo"))),
+        "memory_bytes": memory_bytes(_text(root / "proc/meminfo")),
+        "arrays": msgspec.to_builtins(arrays(_text(root / "proc/mdstat"))),
+        "disks": msgspec.to_builtins(disks),
+        "interfaces": msgspec.to_builtins(interfaces(root / "sys/class/net")),
+    }
+    if directory is not None:
+        found["storage"] = _storage(directory, disks)
+    return found
+
+
+def processors(cpuinfo: str) -> Processors:
+    """Return the processors in the text of /proc/cpuinfo."""
+    threads, model = 0, None
+    sockets: set[str] = set()
+    cores: set[tuple[str, str]] = set()
+    for block in cpuinfo.split("\n\n"):
+        values = {
+            key.strip(): value.strip()
+            for key, separator, value in (line.partition(":") for line in block.splitlines())
+            if separator
+        }
+        if "processor" not in values:
+            continue
+        threads += 1
+        model = model or values.get("model name") or values.get("cpu model")
+        if "physical id" in values:
+            sockets.add(values["physical id"])
+            if "core id" in values:
+                cores.add((values["physical id"], values["core id"]))
+    return Processors(model, len(sockets) or None, len(cores) or None, threads)
+
+
+def memory_bytes(meminfo: str) -> int | None:
+    """Return the total memory in the text of /proc/meminfo; None if it has no such line."""
+    found = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
+
+
+MEMBER = re.compile(r"^(\S+?)\[\d+\]((?:\([A-Z]\))*)$")
+
+
+def arrays(mdstat: str) -> list[Array]:
+    """Return the arrays in the text of /proc/mdstat (md(4)), by name."""
+    found = []
+    for block in re.split(r"^(?=\S+ : )", mdstat, flags=re.MULTILINE):
+        head = re.match(r"^(\S+) : (active|inactive)((?: \([a-z-]+\))*)(.*)$", block, re.MULTILINE)
+        if head is None:
+            continue
+        words = head[4].split()
+        members = [(it[1], it[2]) for it in map(MEMBER.match, words) if it]
+        level = words[0] if words and MEMBER.match(words[0]) is None else None
+        chunk = re.search(r"(\d+)k chunk", block)
+        found.append(
+            Array(
+                name=head[1],
+                state=head[2] + head[3],
+                level=level,
+                chunk_bytes=int(chunk[1]) * 1024 if chunk else None,
+                members=sorted(name for name, _ in members),
+                failed=sorted(name for name, flags in members if "(F)" in flags),
+                spare=sorted(name for name, flags in members if "(S)" in flags),
+            )
+        )
+    return sorted(found, key=lambda it: it.name)
+
+
+def block_devices(block: Path) -> list[Disk]:
+    """Return the disks and the devices made of them in /sys/block, by name."""
+    found = []
+    for path in _entries(block):
+        size = _number(path / "size")
+        if path.name.startswith(NOT_PHYSICAL) or not size:
+            continue
+        rotational = _line(path / "queue/rotational")
+        found.append(
+            Disk(
+                name=path.name,
+                model=_line(path / "device/model") or _line(path / "dm/name"),
+                bytes=size * SECTOR,
+                rotational={"0": False, "1": True}.get(rotational or ""),
+                made_of=[it.name for it in _entries(path / "slaves")],
+            )
+        )
+    return found
+
+
+def interfaces(net: Path) -> list[Interface]:
+    """Return the network interfaces in /sys/class/net, without the loopback, by name."""
+    found = []
+    for path in _entries(net):
+        if not path.is_dir() or _line(path / "type") == LOOPBACK:
+            continue
+        # The kernel reports -1 or an error if the speed is unknown.
+        speed = _number(path / "speed")
+        duplex = _line(path / "duplex")
+        driver = path / "device/driver"
+        found.append(
+            Interface(
+                name=path.name,
+                bits_per_s=speed * 1e6 if speed and speed > 0 else None,
+                duplex=duplex if duplex in ("full", "half") else None,
+                driver=os.path.basename(os.path.realpath(driver)) if driver.exists() else None,
+                mtu=_number(path / "mtu"),
+                state=_line(path / "operstate"),
+            )
+        )
+    return found
+
+
+def devices_below(name: str, disks: Sequence[Disk]) -> list[str]:
+    """Return a device and all devices that it is made of, each once; a partition counts as its
+    disk."""
+    by_name = {it.name: it for it in disks}
+    found: list[str] = []
+    pending = [name]
+    while pending:
+        device = _whole_disk(pending.pop(0), by_name.keys())
+        if device in found:
+            continue
+        found.append(device)
+        if device in by_name:
+            pending += by_name[device].made_of
+    return found
+
+
+def _whole_disk(name: str, disks: Collection[str]) -> str:
+    if name in disks:
+        return name
+    # sda1 belongs to sda, nvme0n1p2 to nvme0n1.
+    partition = re.match(r"^(.*?\d)p\d+$|^(\D+)\d+$", name)
+    disk = (partition[1] or partition[2]) if partition else name
+    return disk if disk in disks else name
+
+
+def _storage(directory: str | PathLike[str], disks: Sequence[Disk]) -> dict[str, Any]:
+    keys = ("directory", "mount_point", "mount_source", "file_system", "mount_options", "device")
+    environment = of_local_directory(directory)
+    found = {key: environment.get(key) for key in keys}
+    device = found["device"]
+    found["devices"] = devices_below(device, disks) if device else []
+    return found
+
+
+def _entries(directory: Path) -> list[Path]:
+    try:
+        return sorted(directory.iterdir())
+    except OSError:
+        return []
+
+
+def _line(path: Path) -> str | None:
+    """Return the text of an attribute file; None if it is empty or cannot be read."""
+    return _text(path).strip() or None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _number(path: Path) -> int | None:
+    text = _line(path)
+    return int(text) if text and re.fullmatch(r"-?\d+", text) else None

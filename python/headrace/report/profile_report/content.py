@@ -1,0 +1,95 @@
+"""Content of a report, independent of its format: sections of blocks.
+
+All texts are plain: a format escapes them.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from headrace.report.plain_text import plain, plain_line
+
+LONGEST = 400
+"""Characters of a foreign name or command that are shown."""
+
+
+class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
+    """A paragraph."""
+
+    text: str
+    style: Literal["normal", "lead", "heading", "note"] = "normal"
+    """"lead" is the main statement of the report, "note" is small print."""
+
+
+class Bullets(msgspec.Struct, frozen=True, tag="bullets"):
+    """A list."""
+
+    items: list[str]
+
+
+class Facts(msgspec.Struct, frozen=True, tag="facts"):
+    """Names with their values, a line each."""
+
+    rows: list[tuple[str, str]]
+
+
+class Table(msgspec.Struct, frozen=True, tag="table"):
+    """A table."""
+
+    title: str
+    columns: list[str]
+    align: str
+    """A letter for each column: "l" for words, "r" for figures, "w" for long texts."""
+    rows: list[list[str]]
+    groups: list[tuple[str, int]] = []
+    """Headings above several columns: text and number of columns, left to right."""
+    note: str = ""
+
+
+class Code(msgspec.Struct, frozen=True, tag="code"):
+    """Text in a file's format."""
+
+    text: str
+    language: str = ""
+
+
+class Picture(msgspec.Struct, frozen=True, tag="picture"):
+    """A figure with its caption."""
+
+    name: str
+    """Name of its file, without the suffix."""
+    title: str
+    caption: str
+    svg: str
+
+
+Block: TypeAlias = Paragraph | Bullets | Facts | Table | Code | Picture
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A section of the report."""
+
+    identifier: str
+    title: str
+    blocks: list[Block]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A whole report."""
+
+    title: str
+    subtitle: str
+    sections: list[Section]
+
+
+def foreign(text: object, longest: int = LONGEST) -> str:
+    """Return a text from outside in one line: control characters are escaped, the end of a long
+    text is cut and counted."""
+    line = plain_line(str(text))
+    return line if len(line) <= longest else f"{line[:longest]}… ({len(line)} characters)"
+
+
+def foreign_lines(text: object, longest: int = 40_000) -> str:
+    """Return a text from outside with its lines, as `foreign` does."""
+    lines = plain(str(text))
+    return lines if len(lines) <= longest else f"{lines[:longest]}\n… ({len(lines)} characters)"

@@ -1,0 +1,161 @@
+"""Data of a profile's report."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+Document = Mapping[str, Any]
+
+LEAST_SHARE = 0.01
+"""Share of the busiest disk's data from which another disk has a chart."""
+RATES = pl.DataFrame(schema={"from_s": pl.Float64, "to_s": pl.Float64})
+"""Rates of a recording without an interval."""
+
+
+@dataclass(frozen=True)
+class ProfileData:
+    """A profile with its samples."""
+
+    profile: Document
+    """As decoded from profile.json."""
+    rates: pl.DataFrame = field(default_factory=RATES.clear)
+    """One row for each interval, as `headrace.profile.recording.rates` returns it."""
+    processes: pl.DataFrame | None = None
+    baseline: Mapping[str, Document] = field(default_factory=dict)
+    """Figures of the baseline by name: {"value", "unit", "cpu"}."""
+
+    @property
+    def phases(self) -> Sequence[Document]:
+        """Phases in order."""
+        return list(self.profile.get("phases") or [])
+
+    @property
+    def facts(self) -> Document:
+        """Facts of the machine; empty if the recording has none."""
+        environment = self.profile.get("environment") or {}
+        found = environment.get("worksheet")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of the run in seconds."""
+        return float(self.profile.get("duration_s") or maximum(self.rates["to_s"]))
+
+    def value(self, figure: str) -> float | None:
+        """Return a figure of the baseline; None if it has none."""
+        found = self.baseline.get(figure)
+        return None if found is None else found.get("value")
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column of the rates as floats; empty values if there is none."""
+        if name in self.rates.columns:
+            return self.rates[name].cast(pl.Float64)
+        return pl.Series(name, [None] * self.rates.height, dtype=pl.Float64)
+
+    def sum(self, *names: str) -> pl.Series:
+        """Return the sum of columns, without those that are missing; an interval in which all
+        are unknown stays unknown."""
+        present = [it for it in names if it in self.rates.columns]
+        if not present:
+            return self.column(names[0])
+        total = self.rates.select(
+            pl.when(pl.any_horizontal(pl.col(present).is_not_null()))
+            .then(pl.sum_horizontal(present))
+            .alias(names[0])
+        )
+        return total.to_series().cast(pl.Float64)
+
+    def within(self, phase: Document) -> "ProfileData":
+        """Return the same data of one phase: the intervals whose middle lies in it."""
+        middle = (pl.col("from_s") + pl.col("to_s")) / 2
+        here = (middle >= phase["from_s"]) & (middle < phase["to_s"])
+        processes = None if self.processes is None else self.processes.filter(here)
+        return ProfileData(self.profile, self.rates.filter(here), processes, self.baseline)
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a column over time; None if it is unknown."""
+        return weighted_mean(self.column(name), self.lengths)
+
+    @cached_property
+    def lengths(self) -> pl.Series:
+        """Length of each interval in seconds."""
+        return self.rates["to_s"] - self.rates["from_s"]
+
+    def instances(self, kind: str) -> list[str]:
+        """Return the names of a kind of columns, as disks for `disk.NAME.queue`, in their order in
+        the frame."""
+        found: dict[str, None] = {}
+        for column in self.rates.columns:
+            # A name may have dots itself: the figure after the last one has none.
+            if column.startswith(f"{kind}.") and column.count(".") >= 2:
+                found[column[len(kind) + 1 :].rpartition(".")[0]] = None
+        return list(found)
+
+    @cached_property
+    def cores(self) -> list[str]:
+        """Numbers of the cores."""
+        return sorted(self.instances("cpu"), key=lambda it: int(it) if it.isdecimal() else 0)
+
+    @cached_property
+    def disks(self) -> list[str]:
+        """Disks by the amount of data that they moved, and at most four.
+
+        Partitions and members of a listed disk are not among them. Disks that moved less than 1 %
+        of the first one's data are not, either.
+        """
+        moved = {name: self._moved("disk", name) for name in self.instances("disk")}
+        active = [name for name in moved if moved[name] > 0]
+        members = {
+            member
+            for disk in self.facts.get("disks") or []
+            if disk.get("name") in active
+            for member in disk.get("made_of") or []
+        }
+        whole = [
+            name
+            for name in active
+            if name not in members
+            and not any(is_partition(name, of) for of in active)
+            and not any(is_partition(of, name) for of in members)
+        ]
+        largest = max((moved[name] for name in whole), default=0.0)
+        busy = [name for name in whole if moved[name] >= LEAST_SHARE * largest]
+        return sorted(busy, key=lambda name: -moved[name])[:4]
+
+    @cached_property
+    def networks(self) -> list[str]:
+        """Network interfaces that moved data, by amount, and at most four."""
+        moved = {name: self._moved("net", name) for name in self.instances("net")}
+        return sorted((it for it in moved if moved[it] > 0), key=lambda it: -moved[it])[:4]
+
+    def _moved(self, kind: str, name: str) -> float:
+        words = ("read", "write") if kind == "disk" else ("receive", "send")
+        rates = self.sum(*(f"{kind}.{name}.{word}_bytes_per_s" for word in words))
+        return float((rates * self.lengths).sum() or 0.0)
+
+
+def is_partition(name: str, disk: str) -> bool:
+    """Return whether a block device is a partition of a disk, by the kernel's naming."""
+    # sda1 of sda, nvme0n1p1 of nvme0n1.
+    separator = "p" if disk[-1:].isdecimal() else ""
+    return re.fullmatch(rf"{re.escape(disk)}{separator}\d+", name) is not None
+
+
+def weighted_mean(values: pl.Series, lengths: pl.Series) -> float | None:
+    """Return the mean over time of values of intervals; None if none is known."""
+    known = values.is_not_null() & values.is_not_nan()
+    seconds = float(lengths.filter(known).sum() or 0.0)
+    if seconds <= 0:
+        return None
+    return float((values.filter(known) * lengths.filter(known)).sum()) / seconds
+
+
+def maximum(values: pl.Series) -> float:
+    """Return the largest known value; 0 if none is known."""
+    array = values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return float(np.nanmax(array)) if np.isfinite(array).any() else 0.0

@@ -1,0 +1,159 @@
+"""The charts, and what `top` and `iostat` would have shown of each phase."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from headrace.report.profile_report.content import (
+    Block,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    foreign,
+)
+from headrace.report.profile_report.data import Document, ProfileData
+from headrace.report.profile_values import UNKNOWN
+from headrace.report.units import figure, megabytes, milliseconds, percent, size
+
+PROCESSES = 6
+CORES = 4
+CALLS = ("read", "write")
+STATES = ("user", "system", "nice", "idle", "iowait", "irq", "softirq", "steal")
+
+
+def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
+    """Return the other charts, and the tables of processes, cores and disks."""
+    blocks: list[Block] = list(pictures)
+    if not data.rates.height:
+        blocks.append(Paragraph("No chart: the recording has no complete interval."))
+    for table in (_hosts(data), _processes(data), _cores(data), _disks(data)):
+        if table.rows:
+            blocks.append(table)
+    return Section("profiles", "I/O profiles", blocks)
+
+
+def _hosts(data: ProfileData) -> Table:
+    """Return the means of several hosts; no row for a single one."""
+    usage = data.profile.get("usage") or {}
+    hosts = [it for it in data.profile.get("hosts") or [] if it in usage]
+    rows = []
+    for host in hosts if len(hosts) > 1 else []:
+        means = {name: it.get("mean") for name, it in usage[host].items()}
+        cores = [means[it] for it in ("tree.user", "tree.system") if means.get(it) is not None]
+        rows.append(
+            [
+                foreign(host, 60),
+                percent(sum(cores) if cores else None),
+                percent(means.get("cpu.iowait")),
+                *(megabytes(means.get(f"tree.{it}_call_bytes_per_s")) for it in CALLS),
+                *(megabytes(means.get(f"tree.{it}_bytes_per_s")) for it in CALLS),
+            ]
+        )
+    columns = ["Host", "CPU %", "I/O wait %", "Read calls MB/s", "Write calls MB/s"]
+    columns += ["Devices read MB/s", "Written MB/s"]
+    note = "Means over the run. The charts and the tables below show the first host."
+    return Table("Hosts", columns, "lrrrrrr", rows, note=note)
+
+
+def _parts(data: ProfileData) -> list[tuple[str, ProfileData]]:
+    parts = [(str(number), data.within(it)) for number, it in enumerate(data.phases, 1)]
+    return [it for it in parts if it[1].rates.height] or [("all", data)]
+
+
+def _processes(data: ProfileData) -> Table:
+    rows = []
+    left_out = 0
+    for phase, part in _parts(data):
+        if part.processes is None or not part.processes.height:
+            continue
+        seconds = float(part.lengths.sum())
+        length = pl.col("to_s") - pl.col("from_s")
+        rates = ("user", "system", "read_bytes_per_s", "write_bytes_per_s")
+        table = (
+            part.processes.group_by("pid")
+            .agg(
+                pl.col("name").last(),
+                *((pl.col(it).fill_null(0.0) * length).sum() / seconds for it in rates),
+                pl.col("resident_bytes").max(),
+            )
+            .sort(pl.col("user") + pl.col("system"), pl.col("pid"), descending=[True, False])
+        )
+        left_out += max(table.height - PROCESSES, 0)
+        for it in table.head(PROCESSES).iter_rows(named=True):
+            rows.append([phase, str(it["pid"]), foreign(it["name"], 60), *_process(it)])
+        kernel = part.mean("cpu.kernel_threads")
+        if kernel is not None:
+            name = "kernel threads of I/O"
+            rows.append([phase, "", name, percent(kernel), *[""] * 2, "", "", ""])
+    columns = ["Phase", "PID", "Name", "CPU %", "User %", "System %", "Memory", "Read MB/s"]
+    note = "Means over the phase, in percent of one core; memory is the largest resident size."
+    if left_out:
+        note += f" {left_out} less busy entries are left out."
+    return Table(
+        "Processes by processor time (as top)",
+        [*columns, "Written MB/s"],
+        "lrlrrrrrr",
+        rows,
+        note=note,
+    )
+
+
+def _process(it: Document) -> list[str]:
+    return [
+        percent(it["user"] + it["system"]),
+        percent(it["user"]),
+        percent(it["system"]),
+        size(it["resident_bytes"]) if it["resident_bytes"] else UNKNOWN,
+        megabytes(it["read_bytes_per_s"]),
+        megabytes(it["write_bytes_per_s"]),
+    ]
+
+
+def _cores(data: ProfileData) -> Table:
+    rows = []
+    left_out = False
+    for phase, part in _parts(data):
+        cores = [(core, [part.mean(f"cpu.{core}.{it}") for it in STATES]) for core in part.cores]
+        cores.sort(key=lambda it: it[1][STATES.index("idle")] or 0.0)
+        left_out |= len(cores) > CORES
+        shown = sorted(cores[:CORES], key=lambda it: int(it[0]) if it[0].isdecimal() else 0)
+        rows += [[phase, core, *map(percent, shares)] for core, shares in shown]
+    note = "Means over the phase in percent."
+    note += f" Of each phase, the {CORES} cores that were idle the least." if left_out else ""
+    columns = ["Phase", "Core", *STATES]
+    return Table("States of the cores (as top)", columns, "ll" + "r" * 8, rows, note=note)
+
+
+def _disks(data: ProfileData) -> Table:
+    rows = []
+    for phase, part in _parts(data):
+        seconds = float(part.lengths.sum())
+        for disk in part.instances("disk"):
+            at = f"disk.{disk}"
+            means = {
+                it: part.mean(f"{at}.{it}")
+                for it in ("reads_per_s", "writes_per_s", "read_bytes_per_s", "write_bytes_per_s")
+            }
+            if not any(means.values()):
+                continue
+            moved = [means[f"{it}_bytes_per_s"] for it in ("read", "write")]
+            rows.append(
+                [
+                    phase,
+                    foreign(disk, 40),
+                    figure(means["reads_per_s"]),
+                    figure(means["writes_per_s"]),
+                    *map(megabytes, moved),
+                    *(UNKNOWN if it is None else size(it * seconds) for it in moved),
+                    figure(part.mean(f"{at}.queue")),
+                    milliseconds(part.mean(f"{at}.read_service_s")),
+                    milliseconds(part.mean(f"{at}.write_service_s")),
+                    percent(part.mean(f"{at}.utilisation")),
+                ]
+            )
+    columns = ["Phase", "Disk", "Reads/s", "Writes/s", "Read MB/s", "Written MB/s", "Read"]
+    columns += ["Written", "Queue", "Read ms", "Write ms", "Utilised %"]
+    note = "Means over the phase. An array and its disks, or a disk and its partitions, count the"
+    note += " same data."
+    return Table("Disks (as iostat)", columns, "ll" + "r" * 10, rows, note=note)

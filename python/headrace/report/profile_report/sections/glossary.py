@@ -1,0 +1,19 @@
+"""Verdicts in words."""
+
+from headrace.report.profile_report.content import Facts, Section
+from headrace.report.profile_report.data import ProfileData
+from headrace.report.verdict_words import VERDICTS
+
+
+def section(data: ProfileData) -> Section:
+    """Return what each verdict means."""
+    rows = [(word, it.meaning) for word, it in VERDICTS.items()]
+    rows += [
+        ("baseline", "The figures that this machine reaches in the same directory."),
+        (
+            "predicted gain",
+            "Simulated run time of the phase before the change, divided by that"
+            " after it, minus 1. It is given here as how many times as fast the phase runs.",
+        ),
+    ]
+    return Section("glossary", "Words", [Facts(rows)])

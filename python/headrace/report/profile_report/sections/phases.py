@@ -1,0 +1,94 @@
+"""Phases with their verdict, evidence and advice."""
+
+from headrace.report.profile_report.content import (
+    Block,
+    Bullets,
+    Paragraph,
+    Section,
+    Table,
+    foreign,
+)
+from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_values import changes, share_of, speedup, with_unit
+from headrace.report.units import duration, figure, percent
+
+
+def section(data: ProfileData) -> Section:
+    """Return the tables of phases, evidence and advice."""
+    blocks: list[Block] = []
+    if not data.phases:
+        blocks.append(Paragraph("No phase: the recording has no complete interval."))
+        return Section("phases", "Phases", blocks)
+    blocks += [_phases(data), _evidence(data), *_advice(data)]
+    notes = [
+        f"Phase {number}: {foreign(note)}"
+        for number, phase in enumerate(data.phases, 1)
+        for note in phase.get("notes") or []
+    ]
+    if notes:
+        blocks.append(Bullets(notes))
+    return Section("phases", "Phases", blocks)
+
+
+def _phases(data: ProfileData) -> Table:
+    rows = []
+    total = data.duration_s or 1.0
+    for number, phase in enumerate(data.phases, 1):
+        seconds = phase["to_s"] - phase["from_s"]
+        best = max(phase.get("advice") or [], key=lambda it: it["predicted_gain"], default=None)
+        rows.append(
+            [
+                str(number),
+                f"{figure(phase['from_s'])}",
+                f"{figure(phase['to_s'])}",
+                f"{percent(seconds / total)} %",
+                foreign(phase["verdict"], 40),
+                "none" if best is None else foreign(best["change"], 60),
+                "" if best is None else speedup(best["predicted_gain"]),
+            ]
+        )
+    columns = ["Phase", "From, s", "To, s", "Share", "Verdict", "Best advice", "Predicted"]
+    return Table("", columns, "lrrrlll", rows)
+
+
+def _evidence(data: ProfileData) -> Table:
+    rows = [
+        [
+            str(number),
+            foreign(it["figure"], 120),
+            with_unit(it["value"], it["unit"]),
+            with_unit(it.get("baseline"), it["unit"]),
+            share_of(it["value"], it.get("baseline")),
+            foreign(it["rule"], 60),
+            foreign(it["source"], 120),
+        ]
+        for number, phase in enumerate(data.phases, 1)
+        for it in phase.get("evidence") or []
+    ]
+    columns = ["Phase", "Figure", "Value", "Baseline", "Of it", "Rule", "Source"]
+    return Table("Evidence", columns, "lwrrrll", rows)
+
+
+def _advice(data: ProfileData) -> list[Block]:
+    advised = changes(data.phases)
+    if not advised:
+        return []
+    rows = []
+    for it in advised:
+        gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in it.gains)
+        rows.append(
+            [
+                foreign(it.name, 60),
+                foreign(it.description),
+                foreign(it.kind, 20),
+                gains,
+                duration(it.saved_s),
+                foreign(it.source, 120),
+            ]
+        )
+    columns = ["Change", "Description", "Kind", "Predicted", "Saves", "Source"]
+    note = (
+        "The simulator predicts each change alone, from the captured trace. A saving is that of"
+        " the whole run if the other phases stay as they are."
+    )
+    return [Table("Advice", columns, "lwlwrl", rows, note=note)]

@@ -1,0 +1,42 @@
+"""Origin of the profile: program, machine, baseline and files."""
+
+from headrace.environment import KEYS, shown
+from headrace.report.profile_report.content import Block, Bullets, Facts, Section, foreign
+from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_values import timestamp
+
+
+def section(data: ProfileData) -> Section:
+    """Return the origin, and the notes of the profile."""
+    profile = data.profile
+    environment = profile.get("environment") or {}
+    rows = [
+        ("Headrace", foreign(profile.get("version", "unknown"), 60)),
+        ("Command", foreign(" ".join(map(str, profile.get("command") or [])), 4000)),
+    ]
+    if profile.get("id"):
+        rows.append(("Identifier in the store", foreign(profile["id"], 60)))
+    rows += [
+        (
+            key.removesuffix("_bytes").replace("_", " ").capitalize(),
+            foreign(shown(key, environment[key])),
+        )
+        for key in KEYS
+        if environment.get(key) is not None
+    ]
+    baseline = profile.get("baseline") or {}
+    if baseline:
+        rows.append(("Baseline", foreign(baseline.get("id", "without identifier"), 60)))
+        if baseline.get("started"):
+            rows.append(("Baseline measured", timestamp(foreign(baseline["started"], 40))))
+        changed = baseline.get("outdated") or []
+        if changed:
+            rows.append(("Changed since the baseline", foreign("; ".join(map(str, changed)))))
+    for key in ("samples", "trace"):
+        if profile.get(key):
+            rows.append((key.capitalize(), foreign(profile[key])))
+    blocks: list[Block] = [Facts(rows)]
+    notes = [foreign(it) for it in profile.get("notes") or []]
+    if notes:
+        blocks.append(Bullets(notes))
+    return Section("provenance", "Origin", blocks)

@@ -1,0 +1,79 @@
+"""The verdict in one sentence, and the best change."""
+
+from collections.abc import Sequence
+
+from headrace.report.profile_report.content import (
+    Block,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    foreign,
+)
+from headrace.report.profile_report.data import Document, ProfileData
+from headrace.report.profile_values import Change, changes, speedup, timestamp
+from headrace.report.units import duration, percent
+from headrace.report.verdict_words import verdict_words
+
+NOT_SEEN = (
+    "Sampling cannot show race conditions, deadlocks, sleeps inside the program and waits for"
+    " input (Hindman 2011, section 5.1)."
+)
+
+
+def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
+    """Return the verdict, the best change, the run in a few lines and its I/O profile."""
+    blocks: list[Block] = [Paragraph(verdict(data), "lead")]
+    advised = changes(data.phases)
+    if advised:
+        blocks.append(Paragraph(best_change(advised[0], data)))
+    elif data.phases:
+        blocks.append(
+            Paragraph("No change has a predicted gain that is large enough to be advised.")
+        )
+    blocks += [Facts(_run(data)), *pictures, Paragraph(NOT_SEEN, "note")]
+    return Section("verdict", "Verdict", blocks)
+
+
+def verdict(data: ProfileData) -> str:
+    """Return the verdict of the whole run as a sentence."""
+    name = foreign(data.profile.get("name") or "The application", 80)
+    word = data.profile.get("verdict")
+    if word is None:
+        why = "." if data.rates.height else ": no interval was sampled."
+        return f"The limit of {name} is unknown{why}"
+    phases = data.phases
+    limited = sum(it["to_s"] - it["from_s"] for it in phases if it["verdict"] == word)
+    total = sum(it["to_s"] - it["from_s"] for it in phases)
+    share = f" for {percent(limited / total)} % of {duration(total)}" if total > 0 else ""
+    return f"{name} was limited by {verdict_words(word).limit}{share} (verdict: {word})."
+
+
+def best_change(change: Change, data: ProfileData) -> str:
+    """Return the change that saves most time as a sentence with its gain."""
+    saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
+    phase, gain = max(change.gains, key=lambda it: it[1])
+    return (
+        f"Best change: {foreign(change.description)} Predicted: phase {phase} runs"
+        f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less."
+    )
+
+
+def _run(data: ProfileData) -> list[tuple[str, str]]:
+    profile = data.profile
+    status = profile.get("exit_status")
+    rows = [
+        ("Command", _command(profile)),
+        ("Started", timestamp(profile.get("started", ""))),
+        ("Duration", duration(data.duration_s)),
+        ("Exit status", "unknown" if status is None else str(status)),
+        ("Hosts", foreign(", ".join(map(str, profile.get("hosts") or [])))),
+    ]
+    count = data.rates.height
+    every = profile.get("interval_s")
+    rows.append(("Samples", f"{count} intervals" + (f" of {duration(every)}" if every else "")))
+    return rows
+
+
+def _command(profile: Document) -> str:
+    return foreign(" ".join(map(str, profile.get("command") or [])) or "none: it was attached to")

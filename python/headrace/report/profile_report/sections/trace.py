@@ -1,0 +1,195 @@
+"""Characteristics of the captured trace, and the workload fitted to it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headrace.report.profile_report.content import (
+    Block,
+    Bullets,
+    Code,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+    foreign,
+    foreign_lines,
+)
+from headrace.report.profile_report.data import Document, ProfileData
+from headrace.report.profile_values import UNKNOWN
+from headrace.report.units import binary_size, duration, figure, percent, size, whole
+
+BUSIEST = 20
+IN_TABLES = (
+    *("operations", "request_sizes", "common_sizes", "busiest_files"),
+    *("access", "access_patterns", "file_lengths", "skipped"),
+)
+OF_WORKLOAD = ("toml", "workload", "not_reproduced")
+
+
+def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
+    """Return the figures of the trace, and the fitted workload."""
+    blocks: list[Block] = []
+    found = data.profile.get("characteristics")
+    if found:
+        blocks += [*_figures(found), *pictures, *_tables(found)]
+    else:
+        blocks.append(Paragraph("No trace was captured."))
+    workload = data.profile.get("workload")
+    if workload:
+        blocks += _workload(workload)
+    capture = data.profile.get("capture")
+    if capture:
+        blocks.append(Paragraph("Capture", "heading"))
+        blocks.append(Facts(flat(capture)))
+    return Section("trace", "Trace of the file operations", blocks)
+
+
+def _figures(found: Document) -> list[Block]:
+    rest = {key: it for key, it in found.items() if key not in IN_TABLES}
+    return [Facts(flat(rest))]
+
+
+def _tables(found: Document) -> list[Block]:
+    tables = [
+        _operations(found.get("operations") or []),
+        _sizes(found.get("request_sizes") or []),
+        _common(found.get("common_sizes") or []),
+        _patterns(found.get("access_patterns") or {}),
+        _files(found.get("busiest_files") or []),
+        _skipped(found.get("skipped") or []),
+    ]
+    return [it for it in tables if it.rows]
+
+
+def _operations(operations: Sequence[Document]) -> Table:
+    rows = []
+    for it in operations:
+        seconds = it.get("time_s", it.get("seconds"))
+        mean = 1e3 * seconds / it["count"] if seconds is not None and it["count"] else None
+        rows.append(
+            [
+                foreign(it["operation"], 40),
+                whole(it["count"]),
+                size(it["bytes"]) if it.get("bytes") else UNKNOWN,
+                UNKNOWN if seconds is None else duration(seconds),
+                figure(mean),
+                whole(it.get("failed")),
+            ]
+        )
+    columns = ["Operation", "Records", "Data", "Time", "Mean ms", "Failed"]
+    return Table("Operations", columns, "lrrrrr", rows)
+
+
+def _sizes(sizes: Sequence[Document]) -> Table:
+    rows = []
+    for it in sizes:
+        least, most = (it[key] if key in it else it[f"{key}_bytes"] for key in ("from", "to"))
+        text = f"{least:,} to {most:,}" if most else "0"
+        rows.append([text, whole(it["reads"]), whole(it["writes"])])
+    return Table("Request sizes", ["Bytes", "Reads", "Writes"], "lrr", rows)
+
+
+def _common(sizes: Sequence[Document]) -> Table:
+    rows = [
+        [foreign(it["operation"], 40), binary_size(it["bytes"]), whole(it["count"])] for it in sizes
+    ]
+    return Table("Most frequent sizes", ["Operation", "Size", "Requests"], "lrr", rows)
+
+
+def _patterns(patterns: Mapping[str, int]) -> Table:
+    total = sum(patterns.values()) or 1
+    rows = [
+        [foreign(name, 40), whole(count), f"{percent(count / total)} %"]
+        for name, count in patterns.items()
+        if count
+    ]
+    title = "Requests by the pattern of their file"
+    return Table(title, ["Pattern", "Requests", "Share"], "lrr", rows)
+
+
+def _files(files: Sequence[Document]) -> Table:
+    rows = [
+        [
+            foreign(it["file"]),
+            size(it["bytes_read"]),
+            size(it["bytes_written"]),
+            whole(it.get("operations")),
+            foreign(it.get("pattern", UNKNOWN), 20),
+        ]
+        for it in files[:BUSIEST]
+    ]
+    note = f"{len(files) - BUSIEST} more files are left out." if len(files) > BUSIEST else ""
+    columns = ["File", "Read", "Written", "Operations", "Pattern"]
+    return Table("Busiest files", columns, "wrrrl", rows, note=note)
+
+
+def _skipped(kinds: Sequence[Document]) -> Table:
+    rows = [
+        [
+            foreign(it.get("name", ""), 80),
+            foreign(str(it.get("reason", "")).replace("_", " "), 80),
+            whole(it.get("count")),
+        ]
+        for it in kinds
+    ]
+    return Table("Skipped or assumed by the reader", ["Kind", "Reason", "Count"], "lwr", rows)
+
+
+def _workload(workload: Document) -> list[Block]:
+    blocks: list[Block] = [Paragraph("Workload fitted to the trace", "heading")]
+    text = workload.get("toml") or workload.get("workload")
+    if text:
+        blocks.append(Code(foreign_lines(text), "toml"))
+    rest = flat({key: it for key, it in workload.items() if key not in OF_WORKLOAD})
+    if rest:
+        blocks.append(Facts(rest))
+    missing = [foreign(it) for it in workload.get("not_reproduced") or []]
+    if missing:
+        blocks += [Paragraph("Not reproduced by the workload", "heading"), Bullets(missing)]
+    return blocks
+
+
+def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """Return nested values as lines, with units by the ending of their names."""
+    rows: list[tuple[str, str]] = []
+    for key, value in values.items():
+        name = f"{before}{key}"
+        if isinstance(value, Mapping):
+            rows += flat(value, f"{name}.")
+        else:
+            rows.append((_words(name), _value(key, value)))
+    return rows
+
+
+def _words(name: str) -> str:
+    for ending in ("_seconds", "_s"):
+        name = name.removesuffix(ending)
+    text = foreign(name.replace("_", " ").replace(".", ": "), 80)
+    return text[:1].upper() + text[1:]
+
+
+def _value(key: str, value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        if "share" in key or key.endswith("_gain") or key.startswith("top_tenth") or key == "error":
+            return f"{percent(value)} %"
+        if key.endswith("_per_s"):
+            return f"{figure(value)}/s"
+        if key.endswith(("_s", "_seconds")):
+            return duration(value)
+        if "bytes" in key and not key.startswith("gini") and not key.endswith("_ratio"):
+            return size(value)
+        return whole(value) if isinstance(value, int) else figure(value)
+    if isinstance(value, list | tuple):
+        return foreign("; ".join(_item(it) for it in value) or "none")
+    return foreign(value)
+
+
+def _item(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {text}" for name, text in flat(value))
+    return str(value)

@@ -1,0 +1,235 @@
+"""The application I/O profiling worksheet, filled in (Hindman 2011, appendix C)."""
+
+import polars as pl
+
+from headrace.report.profile_report.content import (
+    Block,
+    Bullets,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    foreign,
+)
+from headrace.report.profile_report.data import Document, ProfileData, weighted_mean
+from headrace.report.profile_values import UNKNOWN, share_of, timestamp, with_unit
+from headrace.report.units import duration, figure, size, whole
+from headrace.report.verdict_words import verdict_words
+
+THROUGHPUT = ("character-write", "block-write", "rewrite", "character-read", "block-read")
+METADATA = ("create", "stat", "remove")
+UNEVEN = 2.0
+"""I/O is uneven if the busiest phase moves more times as much per second as the quietest one. The
+source gives no limit; this one is ours."""
+MARK = "X"
+MARKS = ("CPU", "memory", "I/O")
+NOT_MEASURED = "not measured"
+
+
+def section(data: ProfileData) -> Section:
+    """Return the worksheet."""
+    blocks: list[Block] = [Facts(_system(data)), *_disks(data)]
+    if data.baseline:
+        blocks += [_throughput(data), _metadata(data)]
+    else:
+        blocks.append(
+            Paragraph(
+                "No baseline of this machine: `headrace baseline DIR` measures one. Without it,"
+                " throughput cannot be compared with the machine's limits."
+            )
+        )
+    blocks.append(
+        Paragraph(
+            "The I/O profiles of the application are the chart of the verdict and those below.",
+            "note",
+        )
+    )
+    blocks += _evaluation(data)
+    return Section("worksheet", "Application I/O profiling worksheet", blocks)
+
+
+def _system(data: ProfileData) -> list[tuple[str, str]]:
+    environment, facts = data.profile.get("environment") or {}, data.facts
+    processors = facts.get("processors") or {}
+    cores = processors.get("cores") or processors.get("threads") or environment.get("processors")
+    memory = facts.get("memory_bytes") or environment.get("memory_bytes")
+    count = "unknown" if cores is None else str(cores)
+    if processors.get("sockets") and processors.get("cores"):
+        count += f" in {processors['sockets']} sockets, {processors['threads']} threads"
+    model = processors.get("model") or environment.get("processor") or "unknown"
+    return [
+        ("Application name", foreign(data.profile.get("name", ""))),
+        ("Test date", timestamp(data.profile.get("started", ""))),
+        ("Type of processor", foreign(model)),
+        ("Total number of cores", count),
+        ("Total amount of system memory", "unknown" if memory is None else size(memory)),
+        ("Disk subsystem RAID configuration", _raid(facts)),
+        ("Number of disks in disk subsystem", _disk_count(facts)),
+        ("Network interfaces", _interfaces(facts)),
+        ("File system", _file_system(facts)),
+    ]
+
+
+def _raid(facts: Document) -> str:
+    if not facts:
+        return "unknown"
+    below = (facts.get("storage") or {}).get("devices")
+    arrays = [it for it in facts.get("arrays") or [] if not below or it["name"] in below]
+    if not arrays:
+        return "no software RAID; a RAID controller's array is not visible"
+    described = []
+    for it in arrays:
+        text = f"{it['name']}: {it.get('level') or 'no level'}"
+        if it.get("chunk_bytes"):
+            text += f", chunk {it['chunk_bytes'] // 1024} KiB"
+        text += f", {len(it['members'])} members ({', '.join(it['members'])}), {it['state']}"
+        text += f", failed: {', '.join(it['failed'])}" if it.get("failed") else ""
+        described.append(text)
+    return foreign("; ".join(described))
+
+
+def _disk_count(facts: Document) -> str:
+    below = (facts.get("storage") or {}).get("devices")
+    if not below:
+        return "unknown"
+    made = {it["name"] for it in facts.get("disks") or [] if it.get("made_of")}
+    disks = [name for name in below if name not in made]
+    return f"{len(disks)} ({foreign(', '.join(disks))})"
+
+
+def _interfaces(facts: Document) -> str:
+    described = []
+    for it in facts.get("interfaces") or []:
+        if it.get("state") == "down":
+            continue
+        speed = it.get("bits_per_s")
+        parts = [f"{figure(speed / 1e9)} Gbit/s" if speed else "speed unknown"]
+        parts += [f"{it['duplex']} duplex"] if it.get("duplex") else []
+        parts += [f"driver {it['driver']}"] if it.get("driver") else []
+        parts += [f"MTU {it['mtu']}"] if it.get("mtu") else []
+        described.append(f"{it['name']}: {', '.join(parts)}")
+    return foreign("; ".join(described) or "unknown")
+
+
+def _file_system(facts: Document) -> str:
+    storage = facts.get("storage") or {}
+    if not storage.get("file_system"):
+        return "unknown"
+    return foreign(
+        f"{storage['file_system']} on {storage.get('mount_source')}, mounted at"
+        f" {storage.get('mount_point')} ({storage.get('mount_options')})"
+    )
+
+
+def _disks(data: ProfileData) -> list[Block]:
+    below = (data.facts.get("storage") or {}).get("devices") or []
+    rows = [
+        [
+            foreign(it["name"], 40),
+            foreign(it.get("model") or UNKNOWN, 60),
+            size(it["bytes"]) if it.get("bytes") else UNKNOWN,
+            {True: "hard disk", False: "solid state"}.get(it.get("rotational"), "unknown"),
+            foreign(", ".join(it.get("made_of") or []) or UNKNOWN, 120),
+            "yes" if it["name"] in below else "no",
+        ]
+        for it in data.facts.get("disks") or []
+    ]
+    columns = ["Device", "Model", "Size", "Kind", "Made of", "Below the directory"]
+    return [Table("Disks", columns, "llrlll", rows)] if rows else []
+
+
+def _throughput(data: ProfileData) -> Table:
+    cells = []
+    for name in THROUGHPUT:
+        it = data.baseline.get(name) or {}
+        value, cpu = it.get("value"), it.get("cpu")
+        cells.append(NOT_MEASURED if value is None else figure(value / 1e6))
+        cells.append(UNKNOWN if cpu is None else f"{100 * cpu:.0f}")
+    columns = ["Char MB/s", "% CPU", "Block MB/s", "% CPU", "Rewrite MB/s", "% CPU"]
+    columns += ["Char MB/s", "% CPU", "Block MB/s", "% CPU"]
+    groups = [("Sequential output", 6), ("Sequential input", 4)]
+    note = "% CPU is that of one core."
+    return Table("Baseline: throughput", columns, "r" * 10, [cells], groups, note)
+
+
+def _metadata(data: ProfileData) -> Table:
+    cells = [
+        NOT_MEASURED if data.value(name) is None else whole(round(data.value(name) or 0.0))
+        for name in METADATA
+    ]
+    columns = ["Create /s", "Read /s", "Delete /s"] * 2
+    groups = [("Sequential", 3), ("Random", 3)]
+    cells += [_or_not_measured(data.value(f"random-{name}")) for name in METADATA]
+    note = "Read is a stat of each file."
+    return Table("Baseline: metadata", columns, "r" * 6, [cells], groups, note)
+
+
+def _or_not_measured(value: float | None) -> str:
+    return NOT_MEASURED if value is None else whole(round(value))
+
+
+def _evaluation(data: ProfileData) -> list[Block]:
+    """Return the three questions of the worksheet with their answers."""
+    if not data.phases:
+        return [Paragraph("Evaluation: there is no phase to evaluate.")]
+    compared = [
+        f"Phase {number}: {foreign(it['figure'], 120)} {with_unit(it['value'], it['unit'])},"
+        f" {share_of(it['value'], it['baseline'])} of the baseline's"
+        f" {with_unit(it['baseline'], it['unit'])}."
+        for number, phase in enumerate(data.phases, 1)
+        for it in phase.get("evidence") or []
+        if it.get("baseline")
+    ]
+    blocks: list[Block] = [
+        Paragraph("Evaluation: the I/O profile compared with the baseline", "heading")
+    ]
+    blocks.append(Bullets(compared or ["No figure of a phase has a baseline."]))
+    blocks.append(Paragraph("Evaluation: distribution over the lifetime", "heading"))
+    blocks.append(Paragraph(distribution(data)))
+    rows = []
+    for number, phase in enumerate(data.phases, 1):
+        mark = verdict_words(phase["verdict"]).mark
+        rows.append(
+            [
+                str(number),
+                f"{figure(phase['from_s'])} to {figure(phase['to_s'])}",
+                *(MARK if mark == it else "" for it in MARKS),
+                foreign(phase["verdict"], 40),
+            ]
+        )
+    columns = ["Phase", "Time, s", "CPU bound", "Memory bound", "I/O bound", "Verdict"]
+    blocks.append(Table("Evaluation: critical features", columns, "lrllll", rows))
+    return blocks
+
+
+def distribution(data: ProfileData) -> str:
+    """Return whether I/O is even over the lifetime, as a sentence."""
+    activity = [_activity(data.within(phase)) for phase in data.phases]
+    known = [it for it in activity if it is not None]
+    if not known:
+        return "Unknown: there are no samples of it."
+    if max(known) == 0:
+        return "The application did no I/O."
+    if len(known) == 1:
+        return f"Even: {size(known[0])}/s in a single phase of {duration(data.duration_s)}."
+    texts = [
+        f"phase {number} {size(it)}/s" for number, it in enumerate(activity, 1) if it is not None
+    ]
+    uneven = max(known) > UNEVEN * min(known)
+    word = "Times of high and of low activity" if uneven else "Even"
+    return f"{word}: {', '.join(texts)}."
+
+
+def _activity(data: ProfileData) -> float | None:
+    """Return the bytes per second that the application or, if unknown, the disks moved."""
+    if not data.rates.height:
+        return None
+    for names in (
+        ["tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s"],
+        [f"disk.{disk}.{word}_bytes_per_s" for disk in data.disks for word in ("read", "write")],
+    ):
+        values = data.sum(*names) if names else pl.Series(dtype=pl.Float64)
+        mean = weighted_mean(values, data.lengths) if values.len() else None
+        if mean is not None:
+            return mean
+    return None

@@ -1,0 +1,95 @@
+"""Values of a profile in words, for its report and its tables."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from headrace.report.plain_text import plain_line
+from headrace.report.units import duration, figure, percent, size, whole
+
+Document = Mapping[str, Any]
+UNKNOWN = "\N{EN DASH}"
+
+
+def with_unit(value: float | None, unit: str) -> str:
+    """Return a figure with its unit; a ratio in percent."""
+    if value is None:
+        return UNKNOWN
+    if unit in ("B", "B/s"):
+        return size(value) + unit[1:]
+    if unit == "s":
+        return duration(value)
+    if unit == "1/s":
+        return f"{_count(value)}/s"
+    if unit == "":
+        return f"{percent(value)} %"
+    return f"{figure(value)} {unit}"
+
+
+def _count(value: float) -> str:
+    return whole(round(value)) if abs(value) >= 100 else figure(value)
+
+
+def share_of(value: float | None, baseline: float | None) -> str:
+    """Return a figure in percent of its baseline."""
+    if value is None or not baseline:
+        return UNKNOWN
+    return f"{100 * value / baseline:.0f} %"
+
+
+def speedup(gain: float) -> str:
+    """Return a predicted gain: how many times as fast the phase runs after the change."""
+    return f"{1 + gain:.2f} times as fast"
+
+
+def times(gain: float) -> str:
+    """Return the same in two words."""
+    return f"{1 + gain:.2f} times"
+
+
+def timestamp(text: object) -> str:
+    """Return a time in ISO 8601 as date and time."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return plain_line(str(text))
+    zone = " UTC" if moment.utcoffset() == timedelta(0) else ""
+    return f"{moment:%Y-%m-%d %H:%M:%S}{zone}"
+
+
+class Change(NamedTuple):
+    """A change with its predicted effect on the whole run."""
+
+    name: str
+    kind: str
+    description: str
+    source: str
+    gains: list[tuple[int, float]]
+    """Phase, from 1, and predicted gain there; the best of a phase if there are several."""
+    saved_s: float
+    """Predicted shortening of the run in seconds, if the other phases stay as they are."""
+
+
+def changes(phases: Sequence[Document]) -> list[Change]:
+    """Return the advised changes, the one that saves most time first."""
+    found: dict[str, Change] = {}
+    for number, phase in enumerate(phases, 1):
+        seconds = phase["to_s"] - phase["from_s"]
+        best: dict[str, Document] = {}
+        for advice in phase.get("advice") or []:
+            before = best.get(advice["change"])
+            if before is None or advice["predicted_gain"] > before["predicted_gain"]:
+                best[advice["change"]] = advice
+        for name, advice in best.items():
+            gain = advice["predicted_gain"]
+            saved = seconds * (1 - 1 / (1 + gain)) if gain > -1 else 0.0
+            known = found.get(name)
+            found[name] = Change(
+                name,
+                advice.get("kind", ""),
+                advice["description"] if known is None else known.description,
+                advice.get("source", "") if known is None else known.source,
+                [*(known.gains if known else []), (number, gain)],
+                saved + (known.saved_s if known else 0.0),
+            )
+    return sorted(found.values(), key=lambda it: -it.saved_s)

@@ -1,0 +1,103 @@
+"""Phases of a profile with their verdicts, evidence and advice, as tables for a terminal."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain, plain_line
+from headrace.report.profile_values import (
+    Document,
+    changes,
+    share_of,
+    times,
+    with_unit,
+)
+from headrace.report.units import duration, figure, percent
+from headrace.report.verdict_words import verdict_words
+
+
+def verdict_tables(document: Document) -> RenderableType:
+    """Return verdict, phases, evidence, advice and notes of a profile."""
+    parts: list[RenderableType] = [heading(document), phases(document)]
+    if any(it.get("evidence") for it in document["phases"]):
+        parts.append(evidence(document))
+    advised = changes(document["phases"])
+    if advised:
+        parts.append(advice(document))
+    elif document["phases"]:
+        parts.append(Text("\nNo change has a predicted gain that is large enough to be advised."))
+    lines = [
+        f"phase {number}: {plain_line(note)}"
+        for number, phase in enumerate(document["phases"], 1)
+        for note in phase.get("notes") or []
+    ]
+    lines += [plain_line(it) for it in document.get("notes") or []]
+    if lines:
+        parts.append(Text("\n" + "\n".join(lines), style="dim"))
+    return Group(*parts)
+
+
+def heading(document: Document) -> Text:
+    """Return the name, the verdict and the duration of the run."""
+    text = Text(plain_line(document["name"]), style="bold")
+    verdict = document.get("verdict")
+    what = (
+        "no verdict"
+        if verdict is None
+        else f"limited by {verdict_words(verdict).limit} ({plain(verdict)})"
+    )
+    status = document.get("exit_status")
+    text.append(f": {what}\n")
+    ended = "" if status is None else f", exit status {status}"
+    text.append(f"{duration(document['duration_s'])}{ended}", style="not bold")
+    return text
+
+
+def phases(document: Document) -> RenderableType:
+    """Return the table of phases."""
+    columns = ("phase", "verdict", "best advice", "from s", "to s", "share %", "predicted speed")
+    table = FittedTable("Phases", 3, columns, ("share %",))
+    total = document["duration_s"] or 1.0
+    for number, phase in enumerate(document["phases"], 1):
+        best = max(phase.get("advice") or [], key=lambda it: it["predicted_gain"], default=None)
+        table.add_row(
+            str(number),
+            phase["verdict"],
+            "" if best is None else best["change"],
+            figure(phase["from_s"]),
+            figure(phase["to_s"]),
+            percent((phase["to_s"] - phase["from_s"]) / total),
+            "" if best is None else times(best["predicted_gain"]),
+        )
+    return table
+
+
+def evidence(document: Document) -> RenderableType:
+    """Return the table of figures that support the verdicts."""
+    columns = ("phase", "figure", "value", "baseline", "of it", "rule")
+    table = FittedTable("Evidence", 2, columns, ("rule",))
+    for number, phase in enumerate(document["phases"], 1):
+        for it in phase.get("evidence") or []:
+            baseline = it.get("baseline")
+            table.add_row(
+                str(number),
+                plain_line(it["figure"]),
+                with_unit(it["value"], it["unit"]),
+                "" if baseline is None else with_unit(baseline, it["unit"]),
+                "" if baseline is None else share_of(it["value"], baseline),
+                plain_line(it["rule"]),
+            )
+    return table
+
+
+def advice(document: Document) -> RenderableType:
+    """Return the table of changes by the time that they save, and each change in words."""
+    columns = ("change", "predicted speed", "phase", "saves", "kind")
+    table = FittedTable("Advice", 1, columns, ("kind",))
+    lines = []
+    for it in changes(document["phases"]):
+        phase, gain = max(it.gains, key=lambda gain: gain[1])
+        table.add_row(plain_line(it.name), times(gain), str(phase), duration(it.saved_s), it.kind)
+        lines.append(f"{plain_line(it.name)}: {plain_line(it.description)}")
+    table.caption = "simulated, each change alone; saves: of the whole run"
+    return Group(table, Text("\n" + "\n".join(lines)))
