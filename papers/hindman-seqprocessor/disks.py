@@ -115,7 +115,7 @@ def _disk(
     content, mount_point = place.with_name(f"{place.name}-content"), place
     for it in (content, mount_point):
         it.mkdir()
-    command = [program, content, str(size), str(read_rate), str(write_rate)]
+    command = [str(program), str(content), str(size), str(read_rate), str(write_rate)]
     # A group of its own: Ctrl-C must not end a disk that is still mounted.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0)
     with contextlib.ExitStack() as stack:
