@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core
-from headrace.profile.trace_accesses import Accesses, accesses
+from headrace.profile.access_totals import Accesses, accesses
 from headrace.profile.trace_figures import figures
 from headrace.profile.trace_findings import findings, load_rules
 from headrace.trace import darshan_workload, read_log, trace_info
@@ -200,33 +200,36 @@ def short_name(name: str) -> str:
     return "_".join(parts[: job + 1])
 
 
-def table(folder: Path) -> Iterator[str]:
-    """Yield the lines of the table of all logs."""
-    yield (
-        "| log (* from counters) | processes | records | read MB | written MB | simulated s"
-        " | bottleneck | Headrace's warnings | drishti also | drishti's reports that do not apply |"
-    )
-    yield "| --- " * 10 + "|"
-    for path, _ in logs():
-        saved = folder / f"{path.stem}.json"
-        if not saved.exists():
-            continue
-        it = json.loads(saved.read_text())
-        codes = it["drishti"]
-        agreed = codes
-        if isinstance(codes, list):
-            agreed = ", ".join(code for code in codes if code not in it["wrong"])
-        wrong = "; ".join(f"{code}: {why}" for code, why in it["wrong"].items())
-        time_s = f"{it['simulated_s']:.4g}" if "simulated_s" in it else "skipped"
-        station = it.get("bottleneck", "")
+def tables(folder: Path) -> Iterator[str]:
+    """Yield the lines of the two tables of all logs: simulations, and findings beside drishti."""
+    documents = [
+        json.loads(saved.read_text())
+        for path, _ in logs()
+        if (saved := folder / f"{path.stem}.json").exists()
+    ]
+    yield "| log | source | processes | records | read MB | written MB | simulated s | bottleneck |"
+    yield "| --- " * 8 + "|"
+    for it in documents:
+        time_s = f"{it['simulated_s']:,.4g}" if "simulated_s" in it else "skipped"
+        station = it.get("bottleneck", "").removeprefix("system/")
         if station and not it["saturated"]:
-            station = f"none saturated, most time in {station}"
+            station = f"not saturated; most time in {station}"
         yield (
-            f"| {short_name(it['log'])}{' *' if it['synthesised'] else ''}"
+            f"| {short_name(it['log'])} | {'counters' if it['synthesised'] else 'DXT'}"
             f" | {it['processes']:,} | {it['records']:,}"
             f" | {it['bytes_read'] / 1e6:,.4g} | {it['bytes_written'] / 1e6:,.4g}"
-            f" | {time_s} | {station} | {', '.join(it['warnings'])} | {agreed} | {wrong} |"
+            f" | {time_s} | {station} |"
         )
+    yield ""
+    yield "| log | Headrace: warnings | drishti: reports that apply | those that do not |"
+    yield "| --- " * 4 + "|"
+    for it in documents:
+        codes = it["drishti"]
+        if isinstance(codes, list):
+            codes = ", ".join(code for code in codes if code not in it["wrong"])
+        wrong = "; ".join(f"{code}: {why}" for code, why in it["wrong"].items())
+        warnings = ", ".join(f"`{rule}`" for rule in it["warnings"])
+        yield f"| {short_name(it['log'])} | {warnings} | {codes} | {wrong} |"
 
 
 def main() -> int:
@@ -242,7 +245,7 @@ def main() -> int:
     for log, copies in logs():
         print(log.name, file=sys.stderr)
         study(log, copies, drishti, folder, largest)
-    for line in table(folder):
+    for line in tables(folder):
         print(line)
     missed = [
         f"{path.stem}: {', '.join(document['missed'])}"

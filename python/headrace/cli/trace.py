@@ -25,7 +25,7 @@ from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Convert, summarise, edit, replay and synthesise traces of file operations.",
+    help="Convert, summarise, edit, replay and synthesise traces.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
