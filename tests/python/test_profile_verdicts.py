@@ -509,3 +509,9 @@ def test_the_documentation_has_the_current_tables_of_rules_and_figures() -> None
         text=True,
     )
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_a_copy_between_disks_is_limited_by_the_one_nearer_to_its_baseline() -> None:
+    level = _two_arrays(150 * MB, 0.3, 0.5) | {"disk.sda.read_bytes_per_s": 152 * MB}
+    # 83 % of 183 MB/s are read, and 88 % of 171 MB/s written.
+    assert [it.verdict for it in judge(frame((60, level)), ATLANTIS)] == ["disk-write"]

@@ -22,6 +22,8 @@ from headrace.cli import (
     run_scenario,
     schema,
     trace,
+    trace_findings,
+    trace_workload,
     twin,
     validate,
     whatif,
@@ -55,6 +57,8 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)
 app.command("validate")(validate.validate)
 app.add_typer(lab.app, name="lab")
+trace.app.command("findings")(trace_findings.findings)
+trace.app.command("workload")(trace_workload.workload)
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)

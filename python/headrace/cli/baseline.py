@@ -86,7 +86,7 @@ def baseline(
     label: Labels = None,
     stored: Stored = True,
 ) -> int:
-    """Measure what this machine and a directory can do, as the reference for profiles.
+    """Measure what this machine and a directory can do.
 
     It writes, reads and removes files below DIR, as benchmarks do. With --show the status is 1 if
     there is no baseline of this host and file system, or if it is out of date.

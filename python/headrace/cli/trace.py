@@ -25,7 +25,7 @@ from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
 app = typer.Typer(
-    help="Convert, summarise, edit, replay and synthesise traces of file operations.",
+    help="Convert, summarise, edit, replay and synthesise traces.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -114,7 +114,7 @@ def synth(
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a synthetic trace with the parameters of the IOR benchmark."""
+    """Write a synthetic trace with parameters of IOR."""
     from headrace import trace as traces
 
     pattern: dict[str, Any] = {

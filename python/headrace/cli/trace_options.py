@@ -12,7 +12,7 @@ from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
-FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet"])
+FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet", "darshan"])
 WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
 
 SOURCE = "The trace to read; - is standard input. It may be compressed with gzip."

@@ -37,7 +37,7 @@ def replay(
         bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
     ] = True,
 ) -> int:
-    """Make the calls of a trace for real, in a directory of its own below DIR.
+    """Replay a trace for real in a new directory of DIR.
 
     The directory is removed at the end. It is the same as headrace bench run of a workload of kind
     trace, and the result is that of a benchmark.

@@ -539,22 +539,37 @@ FIGURES = {
 """Figures by name, in the order of the documentation."""
 
 
-def busiest_disk(rates: pl.DataFrame, disks: Sequence[str] | None) -> str | None:
+def busiest_disk(
+    rates: pl.DataFrame,
+    disks: Sequence[str] | None,
+    baseline: Mapping[str, float] | None = None,
+) -> str | None:
     """Return the disk with the largest traffic, from those given or else all; None if none has
-    any. A call counts as one page, so that small requests count too."""
+    any.
+
+    A call counts as one page, so that small requests count too. With a baseline, bytes count by
+    the time that they take there. A copy reads one disk as much as it writes another, but the
+    slower direction is its limit.
+    """
+    known = baseline or {}
+    block_read, block_write = known.get("block-read"), known.get("block-write")
+    weight = block_write / block_read if block_read and block_write else 1.0
     candidates = names(rates, "disk") if disks is None else list(disks)
-    loads = {it: _load(rates, f"disk.{it}") for it in candidates}
+    loads = {it: _load(rates, f"disk.{it}", weight) for it in candidates}
     return max(loads, key=lambda it: loads[it], default=None) if any(loads.values()) else None
 
 
-def _load(rates: pl.DataFrame, prefix: str) -> float:
-    ways = ("read", "write")
-    moved = sum_of(rates, *(f"{prefix}.{it}_bytes_per_s" for it in ways))
-    requests = sum_of(rates, *(f"{prefix}.{it}s_per_s" for it in ways))
+def _load(rates: pl.DataFrame, prefix: str, weight_of_reads: float) -> float:
+    factors = {
+        "read_bytes_per_s": weight_of_reads,
+        "write_bytes_per_s": 1.0,
+        "reads_per_s": PAGE,
+        "writes_per_s": PAGE,
+    }
     return sum(
-        factor * (_number(it.mean()) or 0.0)
-        for it, factor in ((moved, 1.0), (requests, PAGE))
-        if it is not None
+        factor * (_number(column.mean()) or 0.0)
+        for name, factor in factors.items()
+        if (column := sum_of(rates, f"{prefix}.{name}")) is not None
     )
 
 

@@ -134,7 +134,8 @@ def _samples(
     trace: pl.DataFrame | None,
     link_rates: Mapping[str, float] | None,
 ) -> PhaseSamples:
-    disk = busiest_disk(rates, disks)
+    common = None if isinstance(baseline, Mapping) else baseline
+    disk = busiest_disk(rates, disks, _values(common))
     interface = busiest_interface(rates)
     chosen = baseline.get(disk or "") if isinstance(baseline, Mapping) else baseline
     from_s, to_s = _span(rates)
@@ -143,10 +144,14 @@ def _samples(
         disk,
         interface,
         device_disks,
-        None if chosen is None else {name: it.value for name, it in chosen.figures.items()},
+        _values(chosen),
         (link_rates or {}).get(interface or ""),
         None if trace is None or to_s <= from_s else traced_calls(trace, from_s, to_s),
     )
+
+
+def _values(baseline: BaselineFigures | None) -> Mapping[str, float] | None:
+    return None if baseline is None else {name: it.value for name, it in baseline.figures.items()}
 
 
 def _span(rates: pl.DataFrame) -> tuple[float, float]:

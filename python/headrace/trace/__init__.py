@@ -3,11 +3,22 @@
 from headrace.trace.anonymise import anonymise_trace
 from headrace.trace.batches import BATCH, Batch, Reader
 from headrace.trace.cut import CutReader, Selection, cut_trace
-from headrace.trace.frames import frame
+from headrace.trace.darshan import (
+    STREAMS,
+    DarshanLog,
+    DarshanReader,
+    DarshanWorkload,
+    RecordCounters,
+    darshan_workload,
+    module_records,
+    read_log,
+)
+from headrace.trace.frames import frame, record_batches
 from headrace.trace.scale import factor, scale_trace
 from headrace.trace.trace import (
     Imported,
     Information,
+    OnProgress,
     import_trace,
     open_trace,
     synthesize,
@@ -17,18 +28,28 @@ from headrace.trace.trace import (
 
 __all__ = [
     "BATCH",
+    "STREAMS",
     "Batch",
     "CutReader",
+    "DarshanLog",
+    "DarshanReader",
+    "DarshanWorkload",
     "Imported",
     "Information",
+    "OnProgress",
     "Reader",
+    "RecordCounters",
     "Selection",
     "anonymise_trace",
     "cut_trace",
+    "darshan_workload",
     "factor",
     "frame",
     "import_trace",
+    "module_records",
     "open_trace",
+    "read_log",
+    "record_batches",
     "scale_trace",
     "synthesize",
     "trace_info",

@@ -52,7 +52,7 @@ PARQUET = (".parquet", ".pq")
 
 def frame(reader: Reader) -> pl.DataFrame:
     """All that is left of a trace, as one frame."""
-    frames = list(_frames(reader))
+    frames = list(record_batches(reader))
     return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
 
 
@@ -69,7 +69,7 @@ def write_parquet(reader: Reader, path: Path) -> None:
         rows: int | None,
         _batch: int | None,
     ) -> Iterator[pl.DataFrame]:
-        for part in _frames(reader):
+        for part in record_batches(reader):
             if unwanted.is_set():
                 return
             if predicate is not None:
@@ -97,7 +97,8 @@ def write_parquet(reader: Reader, path: Path) -> None:
         written.result()
 
 
-def _frames(reader: Reader) -> Iterator[pl.DataFrame]:
+def record_batches(reader: Reader) -> Iterator[pl.DataFrame]:
+    """Yield all that is left of a trace as frames of `SCHEMA`, batch by batch."""
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATIONS)
     for batch in named_batches(reader):
         columns = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from headrace._core import Loaded, RunError, TraceError
+from headrace.trace.darshan import is_darshan
 from headrace.trace.trace import import_trace
 
 PARQUET_BEGINS = b"PAR1"
@@ -20,18 +21,18 @@ Traces: TypeAlias = Sequence[tuple[int, str | PathLike[str]]]
 def readable_traces(loaded: Loaded) -> Iterator[Traces]:
     """Files to read instead of the scenario's traces, by the workload's number.
 
-    Parquet is read by Python alone: such traces are copied to CSV, piece by piece, for as
-    long as the context lasts. Errors name the scenario's own file.
+    Parquet and Darshan logs are read by Python alone: such traces are copied to CSV, piece by
+    piece, for as long as the context lasts. Errors name the scenario's own file.
 
     Raises TraceError if a trace cannot be read.
     """
-    parquet = [(number, Path(path)) for number, path in loaded.traces if _is_parquet(Path(path))]
-    if not parquet:
+    copied = [(number, Path(path)) for number, path in loaded.traces if _is_for_python(Path(path))]
+    if not copied:
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         copies: dict[Path, Path] = {}
-        for _, path in parquet:
+        for _, path in copied:
             if path not in copies:
                 copies[path] = Path(folder) / f"{len(copies)}.csv"
                 try:
@@ -39,17 +40,17 @@ def readable_traces(loaded: Loaded) -> Iterator[Traces]:
                 except (OSError, ValueError) as error:
                     raise TraceError(_renamed(error, copies)) from None
         try:
-            yield [(number, copies[path]) for number, path in parquet]
+            yield [(number, copies[path]) for number, path in copied]
         except (TraceError, RunError) as error:
             raise type(error)(_renamed(error, copies)) from None
 
 
-def _is_parquet(path: Path) -> bool:
+def _is_for_python(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
         with path.open("rb") as file:
-            return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS
+            return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS or is_darshan(path)
     except OSError:
         # The model's reader reports the error.
         return False

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import atomic_file
 from headrace.trace.batches import BATCH, Reader, named_batches
+from headrace.trace.darshan import DarshanReader, is_darshan
 from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
 
 PARQUET_BEGINS = b"PAR1"
@@ -81,6 +82,8 @@ def open_trace(path: str | Path, format: str | None = None) -> Reader:
             kind = "directory" if path.is_dir() else "pipe"
             raise ValueError(f"{path}: is a {kind}: expected a trace file")
         return ParquetReader(path)
+    if format == "darshan" or (format is None and is_darshan(path)):
+        return DarshanReader(path)
     return TraceReader(path, format)
 
 

@@ -16,11 +16,11 @@ class ProfileGroup(DefaultCommandGroup):
 app = typer.Typer(
     cls=ProfileGroup,
     help=(
-        "Profile an application: sample the system while it runs. headrace profile -- COMMAND is"
-        " headrace profile record -- COMMAND; see headrace profile record --help."
+        "Find what limits an application, and what would help. headrace profile --"
+        " COMMAND is headrace profile record -- COMMAND; see headrace profile record --help."
     ),
     no_args_is_help=True,
-    subcommand_metavar="[OPTIONS] -- COMMAND [ARGS]...",
+    subcommand_metavar="-- COMMAND [ARGS]...",
 )
 
 app.command(ProfileGroup.default, context_settings={"allow_interspersed_args": False})(

@@ -125,7 +125,7 @@ def record(
     stored: Stored = True,
     labels: Labels = None,
 ) -> int:
-    """Run a program, or watch running ones, sample the system, and evaluate the samples.
+    """Sample a program or running processes, and evaluate them.
 
     Options after the program's name are the program's own. The exit status is that of the program.
     """

@@ -22,7 +22,8 @@ def _scaled(case: Case, description: str, rate: float, seconds: float) -> Change
 
 
 def _striping(case: Case, _: Context) -> Changed | None:
-    return _scaled(case, "stripe over two devices of the same kind (RAID-0)", rate=2.0, seconds=1.0)
+    words = "stripe over two devices of the same kind (RAID-0)"
+    return _scaled(case, words, rate=2.0, seconds=1.0)
 
 
 def _faster(case: Case, _: Context) -> Changed | None:

@@ -1,0 +1,36 @@
+"""`headrace trace findings`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from headrace.cli.screen import records, show
+
+TRACE = "The trace or Darshan log to read; - is standard input."
+
+
+def findings(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE)],
+    format: Annotated[
+        str | None, typer.Option("--format", help="Format of the trace; by default detected.")
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Table of rules to use instead.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Report costly requests of a trace or Darshan log."""
+    from headrace.profile import trace_findings
+
+    table = trace_findings.load_rules(rules)
+    with records("trace findings") as on_progress:
+        found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
+    if as_json:
+        document = {"trace": str(trace), "findings": found}
+        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        return
+    from headrace.report.trace_finding_tables import finding_list
+
+    show(finding_list(str(trace), found))

@@ -1,0 +1,22 @@
+"""Logs of Darshan, which profiles the I/O of MPI programs, as traces and as workloads.
+
+PyDarshan reads the logs; it is an optional dependency, `headrace[darshan]`.
+"""
+
+from headrace.trace.darshan.log import STREAMS, DarshanLog, Segments, is_darshan, read_log
+from headrace.trace.darshan.reader import DarshanReader
+from headrace.trace.darshan.synthesis import RecordCounters, module_records
+from headrace.trace.darshan.workload import DarshanWorkload, darshan_workload
+
+__all__ = [
+    "STREAMS",
+    "DarshanLog",
+    "DarshanReader",
+    "DarshanWorkload",
+    "RecordCounters",
+    "Segments",
+    "darshan_workload",
+    "is_darshan",
+    "module_records",
+    "read_log",
+]

@@ -1,0 +1,350 @@
+"""Workload of a Darshan log: `[[workload]]` tables that summarise its counters.
+
+Records with one access pattern become one table: those of one module, direction and size bin,
+shared by several processes or of one process each. Not there: which process moved which part, and
+the times at which the program did something else.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headrace.trace.darshan.log import STREAMS, DarshanLog
+from headrace.trace.darshan.request_sizes import BINS, Sizes, request_sizes
+from headrace.trace.darshan.synthesis import RecordCounters, module_records
+
+PROCESSES_PER_CLIENT = 32
+"""Assumed processes of a client at the most, if no DXT record names the hosts."""
+SMALL_SHARE = 0.001
+"""Patterns with a smaller share of both bytes and requests are left out."""
+RANDOM_SHARE = 0.5
+"""Share of requests that are not sequential from which on a pattern is random."""
+COLLECTIVE_SHARE = 0.5
+"""Share of collective calls of MPI-IO from which on a shared file is accessed collectively."""
+AGGREGATED = 0.9
+"""POSIX requests per call of MPI-IO below which processes exchanged the data of their calls. A
+collective call may also let each process move its own part."""
+
+SYSTEM = """\
+[clients.machine.memory]
+size = "2 GiB"              # Hindman 2011, section 4.2
+
+[network]
+bandwidth = "1 Gbit/s"      # Hindman 2011, section 4.2
+latency = "0.1 ms"          # an assumption of the usual size
+
+[servers]
+count = 2                   # Hindman 2011, section 4.4
+
+[servers.device]            # Hindman 2011, table B.3
+kind = "simple"
+read_rate = "216 MB/s"
+write_rate = "161 MB/s"
+"""
+"""Test system of the scenario: the Lustre system of Hindman 2011, section 4.4."""
+
+
+@dataclass
+class Pattern:
+    """Requests of one kind on a set of files."""
+
+    module: str
+    direction: str
+    """ "read" or "write" """
+    is_shared: bool
+    """Several processes access each file."""
+    is_collective: bool = False
+    files: set[int] = field(default_factory=set)
+    ranks: set[int] = field(default_factory=set)
+    """Processes, if the records name them."""
+    requests: int = 0
+    bytes: int = 0
+    sequential: float = 0.0
+    start_s: float = math.inf
+    end_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class DarshanWorkload:
+    """A workload that was made from a log."""
+
+    toml: str
+    """A scenario with the clients and `[[workload]]` tables."""
+    source: str
+    """Source of the requests: "counters", or "segments" for a log with DXT."""
+    processes: int
+    clients: int
+    workloads: int
+    """Number of `[[workload]]` tables."""
+    assumptions: list[str]
+    """Assumed values, in plain words."""
+    left_out: list[str]
+    """Operations of the log that no table has."""
+
+
+def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkload:
+    """Summarise a log as a scenario with `[[workload]]` tables.
+
+    A log with DXT becomes a replay of the log itself. Raises ValueError if the log has no request
+    on a file.
+    """
+    processes = log.header.processes
+    clients, assumptions = _clients(log)
+    assumptions.append(
+        f"the system is {system} with servers, network and memory as in Hindman 2011, section 4"
+    )
+    left_out: list[str] = []
+    if log.segments:
+        tables = [_replay_table(log)]
+        source = "segments"
+        left_out.append("operations that DXT does not trace: see `headrace trace info`")
+    else:
+        patterns = list(_patterns(log, assumptions))
+        total_bytes = sum(it.bytes for it in patterns)
+        total_requests = sum(it.requests for it in patterns)
+        tables = []
+        for pattern in sorted(patterns, key=lambda it: it.start_s):
+            small = (
+                pattern.bytes <= SMALL_SHARE * total_bytes
+                and pattern.requests <= SMALL_SHARE * total_requests
+            )
+            if small:
+                left_out.append(f"{_words(pattern)}: under {100 * SMALL_SHARE:g} % of the log")
+            else:
+                tables.append(_table(pattern, processes, clients, assumptions))
+        metadata = _metadata_table(log, clients, assumptions)
+        if metadata:
+            tables.append(metadata)
+        source = "counters"
+    if not tables:
+        raise ValueError(f"{log.path}: no request on a file: expected reads, writes or stats")
+    head = [
+        f"# Made from the {source} of {_one_line(log.path.name)}.",
+        *(f"# Assumed: {_one_line(text)}." for text in assumptions),
+        *(f"# Left out: {_one_line(text)}." for text in left_out),
+        f"name = {_quoted(log.path.stem)}",
+        f'system = "{system}"',
+        "",
+        "[clients]",
+        f"count = {clients}",
+        f"processes = {processes // clients}",
+        *([f"groups = {{ first = 1, others = {clients - 1} }}"] if clients > 1 else []),
+        "",
+        SYSTEM,
+    ]
+    return DarshanWorkload(
+        toml="\n".join(head) + "\n" + "\n".join(tables),
+        source=source,
+        processes=processes,
+        clients=clients,
+        workloads=len(tables),
+        assumptions=assumptions,
+        left_out=left_out,
+    )
+
+
+def _clients(log: DarshanLog) -> tuple[int, list[str]]:
+    """Number of clients, a divisor of the number of processes, and what is assumed."""
+    processes = log.header.processes
+    hosts = len(set(log.hosts.values()))
+    if hosts and len(log.hosts) == processes and processes % hosts == 0:
+        return hosts, []
+    most = min(PROCESSES_PER_CLIENT, processes)
+    each = next(number for number in range(most, 0, -1) if processes % number == 0)
+    text = f"{each} processes on each client, because the log does not name all hosts"
+    return processes // each, [text]
+
+
+def _patterns(log: DarshanLog, assumptions: list[str]) -> Iterator[Pattern]:
+    processes = log.header.processes
+    found: dict[tuple[str, str, bool, int], Pattern] = {}
+    records = [
+        record
+        for module in ("POSIX", "STDIO")
+        for record in module_records(log, module)
+        if not (module == "STDIO" and log.file_name(record.identifier) in STREAMS)
+    ]
+    ranks: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for record in records:
+        ranks[record.module, record.identifier].add(record.rank)
+    collective = {
+        (record.identifier, direction): record
+        for record in module_records(log, "MPI-IO")
+        for direction in ("READ", "WRITE")
+        if _is_collective(record, direction)
+    }
+    for record in records:
+        shared = processes > 1 and (
+            record.rank < 0 or len(ranks[record.module, record.identifier]) > 1
+        )
+        for direction in ("READ", "WRITE"):
+            above = collective.get((record.identifier, direction))
+            used = record
+            if (
+                record.module == "POSIX"
+                and shared
+                and above is not None
+                and record.requests(direction) < AGGREGATED * above.requests(direction)
+            ):
+                used = above
+            if not used.requests(direction):
+                continue
+            sizes, _ = request_sizes(used.sizes(direction))
+            bins = np.searchsorted([high for _, _, high in BINS], sizes)
+            for number in np.unique(bins).tolist():
+                part = sizes[bins == number]
+                key = (used.module, direction.lower(), shared, number)
+                pattern = found.get(key)
+                if pattern is None:
+                    pattern = found[key] = Pattern(
+                        used.module, direction.lower(), shared, is_collective=used is not record
+                    )
+                _add(pattern, used, direction, part)
+    if any(it.is_collective for it in found.values()):
+        assumptions.append("collective calls of MPI-IO run as two-phase I/O")
+    if found:
+        assumptions.append(
+            "requests of one size bin have its mean size, and all processes make equally many"
+        )
+        assumptions.append("patterns run concurrently, and not one after another as recorded")
+        assumptions.append("a process makes its next request when the last one is done")
+    yield from found.values()
+
+
+def _is_collective(record: RecordCounters, direction: str) -> bool:
+    calls = record.requests(direction)
+    return calls > 0 and record[f"COLL_{direction}S"] / calls >= COLLECTIVE_SHARE
+
+
+def _add(pattern: Pattern, record: RecordCounters, direction: str, sizes: Sizes) -> None:
+    pattern.files.add(record.identifier)
+    if record.rank >= 0:
+        pattern.ranks.add(record.rank)
+    pattern.requests += len(sizes)
+    pattern.bytes += int(sizes.sum())
+    # STDIO and MPI-IO do not classify their requests; they count as sequential.
+    known = record.module == "POSIX"
+    share = record[f"SEQ_{direction}S"] / record.requests(direction) if known else 1.0
+    pattern.sequential += share * len(sizes)
+    if end := record.seconds(f"F_{direction}_END_TIMESTAMP"):
+        pattern.start_s = min(pattern.start_s, record.seconds(f"F_{direction}_START_TIMESTAMP"))
+        pattern.end_s = max(pattern.end_s, end)
+
+
+def _words(pattern: Pattern) -> str:
+    kind = "shared" if pattern.is_shared else "own"
+    return (
+        f"{pattern.requests:,} {pattern.module} {pattern.direction}s of {pattern.bytes:,} B"
+        f" on {len(pattern.files):,} {kind} files"
+    )
+
+
+def _table(pattern: Pattern, processes: int, clients: int, assumptions: list[str]) -> str:
+    """A table with about the same requests and bytes."""
+    is_own = not pattern.is_shared and len(pattern.files) >= processes
+    files = max(1, round(len(pattern.files) / processes)) if is_own else len(pattern.files)
+    transfer = max(1, round(pattern.bytes / pattern.requests))
+    last = pattern.end_s
+    first = pattern.start_s if last else 0.0
+    lines = [f"# {_words(pattern)}, {first:.3f} s to {last:.3f} s", "[[workload]]"]
+    if pattern.requests < files * processes:
+        # Not every process makes one.
+        assumptions.append(f"{_words(pattern)}: one client makes them")
+        lines += _mix_lines(pattern, transfer, files, clients)
+    else:
+        lines += _ior_lines(pattern, transfer, files, processes, is_own)
+        active = len(pattern.ranks)
+        if 0 < active < processes:
+            text = f"all processes make them, and not {active:,} as recorded"
+            assumptions.append(f"{_words(pattern)}: {text}")
+    return "\n".join(lines) + "\n"
+
+
+def _ior_lines(
+    pattern: Pattern, transfer: int, files: int, processes: int, is_own: bool
+) -> list[str]:
+    each = max(1, round(pattern.requests / (files * processes)))
+    lines = [
+        'kind = "ior"',
+        f"files = {files}",
+        f'access = "{"file-per-process" if is_own else "shared"}"',
+        f'block = "{transfer * each} B"',
+        f'transfer = "{transfer} B"',
+        f'phases = ["{pattern.direction}"]',
+        "opens = true",
+    ]
+    if 1 - pattern.sequential / pattern.requests >= RANDOM_SHARE and each > 1:
+        lines.append('order = "random"')
+    if pattern.module == "STDIO":
+        lines.append('io.interface = "library"')
+    if pattern.is_collective and not is_own:
+        lines.append('collective = "two-phase"')
+    return lines
+
+
+def _mix_lines(pattern: Pattern, transfer: int, files: int, clients: int) -> list[str]:
+    lines = [
+        'kind = "operation-mix"',
+        f"weights = {{ {pattern.direction} = 1 }}",
+        f"amount = {pattern.requests}",
+        f"files = {files}",
+        f'file_sizes = {{ "{max(transfer, pattern.bytes // files)} B" = 1 }}',
+        f'{pattern.direction}_sizes = {{ "{transfer} B" = 1 }}',
+    ]
+    return lines if clients == 1 else [*lines, 'group = "first"']
+
+
+def _metadata_table(log: DarshanLog, clients: int, assumptions: list[str]) -> str | None:
+    """A table of kind "operation-mix" with the stats, and the opens of files that had no data."""
+    weights: dict[str, int] = {"open": 0, "stat": 0}
+    files: set[int] = set()
+    for record in module_records(log, "POSIX"):
+        idle = not record["READS"] and not record["WRITES"]
+        counts = {"open": record["OPENS"] if idle else 0, "stat": record["STATS"]}
+        for name, count in counts.items():
+            weights[name] += count
+            if count:
+                files.add(record.identifier)
+    total = sum(weights.values())
+    if not total:
+        return None
+    assumptions.append("stats, and opens of files without data, are spread over the whole run")
+    amount = max(1, round(total / clients))
+    shown = ", ".join(f"{name} = {count}" for name, count in weights.items() if count)
+    lines = [
+        f"# {total:,} metadata operations on {len(files):,} files",
+        "[[workload]]",
+        'kind = "operation-mix"',
+        f"weights = {{ {shown} }}",
+        f"amount = {amount}",
+        f"files = {max(1, len(files))}",
+        'file_sizes = { "4 KiB" = 1 }',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _replay_table(log: DarshanLog) -> str:
+    path = _quoted(str(log.path.absolute()))
+    return f'[[workload]]\nkind = "trace"\nfile = {path}\nreplay = "closed"\n'
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML."""
+    escaped = []
+    for character in text:
+        if character in '"\\':
+            escaped.append("\\" + character)
+        elif ord(character) < 0x20 or ord(character) == 0x7F:
+            escaped.append(f"\\u{ord(character):04x}")
+        else:
+            escaped.append(character)
+    return '"' + "".join(escaped) + '"'
+
+
+def _one_line(text: str) -> str:
+    return "".join(
+        " " if ord(character) < 0x20 or ord(character) == 0x7F else character for character in text
+    )
