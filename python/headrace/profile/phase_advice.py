@@ -79,9 +79,9 @@ def phase_case(
 ) -> Case:
     """Return the operations of a phase, with the gaps that they have without a tracer.
 
-    The tracer's cost is subtracted from each gap. If the program computes in its gaps, they are
-    then reduced to its sampled processor time and sleep. The rest is a tracer that takes longer
-    than measured, or a wait for a core.
+    The tracer's cost is subtracted from each gap. Gaps are then reduced to the sampled processor
+    time and sleep of the program. The rest is a tracer that takes longer than measured, or a wait
+    for a core.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def phase_case(
     gaps_s = _gaps_s(records) + tail_s
     known_s = min(computing_s + sleeping_s, gaps_s)
     computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
-    if computes:
+    if computes or _is_known(rows, "tree.sleeping"):
         factor = known_s / gaps_s if gaps_s > 0 else 1.0
         scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
         records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
@@ -134,6 +134,10 @@ def _own_share(rows: pl.DataFrame) -> float:
 
 def _gaps_s(records: pl.DataFrame) -> float:
     return float(records["gap_ns"].sum()) / 1e9
+
+
+def _is_known(rows: pl.DataFrame, column: str) -> bool:
+    return column in rows.columns and rows[column].null_count() < rows.height
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:
