@@ -7,6 +7,7 @@ import pytest
 
 from headrace.profile.advice import overlap
 from headrace.profile.advice.change import Context
+from headrace.profile.analysis import traced_disk
 from headrace.profile.baseline.machine import FASTEST, machine_text
 from headrace.profile.document import Phase
 from headrace.profile.paced_trace import merge, read_paced, with_gaps, write_paced
@@ -129,3 +130,15 @@ def test_a_writer_that_reads_a_library_gets_no_threads() -> None:
     records = pl.DataFrame(rows + reads, schema=dict(SCHEMA), orient="row", strict=False)
     case = Case(MACHINE, with_gaps(records), "compute")
     assert overlap.CHANGE.apply(case, Context("disk-write", 2, {})) is not None
+
+
+def test_the_disk_of_the_traced_files_is_the_program_s(tmp_path: Path) -> None:
+    records = trace_of(tmp_path / "trace.strace", "O_WRONLY|O_CREAT|O_TRUNC")
+    rates = pl.DataFrame({"disk.sda.queue": [1.0], "disk.sdb.queue": [1.0]})
+    assert traced_disk(records, rates, {"mount_point": "/d", "device": "sdb"}) == ["sdb"]
+    # Files elsewhere, a device without samples, no trace.
+    assert traced_disk(records, rates, {"mount_point": "/e", "device": "sdb"}) is None
+    assert traced_disk(records, rates, {"mount_point": "/d", "device": "sdc"}) is None
+    assert traced_disk(None, rates, {"mount_point": "/d", "device": "sdb"}) is None
+    # Another file system may be mounted below the root.
+    assert traced_disk(records, rates, {"mount_point": "/", "device": "sdb"}) is None
