@@ -56,10 +56,12 @@ BEDS = {
     ),
 }
 """Values of the testbeds, which have 40 MB/s each way by themselves."""
-LATENT = "50 MB/s, 1 ms"
+LATENT, SHARED = "50 MB/s, 4 ms", "50 MB/s, shared"
+LATENCIES_S = {LATENT: 4e-3, SHARED: 0.0}
+"""Latency of the disks in memory. Reads and writes share the time of these."""
 SECOND = "second disk"
-"""The disk in memory, and another one of the same kind."""
-RATE, LATENCY_S, SIZE, DIRTY = 50e6, 1e-3, 768 * MIB, 32 * MIB
+"""Another disk in memory of the same kind."""
+RATE, SIZE, DIRTY = 50e6, 768 * MIB, 32 * MIB
 FILE = 64 * MIB
 """File of the baseline, in bytes."""
 
@@ -99,14 +101,15 @@ def case(name: str, changes: str, disk: str, before: str, after: str, input: int
 
 
 WRITE = f"append DIR/output {160 * MIB} {MIB} 0"
-CONVERT = "convert DIR/input OUT/output 1000000 one"
+READ = "read DIR/input"
+CONVERT = "convert DIR/input OUT/output 100000 one"
 CASES = (
     case(
         "larger-requests, O_DIRECT",
         "larger-requests",
         LATENT,
-        f"append DIR/output {16 * MIB} 4096 0 direct",
-        f"append DIR/output {16 * MIB} {MIB} 0 direct",
+        f"append DIR/output {8 * MIB} 4096 0 direct",
+        f"append DIR/output {8 * MIB} {MIB} 0 direct",
     ),
     case(
         "larger-requests, O_SYNC",
@@ -119,8 +122,8 @@ CASES = (
         "larger-requests, operations",
         "larger-requests",
         "400 operations/s",
-        f"append DIR/output {8 * MIB} 4096 0 direct",
-        f"append DIR/output {8 * MIB} {MIB} 0 direct",
+        f"append DIR/output {16 * MIB} 4096 0 direct",
+        f"append DIR/output {16 * MIB} {MIB} 0 direct",
     ),
     case(
         "fewer-syncs",
@@ -133,15 +136,15 @@ CASES = (
         "fewer-syncs, operations",
         "fewer-syncs",
         "400 operations/s",
-        f"append DIR/output {2 * MIB} 4096 1",
-        f"append DIR/output {2 * MIB} 4096 10",
+        f"append DIR/output {3 * MIB} 4096 1",
+        f"append DIR/output {3 * MIB} 4096 10",
     ),
     case(
         "parallel-requests",
         "parallel-requests",
         LATENT,
-        "random_reads DIR/input 4000 1",
-        "random_reads DIR/input 4000 4",
+        "random_reads DIR/input 2000 1",
+        "random_reads DIR/input 2000 4",
         input=128 * MIB,
     ),
     case(
@@ -156,23 +159,31 @@ CASES = (
         "fewer-files",
         "fewer-files",
         LATENT,
-        "small_files DIR/files 600 8192 many",
-        "small_files DIR/files 600 8192 one",
+        "small_files DIR/files 500 65536 many",
+        "small_files DIR/files 500 65536 one",
     ),
     case(
         "threads",
         "threads",
-        LATENT,
+        SHARED,
         "convert DIR/input DIR/output 4000000 one direct",
         "convert DIR/input DIR/output 4000000 two direct",
         input=64 * MIB,
     ),
+    case(
+        "threads, two directions",
+        "threads",
+        "40 MB/s",
+        "convert DIR/input DIR/output 0 one direct",
+        "convert DIR/input DIR/output 0 two direct",
+        input=96 * MIB,
+    ),
     Case(
         "separate-disks",
         ("separate-disks",),
-        Program(tuple(CONVERT.split()), LATENT),
-        Program(tuple(CONVERT.split()), LATENT, SECOND),
-        96 * MIB,
+        Program(tuple(CONVERT.split()), SHARED),
+        Program(tuple(CONVERT.split()), SHARED, SECOND),
+        128 * MIB,
     ),
     Case(
         "faster-device",
@@ -180,13 +191,20 @@ CASES = (
         Program(tuple(WRITE.split()), "40 MB/s"),
         Program(tuple(WRITE.split()), "80 MB/s"),
     ),
+    Case(
+        "faster-device, reads",
+        ("striping", "faster-device"),
+        Program(tuple(READ.split()), "40 MB/s"),
+        Program(tuple(READ.split()), "80 MB/s"),
+        192 * MIB,
+    ),
     case(
         "block-io",
         "block-io",
         "120 MB/s",
         "copy DIR/input DIR/output characters",
         "copy DIR/input DIR/output blocks",
-        input=64 * MIB,
+        input=192 * MIB,
     ),
     case("sleeper", "", "40 MB/s", "sleeper 4", ""),
     case("lock-waiter", "", "40 MB/s", "lock_waiter 4", ""),
@@ -250,11 +268,13 @@ def main() -> int:
             compile_programs(HERE / sources, folder)
         os.environ["HEADRACE_STORE"] = str(folder / "store")
         # The disks in memory last: they need a mount namespace of this process.
-        for latent in (False, True):
-            part = [it for it in chosen if (it.before.disk == LATENT) == latent]
+        for kind in (None, *LATENCIES_S):
+            part = [it for it in chosen if it.before.disk == kind]
+            if kind is None:
+                part = [it for it in chosen if it.before.disk not in LATENCIES_S]
             if not part:
                 continue
-            with disks_in_memory(folder) if latent else testbeds(part) as available:
+            with testbeds(part) if kind is None else disks_in_memory(folder, kind) as available:
                 for disk in dict.fromkeys(it.before.disk for it in part):
                     measure_baseline(available[disk], given.quick)
                 for it in part:
@@ -307,10 +327,13 @@ def testbeds(cases: list[Case]) -> Iterator[dict[str, Disk]]:
 
 
 @contextlib.contextmanager
-def disks_in_memory(folder: Path) -> Iterator[dict[str, Disk]]:
-    """Make two disks in memory."""
-    with disks(folder, 2, SIZE, RATE, RATE, DIRTY, LATENCY_S) as made:
-        names = (LATENT, SECOND)
+def disks_in_memory(folder: Path, kind: str) -> Iterator[dict[str, Disk]]:
+    """Make two disks in memory of a kind."""
+    latency_s = LATENCIES_S[kind]
+    place = folder / f"disks-{latency_s * 1e3:g}-ms"
+    place.mkdir()
+    with disks(place, 2, SIZE, RATE, RATE, DIRTY, latency_s) as made:
+        names = (kind, SECOND)
         yield {
             name: Disk(str(it.mount_point), lambda words: words)
             for name, it in zip(names, made, strict=True)
