@@ -122,11 +122,7 @@ def _disk(
     content, mount_point = place.with_name(f"{place.name}-content"), place
     for it in (content, mount_point):
         it.mkdir()
-<<<<<<< HEAD
-    command = [program, content, *map(str, properties)]
-=======
-    command = [str(program), str(content), str(size), str(read_rate), str(write_rate)]
->>>>>>> p6
+    command = [str(program), str(content), *map(str, properties)]
     # A group of its own: Ctrl-C must not end a disk that is still mounted.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0)
     with contextlib.ExitStack() as stack:
