@@ -273,3 +273,11 @@ def test_gaps_of_a_sleeper_stay_waits() -> None:
     assert case.gaps == "wait"
     # The first gap has no call before it, and thus no tracer.
     assert gaps_s(case) == pytest.approx(1.01 - 100e-3, rel=0.01)
+
+
+def test_waits_for_a_core_leave_the_gaps_of_a_program_that_waits_for_storage() -> None:
+    case = traced_case(GAPS_OF_10_MS, 0.0, user=0.01, sleeping=0.05)
+    assert case.gaps == "wait"
+    assert gaps_s(case) == pytest.approx(0.06 * 1.01, rel=0.01)
+    # Without samples of threads nothing is known of the gaps.
+    assert gaps_s(traced_case(GAPS_OF_10_MS, 0.0)) == pytest.approx(1.01, rel=0.01)
