@@ -68,6 +68,12 @@ def total(frame: pl.DataFrame, column: str) -> float:
     return float((frame[column] * (frame["to_s"] - frame["from_s"])).sum())
 
 
+def test_arguments_that_are_no_unicode(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    profile(made, "--json", "--", "true", os.fsdecode(b"a\xffb"))
+    assert header(made).command == ["true", r"a\xffb"]
+
+
 def test_a_program_that_writes(tmp_path: Path) -> None:
     made = tmp_path / "made"
     done = profile(
