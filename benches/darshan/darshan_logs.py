@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core
-from headrace.profile.trace_accesses import Accesses, accesses
+from headrace.profile.access_totals import Accesses, accesses
 from headrace.profile.trace_figures import figures
 from headrace.profile.trace_findings import findings, load_rules
 from headrace.trace import darshan_workload, read_log, trace_info

@@ -2,7 +2,7 @@
 
 For root, on Linux with blk-throttle, network namespaces and a C compiler:
 
-    python benches/verdicts/verdicts.py [-o FOLDER] [PROGRAM ...]
+    python benches/verdicts/verdicts.py [--capture METHOD] [-o FOLDER] [PROGRAM ...]
 
 Builds a testbed (testbed.toml), measures the baseline of its disk, runs each program, records it
 and prints a table of expected and found verdicts. The exit status is 1 if one is wrong. With -o,
@@ -21,17 +21,20 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+
+import polars as pl
+from testbed import HERE, HOST, NAME, compile_programs, testbed
 
 from headrace import lab
 from headrace.lab import cgroups
+from headrace.profile.capture import METHODS, start_time
 from headrace.profile.recorder import Request, record
-from headrace.profile.recording import rates
+from headrace.profile.recording import rates, read_header
 from headrace.profile.verdict import BaselineFigures, judge
+from headrace.trace import frame, open_trace
 
-HERE = Path(__file__).parent
-SCENARIO = HERE / "testbed.toml"
-NAME, HOST = "verdicts", "client-0"
 SECONDS = 12
 INTERVAL_S = 0.5
 FILE = 64 << 20
@@ -82,12 +85,13 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--nice", type=int, default=0, help="niceness of programs and profiler")
+    parser.add_argument("--capture", default="none", help="capture the programs' file operations")
     parser.add_argument("programs", nargs="*")
     given = parser.parse_args()
     chosen = [it for it in PROGRAMS if not given.programs or it.name in given.programs]
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        compile_programs(folder)
+        compile_programs(HERE / "programs", folder)
         bed = stack.enter_context(testbed())
         stack.enter_context(link())
         disk = lab.status(bed)["hosts"][0]["disks"][0]["device"].removeprefix("/dev/")
@@ -101,9 +105,13 @@ def main() -> int:
         print(f"{'program':20}{'expected':22}{'verdict':22}")
         for it in chosen:
             recording = folder / f"{it.name}.profile"
-            run(bed, folder, it, directory, recording)
+            run(bed, folder, it, directory, recording, given.capture)
             phases = judge(
-                rates(recording), figures(baseline), disks=[disk], link_rates={LINK: LINK_RATE}
+                rates(recording),
+                figures(baseline),
+                disks=[disk],
+                trace=captured(recording, given.capture),
+                link_rates={LINK: LINK_RATE},
             )
             found = tuple(phase.verdict for phase in phases)
             wrong += found != it.expected
@@ -122,27 +130,6 @@ def main() -> int:
                 save_recording(recording, given.output / f"{it.name}.jsonl.gz")
     print(f"{len(chosen) - wrong} of {len(chosen)} right")
     return int(wrong > 0)
-
-
-def compile_programs(folder: Path) -> None:
-    """Compile all programs into a folder."""
-    for source in (HERE / "programs").glob("*.c"):
-        subprocess.run(
-            ["cc", "-O2", "-Wall", "-pthread", "-o", folder / source.stem, source], check=True
-        )
-
-
-@contextlib.contextmanager
-def testbed() -> Iterator[lab.Lab]:
-    """Build the testbed and remove it at the end."""
-    headrace = [sys.executable, "-m", "headrace", "lab"]
-    options = [str(SCENARIO), "--name", NAME]
-    subprocess.run([*headrace, "down", *options], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([*headrace, "up", *options], check=True, stdout=subprocess.DEVNULL)
-    try:
-        yield lab.existing(NAME)
-    finally:
-        subprocess.run([*headrace, "down", *options], check=True, stdout=subprocess.DEVNULL)
 
 
 @contextlib.contextmanager
@@ -167,7 +154,24 @@ def link() -> Iterator[None]:
         subprocess.run(["ip", "netns", "del", NAME], check=True)
 
 
-def run(bed: lab.Lab, folder: Path, program: Program, directory: str, recording: Path) -> None:
+def captured(recording: Path, capture: str) -> pl.DataFrame | None:
+    """Return the captured trace of a recording, on the clock of its samples."""
+    if capture == "none":
+        return None
+    path = recording / f"trace{METHODS[capture].suffix}"
+    begun, started = start_time(path), read_header(recording).started
+    try:
+        records = frame(open_trace(path))
+    except ValueError:
+        # A program without file operations.
+        return None
+    offset_s = 0.0 if begun is None else begun - datetime.fromisoformat(started).timestamp()
+    return records.with_columns(pl.col("time_ns") + round(offset_s * 1e9))
+
+
+def run(
+    bed: lab.Lab, folder: Path, program: Program, directory: str, recording: Path, capture: str
+) -> None:
     """Prepare a program's files, run it and record it."""
     arguments = [directory if it == "DIR" else it for it in program.arguments]
     binary = str(folder / program.source)
@@ -184,7 +188,7 @@ def run(bed: lab.Lab, folder: Path, program: Program, directory: str, recording:
             stack.enter_context(subprocess.Popen(peer))
         if "DIR" in program.arguments:
             command = lab.exec_command(bed, HOST, command)
-        record(Request(command=command, interval_s=INTERVAL_S, output=recording))
+        record(Request(command=command, interval_s=INTERVAL_S, output=recording, capture=capture))
 
 
 @contextlib.contextmanager

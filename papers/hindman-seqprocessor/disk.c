@@ -1,12 +1,13 @@
 /* A disk in memory that reads or writes, one request after the other, each at a rate.
  *
- * Usage: disk DIRECTORY BYTES READ_RATE WRITE_RATE
+ * Usage: disk DIRECTORY BYTES READ_RATE WRITE_RATE [LATENCY]
  *
  * Mounts a FUSE file system on DIRECTORY with one file, "disk", of BYTES, on which a loop device
  * can be made. Rates are in bytes per second. A request is answered when its service time has
  * passed: its bytes over the rate of its direction, after the request before it. Reads and writes
- * share the time, as they share the heads of a disk. Prints one line when it is mounted, and ends
- * when it is unmounted or when its parent ends.
+ * share the time, as they share the heads of a disk. LATENCY in seconds is added to each transfer;
+ * the latencies of several transfers overlap. Prints one line when it is mounted, and ends when it
+ * is unmounted or when its parent ends.
  *
  * Not modelled: seeks, rotation, the order of requests, a cache.
  *
@@ -34,6 +35,8 @@
 #define FILE_NODE 2
 #define LARGEST (1 << 20)
 #define PAGES (LARGEST / 4096)
+/* More transfers than the kernel has in flight at once. */
+#define PENDING 4096
 
 struct request {
 	struct fuse_in_header head;
@@ -43,7 +46,7 @@ struct request {
 static int connection;
 static char *content;
 static uint64_t bytes;
-static double read_rate, write_rate;
+static double read_rate, write_rate, latency;
 /* Time at which the disk has served all requests so far, in seconds. */
 static double free_at;
 
@@ -55,9 +58,9 @@ static double now(void)
 	return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-static void answer(const struct request *request, int error, const void *data, size_t size)
+static void answer(const struct fuse_in_header *request, int error, const void *data, size_t size)
 {
-	struct fuse_out_header head = {sizeof head + size, -error, request->head.unique};
+	struct fuse_out_header head = {sizeof head + size, -error, request->unique};
 	struct iovec parts[2] = {{&head, sizeof head}, {(void *)data, size}};
 
 	/* A request that was interrupted meanwhile has no reader: ENOENT. */
@@ -65,16 +68,28 @@ static void answer(const struct request *request, int error, const void *data, s
 		perror("disk: answer");
 }
 
-/* Wait for the service time of a transfer; `begin` is when the disk could begin with it. */
-static void serve(double begin, double seconds)
-{
-	struct timespec until;
+/* A transfer that is not answered yet. */
+struct pending {
+	struct fuse_in_header head;
+	uint64_t offset, size;
+	double due;
+};
 
-	free_at = begin + seconds;
-	until.tv_sec = (time_t)free_at;
-	until.tv_nsec = (long)((free_at - until.tv_sec) * 1e9);
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
+/* In order of service, which is that of their ends. */
+static struct pending pending[PENDING];
+static unsigned first_pending, next_pending;
+
+static void answer_transfer(const struct pending *transfer)
+{
+	struct fuse_write_out written = {.size = transfer->size};
+	int writes = transfer->head.opcode == FUSE_WRITE;
+
+	if (writes && !transfer->size)
+		answer(&transfer->head, ENOSPC, NULL, 0);
+	else if (writes)
+		answer(&transfer->head, 0, &written, sizeof written);
+	else
+		answer(&transfer->head, 0, content + transfer->offset, transfer->size);
 }
 
 static struct fuse_attr attributes(uint64_t node)
@@ -91,7 +106,6 @@ static void transfer(const struct request *request, double begin)
 {
 	const struct fuse_read_in *read_in = (const void *)request->body;
 	const struct fuse_write_in *write_in = (const void *)request->body;
-	struct fuse_write_out written = {0};
 	int writes = request->head.opcode == FUSE_WRITE;
 	uint64_t offset = writes ? write_in->offset : read_in->offset;
 	uint64_t size = writes ? write_in->size : read_in->size;
@@ -100,14 +114,9 @@ static void transfer(const struct request *request, double begin)
 		size = offset > bytes || writes ? 0 : bytes - offset;
 	if (writes)
 		memcpy(content + offset, write_in + 1, size);
-	serve(begin, size / (writes ? write_rate : read_rate));
-	written.size = size;
-	if (writes && !size)
-		answer(request, ENOSPC, NULL, 0);
-	else if (writes)
-		answer(request, 0, &written, sizeof written);
-	else
-		answer(request, 0, content + offset, size);
+	free_at = (free_at > begin ? free_at : begin) + size / (writes ? write_rate : read_rate);
+	pending[next_pending++ % PENDING] = (struct pending){
+		.head = request->head, .offset = offset, .size = size, .due = free_at + latency};
 }
 
 static void carry_out(const struct request *request, double begin)
@@ -128,7 +137,7 @@ static void carry_out(const struct request *request, double begin)
 			.max_write = LARGEST,
 			.max_pages = PAGES,
 		};
-		answer(request, 0, &out, sizeof out);
+		answer(&request->head, 0, &out, sizeof out);
 		break;
 	}
 	case FUSE_LOOKUP: {
@@ -136,28 +145,28 @@ static void carry_out(const struct request *request, double begin)
 					     .attr_valid = forever};
 		out.attr = attributes(FILE_NODE);
 		if (request->head.nodeid != FUSE_ROOT_ID || strcmp(request->body, "disk"))
-			answer(request, ENOENT, NULL, 0);
+			answer(&request->head, ENOENT, NULL, 0);
 		else
-			answer(request, 0, &out, sizeof out);
+			answer(&request->head, 0, &out, sizeof out);
 		break;
 	}
 	case FUSE_GETATTR:
 	case FUSE_SETATTR: {
 		struct fuse_attr_out out = {.attr_valid = forever};
 		out.attr = attributes(request->head.nodeid);
-		answer(request, 0, &out, sizeof out);
+		answer(&request->head, 0, &out, sizeof out);
 		break;
 	}
 	case FUSE_OPEN: {
 		struct fuse_open_out out = {.open_flags = FOPEN_KEEP_CACHE |
 							  FOPEN_PARALLEL_DIRECT_WRITES};
-		answer(request, 0, &out, sizeof out);
+		answer(&request->head, 0, &out, sizeof out);
 		break;
 	}
 	case FUSE_STATFS: {
 		struct fuse_statfs_out out = {.st = {.bsize = 4096, .namelen = 255}};
 		out.st.blocks = bytes / 4096;
-		answer(request, 0, &out, sizeof out);
+		answer(&request->head, 0, &out, sizeof out);
 		break;
 	}
 	case FUSE_READ:
@@ -168,14 +177,14 @@ static void carry_out(const struct request *request, double begin)
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
 	case FUSE_DESTROY:
-		answer(request, 0, NULL, 0);
+		answer(&request->head, 0, NULL, 0);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
 		break;
 	default:
-		answer(request, ENOSYS, NULL, 0);
+		answer(&request->head, ENOSYS, NULL, 0);
 	}
 }
 
@@ -189,17 +198,16 @@ int main(int count, char **arguments)
 {
 	static struct request request;
 	char options[100];
-	double begin;
 	ssize_t got;
-	int waiting;
 
-	if (count != 5) {
-		fprintf(stderr, "usage: disk DIRECTORY BYTES READ_RATE WRITE_RATE\n");
+	if (count != 5 && count != 6) {
+		fprintf(stderr, "usage: disk DIRECTORY BYTES READ_RATE WRITE_RATE [LATENCY]\n");
 		return 2;
 	}
 	bytes = strtoull(arguments[2], NULL, 10);
 	read_rate = atof(arguments[3]);
 	write_rate = atof(arguments[4]);
+	latency = count == 6 ? atof(arguments[5]) : 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Neither its processor nor its memory may wait for what it serves. */
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -228,9 +236,25 @@ int main(int count, char **arguments)
 	fflush(stdout);
 	for (;;) {
 		struct pollfd requests = {connection, POLLIN, 0};
+		const struct pending *next = &pending[first_pending % PENDING];
+		int waits = first_pending != next_pending;
 
-		/* A request that waits already began when the last one ended. */
-		waiting = poll(&requests, 1, 0) > 0;
+		if (waits && next->due <= now()) {
+			answer_transfer(next);
+			first_pending++;
+			continue;
+		}
+		if (waits) {
+			struct timespec left = {0, 0};
+			double seconds = next->due - now();
+
+			if (seconds > 0) {
+				left.tv_sec = (time_t)seconds;
+				left.tv_nsec = (long)((seconds - left.tv_sec) * 1e9);
+			}
+			if (ppoll(&requests, 1, &left, NULL) <= 0)
+				continue;
+		}
 		got = read(connection, &request, sizeof request);
 		if (got < 0 && errno == ENODEV)
 			return 0;
@@ -238,10 +262,7 @@ int main(int count, char **arguments)
 			return fail("request");
 		if (got < (ssize_t)sizeof request.head)
 			continue;
-		begin = now();
-		if (waiting && free_at < begin && free_at > begin - 0.1)
-			begin = free_at;
 		((char *)&request)[got < (ssize_t)sizeof request ? got : got - 1] = 0;
-		carry_out(&request, begin);
+		carry_out(&request, now());
 	}
 }

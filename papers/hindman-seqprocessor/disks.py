@@ -65,7 +65,13 @@ def compile_program(source: str, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def disks(
-    folder: Path, count: int, size: int, read_rate: float, write_rate: float, dirty_limit: int
+    folder: Path,
+    count: int,
+    size: int,
+    read_rate: float,
+    write_rate: float,
+    dirty_limit: int,
+    latency_s: float = 0.0,
 ) -> Iterator[list[Disk]]:
     """Make disks of `size` bytes in memory, mounted below `folder`; remove them at the end.
 
@@ -81,6 +87,8 @@ def disks(
         Bytes per second of a disk that only reads, or only writes.
     dirty_limit
         Limit of dirty data of each disk, in bytes.
+    latency_s
+        Time of each transfer besides, in seconds; those of several transfers overlap.
 
     Raises
     ------
@@ -89,12 +97,11 @@ def disks(
     """
     _enter_namespace()
     program = compile_program("disk.c", folder)
+    properties = (size, read_rate, write_rate, latency_s)
     with contextlib.ExitStack() as stack:
         yield [
             stack.enter_context(
-                _disk(
-                    folder / f"disk{number + 1}", program, size, read_rate, write_rate, dirty_limit
-                )
+                _disk(folder / f"disk{number + 1}", program, properties, dirty_limit)
             )
             for number in range(count)
         ]
@@ -110,12 +117,12 @@ def _enter_namespace() -> None:
 
 @contextlib.contextmanager
 def _disk(
-    place: Path, program: Path, size: int, read_rate: float, write_rate: float, dirty_limit: int
+    place: Path, program: Path, properties: tuple[float, ...], dirty_limit: int
 ) -> Iterator[Disk]:
     content, mount_point = place.with_name(f"{place.name}-content"), place
     for it in (content, mount_point):
         it.mkdir()
-    command = [program, content, str(size), str(read_rate), str(write_rate)]
+    command = [str(program), str(content), *map(str, properties)]
     # A group of its own: Ctrl-C must not end a disk that is still mounted.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0)
     with contextlib.ExitStack() as stack:

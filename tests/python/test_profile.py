@@ -68,6 +68,12 @@ def total(frame: pl.DataFrame, column: str) -> float:
     return float((frame[column] * (frame["to_s"] - frame["from_s"])).sum())
 
 
+def test_arguments_that_are_no_unicode(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    profile(made, "--json", "--", "true", os.fsdecode(b"a\xffb"))
+    assert header(made).command == ["true", r"a\xffb"]
+
+
 def test_a_program_that_writes(tmp_path: Path) -> None:
     made = tmp_path / "made"
     done = profile(
@@ -308,7 +314,11 @@ def test_a_profile_is_in_the_store(tmp_path: Path, place: Path) -> None:
     [
         ((), "nothing to profile: expected -- and a command"),
         (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s or more"),
-        (("--seconds", "0"), "--seconds 0: expected a time above 0 s"),
+        (("--interval", "inf", "--", "true"), "--interval inf: expected"),
+        (("--seconds", "0"), "--seconds 0: expected a finite time above 0 s"),
+        (("--seconds", "nan"), "--seconds nan: expected a finite time above 0 s"),
+        (("--seconds", "inf"), "--seconds inf: expected a finite time above 0 s"),
+        (("--pid-name", ""), "--pid-name: expected the name of a process"),
         (("--seconds", "1", "--", "true"), "--seconds watches running processes"),
         (("--pid", "1", "--cgroup", "/sys"), "--pid and --cgroup: expected one of them"),
         (("--pid", "4194304999"), "no such process"),

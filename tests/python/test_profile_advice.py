@@ -71,7 +71,7 @@ def operations(rows: list[Row], processes: list[str] | None = None) -> pl.DataFr
         time = round(clocks[process])
         table.append((time, process, operation, file, offset, size, 0, "", ""))
     frame = pl.DataFrame(table, schema=dict.fromkeys(SCHEMA), orient="row", strict=False)
-    return with_gaps(frame.cast(dict(SCHEMA)))
+    return with_gaps(frame.cast(SCHEMA))
 
 
 def copy(total: int, size: int, gap_ms: float = 0.0) -> list[Row]:
@@ -248,6 +248,10 @@ def traced_case(rows: list[Row], tracer_s: float, **columns: float) -> Case:
     return phase_case(records, rates, application, length_s)
 
 
+def gaps_s(case: Case) -> float:
+    return float(case.records["gap_ns"].sum()) / 1e9
+
+
 GAPS_OF_10_MS: list[Row] = [("read", "in", it * MIB, MIB, 10.0) for it in range(101)]
 
 
@@ -255,17 +259,25 @@ def test_gaps_are_reduced_to_the_sampled_processor_time() -> None:
     # Of each 10 ms, the tracer is known for 2 ms, and the program computes for 5 ms.
     case = traced_case(GAPS_OF_10_MS, 2e-3, user=0.5)
     assert case.gaps == "compute"
-    assert case.records["gap_ns"].sum() / 1e9 == pytest.approx(0.5 * 1.01, rel=0.01)
+    assert gaps_s(case) == pytest.approx(0.5 * 1.01, rel=0.01)
 
 
 def test_sleep_stays_in_the_gaps_of_a_program_that_computes() -> None:
     case = traced_case(GAPS_OF_10_MS, 0.0, user=0.5, sleeping=0.3)
     assert case.gaps == "compute"
-    assert case.records["gap_ns"].sum() / 1e9 == pytest.approx(0.8 * 1.01, rel=0.01)
+    assert gaps_s(case) == pytest.approx(0.8 * 1.01, rel=0.01)
 
 
 def test_gaps_of_a_sleeper_stay_waits() -> None:
     case = traced_case(GAPS_OF_10_MS, 1e-3, user=0.1, sleeping=0.9)
     assert case.gaps == "wait"
     # The first gap has no call before it, and thus no tracer.
-    assert case.records["gap_ns"].sum() / 1e9 == pytest.approx(1.01 - 100e-3, rel=0.01)
+    assert gaps_s(case) == pytest.approx(1.01 - 100e-3, rel=0.01)
+
+
+def test_waits_for_a_core_leave_the_gaps_of_a_program_that_waits_for_storage() -> None:
+    case = traced_case(GAPS_OF_10_MS, 0.0, user=0.01, sleeping=0.05)
+    assert case.gaps == "wait"
+    assert gaps_s(case) == pytest.approx(0.06 * 1.01, rel=0.01)
+    # Without samples of threads nothing is known of the gaps.
+    assert gaps_s(traced_case(GAPS_OF_10_MS, 0.0)) == pytest.approx(1.01, rel=0.01)

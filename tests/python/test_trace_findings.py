@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import headrace as hr
 from command import command
 from darshan_logs import contents, log, shipped
-from headrace.profile import trace_accesses
-from headrace.profile.trace_accesses import accesses, of_log
+from headrace.profile import access_totals
+from headrace.profile.access_totals import accesses, of_log
 from headrace.profile.trace_figures import figures
 from headrace.profile.trace_findings import Finding, findings, load_rules
 from headrace.trace import DarshanLog, darshan_workload, record_batches
@@ -118,7 +118,7 @@ def test_figures_do_not_depend_on_batches(
                 yield batch.slice(begin, size)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace_accesses, "record_batches", pieces)
+        patch.setattr(access_totals, "record_batches", pieces)
         parts = figures(accesses(path, None, SMALL))
     assert {name: it.value for name, it in parts.items()} == pytest.approx(
         {name: it.value for name, it in whole.items()}

@@ -1,9 +1,10 @@
 """Evaluate a recording: its figures, phases, verdicts and advice."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -82,7 +83,8 @@ def analyse(
         _add_characteristics(profile, directory / profile.trace)
     report(3, STEPS, "phases")
     if rates.height:
-        profile.phases = judge(rates, baseline, applied, trace=records)
+        disks = traced_disk(records, rates, header.environment)
+        profile.phases = judge(rates, baseline, applied, disks=disks, trace=records)
         profile.verdict = overall(profile.phases)
     if advice and records is not None and profile.phases:
         _add_advice(profile, records, rates, baseline, chosen_machine, report)
@@ -158,6 +160,21 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
         return records
     offset_s = begun - datetime.fromisoformat(header.started).timestamp()
     return with_gaps(records.with_columns(pl.col("time_ns") + round(offset_s * 1e9)))
+
+
+def traced_disk(
+    records: pl.DataFrame | None, rates: pl.DataFrame, environment: Mapping[str, Any]
+) -> list[str] | None:
+    """Return the disk of the profile's directory, if it holds most of the files that the trace
+    reads and writes. None if it is unknown: any disk may then be the program's."""
+    mount, device = environment.get("mount_point"), environment.get("device")
+    # Other file systems are mounted below the root.
+    if records is None or not mount or mount == "/" or f"disk.{device}.queue" not in rates.columns:
+        return None
+    data = records.filter(pl.col("operation").cast(pl.String).is_in(["read", "write"]))
+    below = data.filter(pl.col("file").str.starts_with(f"{mount}/"))
+    is_most = 2 * int(below["size"].sum()) > int(data["size"].sum())
+    return [str(device)] if is_most else None
 
 
 def _add_characteristics(profile: Profile, trace: Path) -> None:

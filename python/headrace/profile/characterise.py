@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 
 from headrace._core import TRACE_OPERATIONS
+from headrace.profile.access_patterns import Access
 from headrace.profile.characteristics import (
     Characteristics,
     Operation,
     Syncs,
 )
-from headrace.profile.trace_access import Access
 from headrace.profile.trace_codes import (
     DATA_ONLY,
     DIRECT,

@@ -61,14 +61,24 @@ class PhaseSamples:
         return None if total is None else _number(total.mean())
 
     def present(self, column: str) -> float | None:
-        """Return the share of samples in which a number of threads is at least 1."""
-        threads = sum_of(self.rates, column)
+        """Return the share of samples in which a number of threads is at least 1.
+
+        Samples without any thread of the program do not count, such as the last one, which is taken
+        when it has ended.
+        """
+        threads = sum_of(self.alive, column)
         return None if threads is None else _number((threads >= 1.0).mean())
 
     def reference(self, name: str) -> float | None:
         """Return a figure of the baseline; None if it is unknown or 0."""
         value = (self.baseline or {}).get(name)
         return value if value else None
+
+    @cached_property
+    def alive(self) -> pl.DataFrame:
+        """Rows in which the program has a thread."""
+        threads = sum_of(self.rates, "tree.threads")
+        return self.rates if threads is None else self.rates.filter(threads >= 1.0)
 
     @cached_property
     def cores(self) -> int:
@@ -178,8 +188,10 @@ def _asleep(it: PhaseSamples) -> float | None:
 
     Without states it is the rest of the time: a wait for a core then counts as sleep.
     """
+    if it.alive.is_empty():
+        return None
     if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
-        active = sum_of(it.rates, "tree.running", "tree.disk_wait", "tree.traced")
+        active = sum_of(it.alive, "tree.running", "tree.disk_wait", "tree.traced")
         own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
         return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
     busy = _total(_busiest_thread(it), _disk_wait(it))
@@ -539,22 +551,37 @@ FIGURES = {
 """Figures by name, in the order of the documentation."""
 
 
-def busiest_disk(rates: pl.DataFrame, disks: Sequence[str] | None) -> str | None:
+def busiest_disk(
+    rates: pl.DataFrame,
+    disks: Sequence[str] | None,
+    baseline: Mapping[str, float] | None = None,
+) -> str | None:
     """Return the disk with the largest traffic, from those given or else all; None if none has
-    any. A call counts as one page, so that small requests count too."""
+    any.
+
+    A call counts as one page, so that small requests count too. With a baseline, bytes count by
+    the time that they take there. A copy reads one disk as much as it writes another, but the
+    slower direction is its limit.
+    """
+    known = baseline or {}
+    block_read, block_write = known.get("block-read"), known.get("block-write")
+    weight = block_write / block_read if block_read and block_write else 1.0
     candidates = names(rates, "disk") if disks is None else list(disks)
-    loads = {it: _load(rates, f"disk.{it}") for it in candidates}
+    loads = {it: _load(rates, f"disk.{it}", weight) for it in candidates}
     return max(loads, key=lambda it: loads[it], default=None) if any(loads.values()) else None
 
 
-def _load(rates: pl.DataFrame, prefix: str) -> float:
-    ways = ("read", "write")
-    moved = sum_of(rates, *(f"{prefix}.{it}_bytes_per_s" for it in ways))
-    requests = sum_of(rates, *(f"{prefix}.{it}s_per_s" for it in ways))
+def _load(rates: pl.DataFrame, prefix: str, weight_of_reads: float) -> float:
+    factors = {
+        "read_bytes_per_s": weight_of_reads,
+        "write_bytes_per_s": 1.0,
+        "reads_per_s": PAGE,
+        "writes_per_s": PAGE,
+    }
     return sum(
-        factor * (_number(it.mean()) or 0.0)
-        for it, factor in ((moved, 1.0), (requests, PAGE))
-        if it is not None
+        factor * (_number(column.mean()) or 0.0)
+        for name, factor in factors.items()
+        if (column := sum_of(rates, f"{prefix}.{name}")) is not None
     )
 
 

@@ -20,11 +20,45 @@ def read_paced(path: Path) -> pl.DataFrame:
     """Return a trace with its gaps.
 
     Returns the columns of `headrace.trace.SCHEMA`, sorted by process and time, and `gap_ns`. The
-    first gap of a process begins with the trace.
+    first gap of a process begins with the trace. Reads and writes have the flags `direct` and
+    `synchronous` of the last open of their file.
 
     Raises ValueError, OSError as `headrace.trace.open_trace`.
     """
-    return with_gaps(frame(open_trace(path)))
+    return with_gaps(_with_open_flags(frame(open_trace(path))))
+
+
+OPEN_FLAGS = ("direct", "synchronous")
+"""Flags of an open that change each read and write of the file."""
+
+
+def _with_open_flags(records: pl.DataFrame) -> pl.DataFrame:
+    """Return records in order of time, with flags of opens at reads and writes.
+
+    The last open of a file counts, by whichever process: a trace has no descriptors.
+    """
+    operation, flags = pl.col("operation").cast(pl.String), pl.col("flags").fill_null("")
+    opens = operation.is_in(["open", "create"]) & ~flags.str.contains("failed")
+    given = pl.when(opens).then(flags).forward_fill().over("file").fill_null("")
+    added = pl.concat_str(
+        [
+            pl.when(given.str.split("|").list.contains(it))
+            .then(pl.lit(f"|{it}"))
+            .otherwise(pl.lit(""))
+            for it in OPEN_FLAGS
+        ]
+    )
+    is_data = operation.is_in(["read", "write"])
+    return records.sort("time_ns", maintain_order=True).with_columns(
+        flags=pl.when(is_data).then((flags + added).str.strip_prefix("|")).otherwise("flags")
+    )
+
+
+def mostly(records: pl.DataFrame, flag: str, *operations: str) -> bool:
+    """Return whether more than half of some operations have a flag."""
+    chosen = records.filter(pl.col("operation").cast(pl.String).is_in(operations))
+    with_flag = pl.col("flags").fill_null("").str.split("|").list.contains(flag)
+    return 2 * chosen.filter(with_flag).height > chosen.height
 
 
 def with_gaps(records: pl.DataFrame, start_ns: int = 0) -> pl.DataFrame:

@@ -64,10 +64,9 @@ def advise_phase(
     phase.notes.extend(f"not simulated: {it}" for it in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
-    removed_s = float((records["gap_ns"].sum() - case.records["gap_ns"].sum()) / 1e9)
     return found | {
         "recorded_s": length_s,
-        "without_tracer_s": length_s - removed_s / max(records["process"].n_unique(), 1),
+        "without_tracer_s": length_s * _own_share(rows),
         "simulated_s": None if outcome.error is not None else outcome.seconds,
         "bottleneck": outcome.bottleneck,
         "gaps": case.gaps,
@@ -80,9 +79,9 @@ def phase_case(
 ) -> Case:
     """Return the operations of a phase, with the gaps that they have without a tracer.
 
-    The tracer's cost is subtracted from each gap. Gaps in which a program computes are then reduced
-    to its processor time and its sleep, as sampled: more of them is a tracer that takes longer than
-    measured, or a wait for a core.
+    The tracer's cost is subtracted from each gap. Gaps are then reduced to the sampled processor
+    time and sleep of the program. The rest is a tracer that takes longer than measured, or a wait
+    for a core.
 
     Parameters
     ----------
@@ -103,14 +102,14 @@ def phase_case(
     without = pl.when(first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
     records = records.with_columns(gap_ns=without.clip(lower_bound=0))
     computing_s, sleeping_s = (_mean(rows, f"tree.{it}") * length_s for it in ("user", "sleeping"))
-    gaps_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    gaps_s = _gaps_s(records) + tail_s
     known_s = min(computing_s + sleeping_s, gaps_s)
     computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
-    if computes:
+    if computes or _is_known(rows, "tree.sleeping"):
         factor = known_s / gaps_s if gaps_s > 0 else 1.0
         scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
         records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
-    left_s = float(records["gap_ns"].sum()) / 1e9 + tail_s
+    left_s = _gaps_s(records) + tail_s
     read, asked = (_mean(rows, f"tree.read_{it}bytes_per_s") for it in ("", "call_"))
     return Case(
         machine=application.machine,
@@ -120,6 +119,25 @@ def phase_case(
         tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
         cached=asked > 0 and read < CACHED_SHARE * asked,
     )
+
+
+def _own_share(rows: pl.DataFrame) -> float:
+    """Return the share of time in which the program was neither stopped by a tracer nor waited for
+    a core that others used.
+
+    The waits are those of the busiest thread; stops are counted at samples, over all threads.
+    """
+    threads = _mean(rows, "tree.threads")
+    stopped = _mean(rows, "tree.traced") / threads if threads > 0 else 0.0
+    return max(1.0 - stopped - _mean(rows, "tree.busiest_thread_delay"), 0.0)
+
+
+def _gaps_s(records: pl.DataFrame) -> float:
+    return float(records["gap_ns"].sum()) / 1e9
+
+
+def _is_known(rows: pl.DataFrame, column: str) -> bool:
+    return column in rows.columns and rows[column].null_count() < rows.height
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:

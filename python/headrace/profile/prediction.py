@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 import headrace as hr
-from headrace.profile.paced_trace import write_paced
+from headrace.profile.paced_trace import mostly, write_paced
 from headrace.simulate import ParallelRuns
 
 OUTPUT_VOLUME = "output"
@@ -69,8 +69,16 @@ class Case:
         workload += ['replay = "paced"', f'gaps = "{self.gaps}"']
         if self.separate_output:
             workload.append(f'output_volume = "{OUTPUT_VOLUME}"')
-        if self.cached:
-            workload += ["", "[workload.io]", "cached = true"]
+        options = {
+            "cached": self.cached,
+            # Options of a workload: all files have those of most requests.
+            "direct": mostly(self.records, "direct", "read", "write"),
+            "synchronous": mostly(self.records, "synchronous", "write"),
+        }
+        # A parallel file system has no page cache in which the files lie at the start.
+        local = is_local(self.machine)
+        given = [f"{name} = true" for name, value in options.items() if value and local]
+        workload += ["", "[workload.io]", *given] if given else []
         return text + "\n".join(workload) + "\n"
 
 

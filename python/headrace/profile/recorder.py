@@ -57,13 +57,15 @@ class Request:
                 "nothing to profile: expected -- and a command, --pid, --pid-name, --cgroup or"
                 " --seconds"
             )
-        if self.interval_s < SHORTEST_S:
+        if self.pid_name == "":
+            raise ValueError("--pid-name: expected the name of a process")
+        if not SHORTEST_S <= self.interval_s < math.inf:
             raise ValueError(
                 f"--interval {self.interval_s:g}: expected {SHORTEST_S} s or more: processor time"
                 " is counted in ticks of 10 ms"
             )
-        if self.seconds is not None and self.seconds <= 0:
-            raise ValueError(f"--seconds {self.seconds:g}: expected a time above 0 s")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise ValueError(f"--seconds {self.seconds:g}: expected a finite time above 0 s")
         if self.capture != "none" and not self.command:
             raise ValueError(f"--capture {self.capture}: expected a command to start")
         if ranks.count() > 1 and (self.command or self.pid is not None):
@@ -251,8 +253,9 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
 
         check_program(command[0])
         command = METHODS[request.capture].wrap(command, trace_path(directory, request))
-        target.watched.tracer = os.path.basename(command[0])
     program = Program(command, request.stdout)
+    if request.capture != "none":
+        target.watched.tracer = program.number
     target.program.append(program.number)
     return program
 

@@ -9,7 +9,7 @@ from statistics import median
 
 import msgspec
 
-from headrace.profile.trace_accesses import DIRECTIONS, Access, Accesses, is_stream
+from headrace.profile.access_totals import DIRECTIONS, Access, Accesses, is_stream
 
 MOST_FILES = 5
 """Files listed as evidence."""

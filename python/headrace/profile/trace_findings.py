@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from headrace.profile.trace_accesses import accesses
+from headrace.profile.access_totals import accesses
 from headrace.profile.trace_figures import figures
 from headrace.trace import OnProgress
 

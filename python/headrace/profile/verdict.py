@@ -33,6 +33,10 @@ MEMORY_THROUGHPUT = (
 )
 LARGE_MEMORY = float(32 << 20)
 """Resident memory from which data may exceed the last-level cache, in bytes (declared)."""
+NOT_SEEN = (
+    "no sample shows the program while it runs: if it is shorter than an interval, take a shorter"
+    " one (--interval 0.1)"
+)
 UNMATCHED = "no rule holds: too few figures are known"
 
 
@@ -134,7 +138,8 @@ def _samples(
     trace: pl.DataFrame | None,
     link_rates: Mapping[str, float] | None,
 ) -> PhaseSamples:
-    disk = busiest_disk(rates, disks)
+    common = None if isinstance(baseline, Mapping) else baseline
+    disk = busiest_disk(rates, disks, _values(common))
     interface = busiest_interface(rates)
     chosen = baseline.get(disk or "") if isinstance(baseline, Mapping) else baseline
     from_s, to_s = _span(rates)
@@ -143,10 +148,14 @@ def _samples(
         disk,
         interface,
         device_disks,
-        None if chosen is None else {name: it.value for name, it in chosen.figures.items()},
+        _values(chosen),
         (link_rates or {}).get(interface or ""),
         None if trace is None or to_s <= from_s else traced_calls(trace, from_s, to_s),
     )
+
+
+def _values(baseline: BaselineFigures | None) -> Mapping[str, float] | None:
+    return None if baseline is None else {name: it.value for name, it in baseline.figures.items()}
 
 
 def _span(rates: pl.DataFrame) -> tuple[float, float]:
@@ -174,7 +183,9 @@ def _limits(verdict: Verdict, samples: PhaseSamples) -> Iterator[str]:
     """Yield the statements that limit a verdict."""
     if samples.baseline is None:
         yield NO_BASELINE
-    if verdict == "waiting":
+    if samples.alive.is_empty():
+        yield NOT_SEEN
+    elif verdict == "waiting":
         yield UNDETECTED
     resident = FIGURES["program.resident"].value(samples)
     if verdict == "cpu" and resident is not None and resident > LARGE_MEMORY:

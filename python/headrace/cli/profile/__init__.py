@@ -16,7 +16,7 @@ class ProfileGroup(DefaultCommandGroup):
 app = typer.Typer(
     cls=ProfileGroup,
     help=(
-        "Profile an application: its limit in each phase, and what helps. headrace profile --"
+        "Find what limits an application, and what would help. headrace profile --"
         " COMMAND is headrace profile record -- COMMAND; see headrace profile record --help."
     ),
     no_args_is_help=True,

@@ -6,6 +6,9 @@ from headrace.profile.advice.change import Change, Changed, Context
 from headrace.profile.paced_trace import keep
 from headrace.profile.prediction import Case
 
+LEAST_READ = 0.1
+"""Least bytes read, relative to those written: programs read libraries and settings at least."""
+
 
 def _apply(case: Case, context: Context) -> Changed | None:
     if context.cores < 2 or case.records.is_empty():
@@ -17,6 +20,11 @@ def _apply(case: Case, context: Context) -> Changed | None:
     # Files that are only written have a thread of their own.
     written = case.records.filter(is_write & ~pl.col("file").is_in(read_files.implode()))
     if read_files.is_empty() or written.is_empty():
+        return None
+    moved = {
+        it: float(case.records.filter(operation == it)["size"].sum()) for it in ("read", "write")
+    }
+    if moved["read"] < LEAST_READ * moved["write"]:
         return None
     both = written["process"].unique().implode()
     to_writer = pl.col("process").is_in(both) & pl.col("file").is_in(

@@ -18,6 +18,9 @@ DEFAULT_SYSTEM = "ext4"
 SYSTEMS = ("ext2", "ext3", "ext4", "xfs")
 DEVICE_LIMITED = 0.8
 """Share of block-read from which the device is taken to limit the reading of characters."""
+LIMIT_REACHED = 0.8
+"""Share of a limit of the kernel (blk-throttle) from which it accounts for a measured rate."""
+LIMITED = "{figure} reaches {limit}: the device behind it is faster"
 LIBRARY_BUFFER = 4096
 """Bytes of the C library's buffer: one system call for each."""
 NEEDED = ("block-read", "block-write", "cached-read", "cached-write", "small-call")
@@ -218,10 +221,14 @@ def _device(
     figures: Mapping[str, float], settings: Values, system: str, file_bytes: int | None
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     costs = _Costs.of(figures)
-    read = figures["block-read"]
-    yield "machine.device.rate", (_rate(read), "block-read: read-ahead keeps the device busy")
-    write = _write_rate(figures, settings, file_bytes)
-    yield "machine.device.device_write_rate", (_rate(write), "block-write, less cached-write")
+    read, source = figures["block-read"], "block-read: read-ahead keeps the device busy"
+    if _is_limit(read, "read_rate", settings):
+        read, source = FASTEST, LIMITED.format(figure="block-read", limit="read_rate")
+    yield "machine.device.rate", (_rate(read), source)
+    write, source = _write_rate(figures, settings, file_bytes), "block-write, less cached-write"
+    if _is_limit(write, "write_rate", settings):
+        write, source = FASTEST, LIMITED.format(figure="block-write", limit="write_rate")
+    yield "machine.device.device_write_rate", (_rate(write), source)
     write_latency = 0.0
     for figure, field, rate in (
         ("random-read", "latency", read),
@@ -239,6 +246,13 @@ def _device(
         if cost.flushes:
             source = f"1 / sync-write, less {cost.transfers} transfers, / {cost.flushes}"
             yield "machine.device.flush", (_time(rest / cost.flushes), source)
+
+
+def _is_limit(rate: float, limit: str, settings: Values) -> bool:
+    """Return whether a rate in bytes per second is that of a limit of the kernel, before the
+    device. A transfer would pass both one after the other."""
+    given = settings.get(f"machine.device.{limit}")
+    return given is not None and rate >= LIMIT_REACHED * _bytes(given[0].replace("/s", ""))
 
 
 def _sync_cost(system: str, settings: Values) -> SyncCost:

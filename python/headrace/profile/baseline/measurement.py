@@ -232,8 +232,10 @@ def _sizes(
 
 
 def _unwritten(settings: Mapping[str, str], most: int) -> int:
-    """Return the size of a file, at most `most` bytes, that stays in the page cache: up to the
-    background limit of dirty data, no call waits for the device."""
+    """Return a size of at most `most` bytes, below the background limit of dirty data.
+
+    Calls that write a file of this size do not wait for the device.
+    """
     limit = settings.get("machine.write_back.background_bytes")
     if limit is not None:
         most = min(most, _core.parse_bytes(limit.strip('"')))

@@ -1,6 +1,7 @@
 """Capture by strace, which needs no privileges (strace(1), https://strace.io)."""
 
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -53,7 +54,7 @@ class Strace:
             return "strace is not installed: install the package strace"
         if version() is None:
             return "strace --version fails: install the package strace anew"
-        return None
+        return refusal()
 
     def wrap(self, command: list[str], path: Path) -> list[str]:
         # The seccomp filter is inherited and cannot be attached later.
@@ -84,6 +85,25 @@ def _flags(path: Path) -> list[str]:
     # A question mark makes strace accept calls that it does not know. Data is not printed (-s 0).
     calls = ",".join(f"?{call}" for call in CALLS)
     return [*times, "-y", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
+
+
+@functools.cache
+def refusal() -> str | None:
+    """Return why no program can be traced here, as in some containers and below another tracer."""
+    done = subprocess.run(
+        ["strace", "-e", "trace=none", "-o", os.devnull, "--", "strace", "--version"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == 0:
+        return None
+    reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+    return (
+        f"programs cannot be traced here ({reason}): a tracer above, a container or"
+        " /proc/sys/kernel/yama/ptrace_scope may forbid it"
+    )
 
 
 @functools.cache
