@@ -103,27 +103,29 @@ def case(name: str, changes: str, disk: str, before: str, after: str, input: int
 WRITE = f"append DIR/output {160 * MIB} {MIB} 0"
 READ = "read DIR/input"
 CONVERT = "convert DIR/input OUT/output 100000 one"
+# A changed program should run for half a second or more: blk-throttle lets go at once what it
+# allows in a tenth of a second.
 CASES = (
     case(
         "larger-requests, O_DIRECT",
         "larger-requests",
         LATENT,
-        f"append DIR/output {8 * MIB} 4096 0 direct",
-        f"append DIR/output {8 * MIB} {MIB} 0 direct",
+        f"append DIR/output {32 * MIB} 16384 0 direct",
+        f"append DIR/output {32 * MIB} {MIB} 0 direct",
     ),
     case(
         "larger-requests, O_SYNC",
         "larger-requests",
         LATENT,
-        f"append DIR/output {4 * MIB} 4096 0 sync",
-        f"append DIR/output {4 * MIB} {MIB} 0 sync",
+        f"append DIR/output {12 * MIB} 16384 0 sync",
+        f"append DIR/output {12 * MIB} {MIB} 0 sync",
     ),
     case(
         "larger-requests, operations",
         "larger-requests",
         "400 operations/s",
-        f"append DIR/output {16 * MIB} 4096 0 direct",
-        f"append DIR/output {16 * MIB} {MIB} 0 direct",
+        f"append DIR/output {48 * MIB} 16384 0 direct",
+        f"append DIR/output {48 * MIB} {MIB} 0 direct",
     ),
     case(
         "fewer-syncs",

@@ -209,6 +209,17 @@ def test_one_file_saves_the_names_of_many() -> None:
     assert "fewer-files" not in advice_of(few, "metadata")
 
 
+def test_one_file_is_synced_once_if_the_many_were() -> None:
+    rows: list[Row] = []
+    for it in range(50):
+        rows += [("write", f"f{it}", 0, 4 * KIB, 0.0), ("sync", f"f{it}", 0, 0, 0.0)]
+    found = advice_of(Case(latent(flush="5 ms"), operations(rows), "compute"), "metadata")
+    assert found["fewer-files"].predicted_gain == pytest.approx(49.0, rel=0.05)
+    never = [it for it in rows if it[0] == "write"]
+    case = Case(latent(flush="5 ms"), operations(never), "compute")
+    assert "fewer-files" not in advice_of(case, "metadata")
+
+
 def test_memory_that_suffices_gives_no_advice() -> None:
     case = Case(SIMPLE, operations(copy(16 * MIB, MIB)), "compute")
     assert "more-memory" not in advice_of(case, "rewrite")

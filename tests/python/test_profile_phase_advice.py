@@ -107,19 +107,20 @@ def test_a_limit_of_the_kernel_is_not_counted_twice(limit: str, is_reached: bool
 def test_the_recorded_time_leaves_out_stops_and_waits_for_a_core(tmp_path: Path) -> None:
     records = trace_of(tmp_path / "trace.strace", "O_WRONLY|O_CREAT|O_TRUNC")
     records = records.with_columns(time_ns=pl.col("time_ns") - records["time_ns"].min())
-    rates = pl.DataFrame(
-        {
-            "from_s": [0.0, 0.5],
-            "to_s": [0.5, 1.0],
-            "tree.threads": [2.0, 2.0],
-            "tree.traced": [1.0, 0.0],
-            "tree.busiest_thread_delay": [0.5, 0.1],
-        }
-    )
-    phase = Phase(from_s=0.0, to_s=1.0, verdict="waiting")
-    found = advise_phase(phase, Application(records, rates, MACHINE, 2, {}, 0.0))
-    # Stopped for a half of the first half, and ready without a core for 0.3 of the time.
-    assert found["without_tracer_s"] == pytest.approx(1.0 - 0.25 - 0.3)
+
+    def without_tracer_s(**columns: float) -> float:
+        named = {f"tree.{name}": [value] for name, value in columns.items()}
+        rates = pl.DataFrame({"from_s": [0.0], "to_s": [1.0], **named})
+        phase = Phase(from_s=0.0, to_s=1.0, verdict="waiting")
+        application = Application(records, rates, MACHINE, 2, {}, 0.0)
+        return float(advise_phase(phase, application)["without_tracer_s"])
+
+    assert without_tracer_s() == 1.0
+    # Half of the time is none of the program's two threads' own.
+    computes = without_tracer_s(threads=2, user=0.6, system=0.2, disk_wait=0.2, traced=1.0)
+    assert computes == pytest.approx(0.5)
+    # The device works while the program waits for a core.
+    assert without_tracer_s(threads=2, system=0.2, disk_wait=1.2, running=0.6) == 1.0
 
 
 def test_a_writer_that_reads_a_library_gets_no_threads() -> None:

@@ -18,6 +18,8 @@ devices."""
 COMPUTE_SHARE = 0.5
 """Processes are taken to compute in their gaps if they use a processor for at least this part of
 the time in which they compute or sleep."""
+STORAGE_SHARE = 0.5
+"""Least share of its threads' time in which a program waits for storage mostly."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,10 @@ def advise_phase(
     phase.notes.extend(f"not simulated: {it}" for it in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
+    removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
     return found | {
         "recorded_s": length_s,
-        "without_tracer_s": length_s * _own_share(rows),
+        "without_tracer_s": min(length_s - removed_s, length_s * _own_share(rows)),
         "simulated_s": None if outcome.error is not None else outcome.seconds,
         "bottleneck": outcome.bottleneck,
         "gaps": case.gaps,
@@ -122,14 +125,18 @@ def phase_case(
 
 
 def _own_share(rows: pl.DataFrame) -> float:
-    """Return the share of time in which the program was neither stopped by a tracer nor waited for
-    a core that others used.
+    """Return the share of time in which the program's threads computed, waited for storage or
+    slept.
 
-    The waits are those of the busiest thread; stops are counted at samples, over all threads.
+    The rest are stops by a tracer and waits for a core. A program that mostly waits for storage has
+    1: the device works meanwhile.
     """
     threads = _mean(rows, "tree.threads")
-    stopped = _mean(rows, "tree.traced") / threads if threads > 0 else 0.0
-    return max(1.0 - stopped - _mean(rows, "tree.busiest_thread_delay"), 0.0)
+    waits = _mean(rows, "tree.disk_wait")
+    if threads <= 0 or waits >= STORAGE_SHARE * threads:
+        return 1.0
+    others = sum(_mean(rows, f"tree.{it}") for it in ("user", "system", "sleeping"))
+    return min((waits + others) / threads, 1.0)
 
 
 def _gaps_s(records: pl.DataFrame) -> float:

@@ -16,7 +16,10 @@ def _apply(case: Case, _: Context) -> Changed | None:
     if data.is_empty() or data["file"].n_unique() < 20:
         return None
     position = pl.col("size").cum_sum().over("process", "operation") - pl.col("size")
-    changed = keep(case.records, is_data).with_columns(
+    is_sync = operation == "sync"
+    # What the program syncs must be on stable storage in the end.
+    is_last_sync = is_sync & (is_sync.cum_sum() == is_sync.sum()).over("process")
+    changed = keep(case.records, is_data | is_last_sync).with_columns(
         file=pl.col("process") + pl.lit(f" {CONTAINER}"), offset=position
     )
     return Changed(
