@@ -15,7 +15,14 @@ from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
-from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
+from headrace.profile.program import (
+    CannotStart,
+    End,
+    Program,
+    cannot_start,
+    check_program,
+    signals_given_to,
+)
 from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
 from headrace.profile.worksheet import facts
@@ -227,11 +234,12 @@ def _sample(
             sampler.run(request.interval_s, wait)
             if program is not None:
                 header.exit_status = program.end()
+                _check_started(request, directory)
     except BaseException as error:
         if program is not None:
             program.kill()
-        elif isinstance(error, CannotStart):
-            _remove(directory)
+        if isinstance(error, CannotStart):
+            _remove(directory, request)
         raise
     finally:
         sampler.close()
@@ -260,6 +268,17 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
     return program
 
 
+def _check_started(request: Request, directory: Path) -> None:
+    """Raise CannotStart if a tracer could not execute the program."""
+    if request.capture == "none":
+        return
+    from headrace.profile.capture import METHODS
+
+    error = METHODS[request.capture].start_error(trace_path(directory, request))
+    if error is not None:
+        raise cannot_start(request.command[0], error)
+
+
 def trace_path(directory: Path, request: Request) -> Path:
     """Return the file of the captured trace."""
     from headrace.profile.capture import METHODS
@@ -285,9 +304,12 @@ def _wait_only(request: Request, begin: Begin) -> None:
         end.close()
 
 
-def _remove(directory: Path) -> None:
+def _remove(directory: Path, request: Request) -> None:
     """Remove a recording of a program that could not be started."""
+    files = [directory / FILE, directory / SAMPLES]
+    if request.capture != "none":
+        files.append(trace_path(directory, request))
     with contextlib.suppress(OSError):
-        for name in (FILE, SAMPLES):
-            (directory / name).unlink(missing_ok=True)
+        for path in files:
+            path.unlink(missing_ok=True)
         directory.rmdir()

@@ -1,5 +1,6 @@
 """Capture by strace, which needs no privileges (strace(1), https://strace.io)."""
 
+import errno
 import functools
 import os
 import re
@@ -43,6 +44,10 @@ SECCOMP = (5, 3)
 """Untraced calls do not stop since this version (--seccomp-bpf)."""
 
 
+NOT_EXECUTED = re.compile(rb"(?:\d+ +)?[\d.]+ execve\(.*\) = -1 (E\w+) ")
+"""First line of a trace whose program could not be executed."""
+
+
 class Strace:
     """Records by strace, for any user."""
 
@@ -63,6 +68,18 @@ class Strace:
 
     def attach(self, pid: int, path: Path) -> list[str]:
         return ["strace", "-f", "-q", *_flags(path), "-p", str(pid)]
+
+    def start_error(self, path: Path) -> OSError | None:
+        # strace looks for the program itself, so its first call executes it.
+        try:
+            with path.open("rb") as file:
+                found = NOT_EXECUTED.match(file.readline())
+        except OSError:
+            return None
+        if found is None:
+            return None
+        number = getattr(errno, found[1].decode(), errno.EIO)
+        return OSError(number, os.strerror(number))
 
     def counts(self, path: Path) -> dict[str, int]:
         return {}
