@@ -226,7 +226,7 @@ def test_a_file_system_that_is_mounted_elsewhere_now(
 ) -> None:
     here = of_directory(below) | {"mount_source": "/dev/sdq1"}
     module = sys.modules["headrace.profile.baseline.baseline"]
-    monkeypatch.setattr(module, "of_directory", lambda _: here)
+    monkeypatch.setattr(module, "of_local_directory", lambda _: here)
     of_known(below, mount_point="/old", mount_source="/dev/sdq1").keep()
     found = Baseline.find(below)
     assert found is not None

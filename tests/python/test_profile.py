@@ -17,6 +17,7 @@ import headrace as hr
 from command import command
 from headrace.profile import recording
 from headrace.profile.analysis import analyse
+from headrace.profile.capture import METHODS
 from headrace.profile.header import Header, write_header
 from mpi import HEADRACE, started
 
@@ -66,6 +67,31 @@ def header(directory: Path) -> Header:
 def total(frame: pl.DataFrame, column: str) -> float:
     """The integral of a rate over the run."""
     return float((frame[column] * (frame["to_s"] - frame["from_s"])).sum())
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "reason"),
+    [("echo hi", 126, "exec format error"), ("#!/none/such", 127, "the interpreter in its first")],
+)
+@pytest.mark.parametrize("capture", ["none", "strace"])
+def test_a_script_that_cannot_be_executed(
+    tmp_path: Path, capture: str, text: str, status: int, reason: str
+) -> None:
+    if capture == "strace" and METHODS["strace"].available() is not None:
+        pytest.skip("no strace")
+    script = tmp_path / "script"
+    script.write_text(text + "\n")
+    script.chmod(0o755)
+    made = tmp_path / "made"
+    done = command("profile", "-o", made, *FAST, "--capture", capture, "--", script)
+    assert done.returncode == status and not made.exists()
+    assert reason in done.stderr.splitlines()[-1]
+
+
+def test_arguments_that_are_no_unicode(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    profile(made, "--json", "--", "true", os.fsdecode(b"a\xffb"))
+    assert header(made).command == ["true", r"a\xffb"]
 
 
 def test_a_program_that_writes(tmp_path: Path) -> None:
@@ -308,7 +334,11 @@ def test_a_profile_is_in_the_store(tmp_path: Path, place: Path) -> None:
     [
         ((), "nothing to profile: expected -- and a command"),
         (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s or more"),
-        (("--seconds", "0"), "--seconds 0: expected a time above 0 s"),
+        (("--interval", "inf", "--", "true"), "--interval inf: expected"),
+        (("--seconds", "0"), "--seconds 0: expected a finite time above 0 s"),
+        (("--seconds", "nan"), "--seconds nan: expected a finite time above 0 s"),
+        (("--seconds", "inf"), "--seconds inf: expected a finite time above 0 s"),
+        (("--pid-name", ""), "--pid-name: expected the name of a process"),
         (("--seconds", "1", "--", "true"), "--seconds watches running processes"),
         (("--pid", "1", "--cgroup", "/sys"), "--pid and --cgroup: expected one of them"),
         (("--pid", "4194304999"), "no such process"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from headrace.profile.capture import METHODS, Method, choose, start_time
+from headrace.profile.capture import METHODS, Method, choose, start_time, strace
 from headrace.profile.capture.tracefs_text import CALLS, FIELD
 from headrace.trace import frame, open_trace, trace_info
 
@@ -237,6 +237,28 @@ def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose("auto").name == "none"
     with pytest.raises(ValueError, match="expected one of auto, strace, tracefs, none"):
         choose("ptrace")
+
+
+def test_a_place_where_nothing_can_be_traced_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tool = tmp_path / "strace"
+    tool.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --version ]; then echo "strace -- version 6.1"; exit; fi\n'
+        "echo 'strace: ptrace(PTRACE_TRACEME): Operation not permitted' >&2; exit 1\n"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    strace.version.cache_clear()
+    strace.refusal.cache_clear()
+    try:
+        with pytest.raises(ValueError, match="cannot be traced here .*Operation not permitted"):
+            choose("strace")
+        assert choose("auto").name == "none"
+    finally:
+        strace.version.cache_clear()
+        strace.refusal.cache_clear()
 
 
 def test_the_start_of_a_trace_is_a_time_since_the_epoch(method: Method, tmp_path: Path) -> None:

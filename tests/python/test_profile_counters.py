@@ -363,14 +363,30 @@ def test_the_busiest_thread_and_all_threads() -> None:
 
 
 def test_figures_of_the_tracer_do_not_count() -> None:
-    watched = Watched(roots=lambda: (os.getpid(),))
-    with open("/proc/self/comm", encoding="ascii") as file:
-        watched.tracer = file.read().strip()
+    watched = Watched(roots=lambda: (os.getpid(),), tracer=os.getpid())
     read = tree.SOURCE.open(watched)
     assert read is not None
     raw = read()
     assert raw is not None
     assert (raw["alive"], raw["threads"], raw["processes"]) == (0, 0, {})
+
+
+def test_transfers_of_children_that_ended_below_a_tracer_count(tmp_path: Path) -> None:
+    shell = Shell(
+        f"dd if=/dev/zero of={tmp_path}/file bs=1000 count=500 2>/dev/null; sleep 0.2;"
+        " printf %9000s x >/dev/null; sleep 0.1"
+    )
+    shell.watched.tracer = shell.process.pid
+    samples, _ = shell.to_the_end(0.01)
+    assert 500_000 <= samples[-1]["wchar"] < 510_000
+    assert 500 <= samples[-1]["syscw"] < 510
+
+
+def test_a_program_of_the_tracers_name_counts() -> None:
+    shell = Shell("sh -c 'sleep 0.3; :'; :")
+    shell.watched.tracer = shell.process.pid
+    samples, _ = shell.to_the_end(0.02)
+    assert max(it["alive"] for it in samples) == 2
 
 
 def test_descendants_are_found_without_lists_of_children() -> None:

@@ -10,12 +10,14 @@ from headrace.profile.advice.change import Context
 from headrace.profile.analysis import traced_disk
 from headrace.profile.baseline.machine import FASTEST, machine_text
 from headrace.profile.document import Phase
+from headrace.profile.machine_model import machine_of
 from headrace.profile.paced_trace import merge, read_paced, with_gaps, write_paced
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.prediction import Case, simulate
 from headrace.trace.frames import SCHEMA
 
 KIB, MIB = 1 << 10, 1 << 20
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 MACHINE = """\
 system = "ext4"
@@ -143,3 +145,14 @@ def test_the_disk_of_the_traced_files_is_the_program_s(tmp_path: Path) -> None:
     assert traced_disk(None, rates, {"mount_point": "/d", "device": "sdb"}) is None
     # Another file system may be mounted below the root.
     assert traced_disk(records, rates, {"mount_point": "/", "device": "sdb"}) is None
+
+
+def test_a_trace_runs_on_a_parallel_file_system(tmp_path: Path) -> None:
+    records = trace_of(tmp_path / "trace.strace", "O_WRONLY|O_CREAT|O_DIRECT")
+    machine = machine_of(SCENARIOS / "hindman-lustre.toml")
+    # Neither has an effect there.
+    case = Case(machine, records, "wait", cached=True)
+    (outcome,) = simulate([case])
+    assert outcome.error is None
+    # The gaps alone take 0.09 s.
+    assert 0.09 < outcome.seconds < 10

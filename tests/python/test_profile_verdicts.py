@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from headrace.profile.document import VERDICTS, Phase
+from headrace.profile.figures import FIGURES, PhaseSamples
 from headrace.profile.recording import rates
 from headrace.profile.rules import load_rules, shipped_rules
 from headrace.profile.verdict import NO_BASELINE, UNDETECTED, judge, overall
@@ -422,6 +423,23 @@ def test_warnings_of_wang_and_of_the_cases_between_them(
     [phase] = judge(frame((20, level)), SLOW)
     warnings = {it.source for it in phase.evidence if it.rule.startswith("disk-")}
     assert warnings == ({source} if source else set())
+
+
+def test_a_program_that_no_sample_shows_does_not_sleep() -> None:
+    row = {"from_s": 0.0, "to_s": 0.3, "tree.user": 0.1, "tree.system": 0.1, "tree.threads": 0.0}
+    states = {f"tree.{it}": 0.0 for it in ("running", "disk_wait", "sleeping", "busiest_thread")}
+    (phase,) = judge(pl.DataFrame([row | states]))
+    assert not [it for it in phase.evidence if "sleeps" in it.figure]
+    assert any("--interval 0.1" in it for it in phase.notes)
+
+
+def test_the_sample_after_the_end_of_a_program_does_not_count() -> None:
+    row = {"from_s": 0.0, "to_s": 1.0, "tree.threads": 1.0, "tree.running": 1.0}
+    row |= {"tree.disk_wait": 0.0, "tree.sleeping": 0.0, "tree.busiest_thread": 0.5}
+    ended = {"from_s": 1.0, "to_s": 1.2, "tree.threads": 0.0, "tree.running": 0.0}
+    samples = PhaseSamples(pl.DataFrame([row, row | ended]))
+    assert FIGURES["program.asleep"].value(samples) == 0.0
+    assert FIGURES["program.running"].value(samples) == 1.0
 
 
 def test_unknown_counters_never_stop_a_verdict() -> None:

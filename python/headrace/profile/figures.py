@@ -61,14 +61,24 @@ class PhaseSamples:
         return None if total is None else _number(total.mean())
 
     def present(self, column: str) -> float | None:
-        """Return the share of samples in which a number of threads is at least 1."""
-        threads = sum_of(self.rates, column)
+        """Return the share of samples in which a number of threads is at least 1.
+
+        Samples without any thread of the program do not count, such as the last one, which is taken
+        when it has ended.
+        """
+        threads = sum_of(self.alive, column)
         return None if threads is None else _number((threads >= 1.0).mean())
 
     def reference(self, name: str) -> float | None:
         """Return a figure of the baseline; None if it is unknown or 0."""
         value = (self.baseline or {}).get(name)
         return value if value else None
+
+    @cached_property
+    def alive(self) -> pl.DataFrame:
+        """Rows in which the program has a thread."""
+        threads = sum_of(self.rates, "tree.threads")
+        return self.rates if threads is None else self.rates.filter(threads >= 1.0)
 
     @cached_property
     def cores(self) -> int:
@@ -178,8 +188,10 @@ def _asleep(it: PhaseSamples) -> float | None:
 
     Without states it is the rest of the time: a wait for a core then counts as sleep.
     """
+    if it.alive.is_empty():
+        return None
     if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
-        active = sum_of(it.rates, "tree.running", "tree.disk_wait", "tree.traced")
+        active = sum_of(it.alive, "tree.running", "tree.disk_wait", "tree.traced")
         own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
         return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
     busy = _total(_busiest_thread(it), _disk_wait(it))

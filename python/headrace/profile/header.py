@@ -1,5 +1,6 @@
 """The header of a recording: how it was made."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,18 @@ class Header(msgspec.Struct, kw_only=True):
 
 def write_header(directory: Path, header: Header) -> None:
     """Write the header of a recording, atomically. Raises OSError if it cannot be written."""
+    content = _as_unicode(msgspec.to_builtins(header))
     with atomic_file(directory / FILE) as partial:
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(header)) + b"\n")
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+
+
+def _as_unicode(content: Any) -> Any:
+    """Return content with `\\xNN` for bytes of arguments and paths that are no UTF-8."""
+    if isinstance(content, str):
+        return os.fsencode(content).decode(errors="backslashreplace")
+    if isinstance(content, dict):
+        return {key: _as_unicode(value) for key, value in content.items()}
+    return [_as_unicode(it) for it in content] if isinstance(content, list) else content
 
 
 def read_header(directory: Path) -> Header:

@@ -31,6 +31,21 @@ class CannotStart(Exception):
         self.status = status
 
 
+def cannot_start(name: str, error: OSError) -> CannotStart:
+    """Return the error of a program whose execution failed."""
+    found = error.errno not in (errno.ENOENT, errno.ENOTDIR)
+    reason = error.strerror or str(error)
+    hint = "" if found else ": expected a program in PATH, or its path"
+    if error.errno == errno.ENOEXEC:
+        hint = ": expected a program, or a script with #! and its interpreter in the first line"
+    elif not found and os.path.exists(name):
+        hint = ": expected the interpreter in its first line, or the libraries that it needs"
+    return CannotStart(
+        f"{name}: cannot start: {reason[:1].lower()}{reason[1:]}{hint}",
+        NOT_EXECUTABLE if found else NOT_FOUND,
+    )
+
+
 def check_program(name: str) -> None:
     """Raise CannotStart if there is no such program; a tracer would start, and fail."""
     if shutil.which(name) is not None:
@@ -50,13 +65,7 @@ class Program:
         try:
             self._process = subprocess.Popen(command, stdout=stdout)
         except OSError as error:
-            found = error.errno not in (errno.ENOENT, errno.ENOTDIR)
-            reason = error.strerror or str(error)
-            hint = "" if found else ": expected a program in PATH, or its path"
-            raise CannotStart(
-                f"{command[0]}: cannot start: {reason[:1].lower()}{reason[1:]}{hint}",
-                NOT_EXECUTABLE if found else NOT_FOUND,
-            ) from None
+            raise cannot_start(command[0], error) from None
         except ValueError as error:
             raise CannotStart(f"{command[0]!r}: cannot start: {error}", NOT_FOUND) from None
         self.number = self._process.pid

@@ -15,7 +15,14 @@ from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
-from headrace.profile.program import CannotStart, End, Program, check_program, signals_given_to
+from headrace.profile.program import (
+    CannotStart,
+    End,
+    Program,
+    cannot_start,
+    check_program,
+    signals_given_to,
+)
 from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
 from headrace.profile.worksheet import facts
@@ -57,13 +64,15 @@ class Request:
                 "nothing to profile: expected -- and a command, --pid, --pid-name, --cgroup or"
                 " --seconds"
             )
-        if self.interval_s < SHORTEST_S:
+        if self.pid_name == "":
+            raise ValueError("--pid-name: expected the name of a process")
+        if not SHORTEST_S <= self.interval_s < math.inf:
             raise ValueError(
                 f"--interval {self.interval_s:g}: expected {SHORTEST_S} s or more: processor time"
                 " is counted in ticks of 10 ms"
             )
-        if self.seconds is not None and self.seconds <= 0:
-            raise ValueError(f"--seconds {self.seconds:g}: expected a time above 0 s")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise ValueError(f"--seconds {self.seconds:g}: expected a finite time above 0 s")
         if self.capture != "none" and not self.command:
             raise ValueError(f"--capture {self.capture}: expected a command to start")
         if ranks.count() > 1 and (self.command or self.pid is not None):
@@ -225,11 +234,12 @@ def _sample(
             sampler.run(request.interval_s, wait)
             if program is not None:
                 header.exit_status = program.end()
+                _check_started(request, directory)
     except BaseException as error:
         if program is not None:
             program.kill()
-        elif isinstance(error, CannotStart):
-            _remove(directory)
+        if isinstance(error, CannotStart):
+            _remove(directory, request)
         raise
     finally:
         sampler.close()
@@ -251,10 +261,22 @@ def _start(request: Request, target: _Target, directory: Path) -> Program:
 
         check_program(command[0])
         command = METHODS[request.capture].wrap(command, trace_path(directory, request))
-        target.watched.tracer = os.path.basename(command[0])
     program = Program(command, request.stdout)
+    if request.capture != "none":
+        target.watched.tracer = program.number
     target.program.append(program.number)
     return program
+
+
+def _check_started(request: Request, directory: Path) -> None:
+    """Raise CannotStart if a tracer could not execute the program."""
+    if request.capture == "none":
+        return
+    from headrace.profile.capture import METHODS
+
+    error = METHODS[request.capture].start_error(trace_path(directory, request))
+    if error is not None:
+        raise cannot_start(request.command[0], error)
 
 
 def trace_path(directory: Path, request: Request) -> Path:
@@ -282,9 +304,12 @@ def _wait_only(request: Request, begin: Begin) -> None:
         end.close()
 
 
-def _remove(directory: Path) -> None:
+def _remove(directory: Path, request: Request) -> None:
     """Remove a recording of a program that could not be started."""
+    files = [directory / FILE, directory / SAMPLES]
+    if request.capture != "none":
+        files.append(trace_path(directory, request))
     with contextlib.suppress(OSError):
-        for name in (FILE, SAMPLES):
-            (directory / name).unlink(missing_ok=True)
+        for path in files:
+            path.unlink(missing_ok=True)
         directory.rmdir()

@@ -33,6 +33,10 @@ MEMORY_THROUGHPUT = (
 )
 LARGE_MEMORY = float(32 << 20)
 """Resident memory from which data may exceed the last-level cache, in bytes (declared)."""
+NOT_SEEN = (
+    "no sample shows the program while it runs: if it is shorter than an interval, take a shorter"
+    " one (--interval 0.1)"
+)
 UNMATCHED = "no rule holds: too few figures are known"
 
 
@@ -179,7 +183,9 @@ def _limits(verdict: Verdict, samples: PhaseSamples) -> Iterator[str]:
     """Yield the statements that limit a verdict."""
     if samples.baseline is None:
         yield NO_BASELINE
-    if verdict == "waiting":
+    if samples.alive.is_empty():
+        yield NOT_SEEN
+    elif verdict == "waiting":
         yield UNDETECTED
     resident = FIGURES["program.resident"].value(samples)
     if verdict == "cpu" and resident is not None and resident > LARGE_MEMORY:

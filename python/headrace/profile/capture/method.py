@@ -26,6 +26,10 @@ class Method(Protocol):
         It ends when they have ended, or after SIGINT or SIGTERM, when the trace is complete.
         """
 
+    def start_error(self, path: Path) -> OSError | None:
+        """Return why the program of a recording was not executed; None if it was, or if the
+        method ends with status 126 or 127 itself."""
+
     def left_out(self) -> list[str]:
         """Return statements of what the method does not record."""
 

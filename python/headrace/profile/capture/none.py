@@ -22,5 +22,8 @@ class NoCapture:
     def counts(self, path: Path) -> dict[str, int]:
         return {}
 
+    def start_error(self, path: Path) -> OSError | None:
+        return None
+
     def left_out(self) -> list[str]:
         return ["all file operations: without a trace there is no prediction"]

@@ -1,6 +1,8 @@
 """Capture by strace, which needs no privileges (strace(1), https://strace.io)."""
 
+import errno
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -42,6 +44,10 @@ SECCOMP = (5, 3)
 """Untraced calls do not stop since this version (--seccomp-bpf)."""
 
 
+NOT_EXECUTED = re.compile(rb"(?:\d+ +)?[\d.]+ execve\(.*\) = -1 (E\w+) ")
+"""First line of a trace whose program could not be executed."""
+
+
 class Strace:
     """Records by strace, for any user."""
 
@@ -53,7 +59,7 @@ class Strace:
             return "strace is not installed: install the package strace"
         if version() is None:
             return "strace --version fails: install the package strace anew"
-        return None
+        return refusal()
 
     def wrap(self, command: list[str], path: Path) -> list[str]:
         # The seccomp filter is inherited and cannot be attached later.
@@ -62,6 +68,18 @@ class Strace:
 
     def attach(self, pid: int, path: Path) -> list[str]:
         return ["strace", "-f", "-q", *_flags(path), "-p", str(pid)]
+
+    def start_error(self, path: Path) -> OSError | None:
+        # strace looks for the program itself, so its first call executes it.
+        try:
+            with path.open("rb") as file:
+                found = NOT_EXECUTED.match(file.readline())
+        except OSError:
+            return None
+        if found is None:
+            return None
+        number = getattr(errno, found[1].decode(), errno.EIO)
+        return OSError(number, os.strerror(number))
 
     def counts(self, path: Path) -> dict[str, int]:
         return {}
@@ -84,6 +102,25 @@ def _flags(path: Path) -> list[str]:
     # A question mark makes strace accept calls that it does not know. Data is not printed (-s 0).
     calls = ",".join(f"?{call}" for call in CALLS)
     return [*times, "-y", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
+
+
+@functools.cache
+def refusal() -> str | None:
+    """Return why no program can be traced here, as in some containers and below another tracer."""
+    done = subprocess.run(
+        ["strace", "-e", "trace=none", "-o", os.devnull, "--", "strace", "--version"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode == 0:
+        return None
+    reason = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+    return (
+        f"programs cannot be traced here ({reason}): a tracer above, a container or"
+        " /proc/sys/kernel/yama/ptrace_scope may forbid it"
+    )
 
 
 @functools.cache

@@ -33,6 +33,9 @@ class Tracefs:
     def attach(self, pid: int, path: Path) -> list[str]:
         return [sys.executable, "-m", RECORDER, "-o", str(path), "-p", str(pid)]
 
+    def start_error(self, path: Path) -> OSError | None:
+        return None
+
     def left_out(self) -> list[str]:
         return [
             "calls that name a file, such as stat, unlink and rename: the kernel's events have"

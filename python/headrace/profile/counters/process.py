@@ -148,13 +148,22 @@ class Process:
             raise ProcessLookupError
         before = 0 if self.stat is None else self.stat.children[2]
         self.children_faults_grown = stat.children[2] - before
+        self.stat = stat
         try:
-            self.transfers = parse_io(self._files.read(self._paths["io"]))
+            self.transfers = self._read_transfers()
         except PermissionError:
             self.transfers = None
         self._status = self._files.read(self._paths["status"])
-        self.stat = stat
         return stat
+
+    def _read_transfers(self) -> Counters | None:
+        """Return its transfers and those of children that it waited for; of a tracer the latter
+        alone, because /proc/PID/task/TID/io does not have them."""
+        moved = parse_io(self._files.read(self._paths["io"]))
+        if moved is None or not self.is_tracer:
+            return moved
+        own = parse_io(self._files.read(f"{self._path}/task/{self.number}/io"))
+        return None if own is None else [max(a - b, 0) for a, b in zip(moved, own, strict=True)]
 
     def _read_threads(self, switches: bool, begin: int) -> bool:
         """Read all threads; return whether one has run, started or ended."""
@@ -208,8 +217,7 @@ class Process:
     @property
     def is_tracer(self) -> bool:
         """True if its own figures do not count."""
-        tracer = self._watched.tracer
-        return tracer is not None and self.stat is not None and self.stat.name == tracer
+        return self.number == self._watched.tracer
 
     @property
     def ignores_children(self) -> bool:
@@ -256,7 +264,7 @@ class Sums:
         """Subtract what a process had counted before it was first seen."""
         self.times = list(map(sub, self.times, process.times))
         self.waits = list(map(sub, self.waits, process.waits))
-        if process.transfers is not None and not process.is_tracer:
+        if process.transfers is not None:
             self.transfers = list(map(sub, self.transfers, process.transfers))
 
     def add_times(self, process: Process) -> None:
@@ -265,7 +273,7 @@ class Sums:
 
     def add_transfers(self, process: Process) -> None:
         """Add the transfers of an ended process."""
-        if process.transfers is not None and not process.is_tracer:
+        if process.transfers is not None:
             self.transfers = list(map(add, self.transfers, process.transfers))
 
     def add_waits(self, process: Process) -> None:

@@ -34,8 +34,9 @@ class Watched:
     """Directory of a control group (version 2)."""
     roots: Callable[[], Iterable[int]] | None = None
     """Return the processes whose trees are watched; None to watch no processes."""
-    tracer: str | None = None
-    """Name of the processes in the tree whose own figures do not count."""
+    tracer: int | None = None
+    """Process in the tree whose own figures do not count. Its program may be that of the profiled
+    one, such as Python."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Lines, files and processes that could not be read, by source."""
 

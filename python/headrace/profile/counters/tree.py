@@ -129,7 +129,6 @@ class Tree:
                 waited_for = heir is not None and self._was_waited_for(process, ended, heir)
                 if not waited_for:
                     self._sums.add_times(process)
-                if not waited_for or (heir is not None and heir.is_tracer):
                     self._sums.add_transfers(process)
                 self._sums.add_waits(process)
         for number in missing:
@@ -169,14 +168,15 @@ class Tree:
         processes: Raw = {}
         for process in self._processes.values():
             times = list(map(add, times, process.times))
-            if process.is_tracer or (stat := process.stat) is None:
+            if (stat := process.stat) is None:
                 continue
-            waits = list(map(add, waits, process.waits))
             moved = process.transfers
-            if moved is None:
-                unknown += 1
-            else:
+            if moved is not None:
                 transfers = list(map(add, transfers, moved))
+            if process.is_tracer:
+                continue
+            unknown += moved is None
+            waits = list(map(add, waits, process.waits))
             there = process.threads
             for thread in there:
                 states[thread.state] += 1
