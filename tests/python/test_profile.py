@@ -88,6 +88,40 @@ def test_a_script_that_cannot_be_executed(
     assert reason in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("capture", ["none", "strace", "tracefs"])
+def test_a_signal_reaches_the_program_below_a_tracer(tmp_path: Path, capture: str) -> None:
+    if METHODS[capture].available() is not None:
+        pytest.skip("the method does not work here")
+    made, ready = tmp_path / "made", tmp_path / "ready"
+    script = f"trap 'exit 7' TERM; : > {ready}; while :; do sleep 0.1; done"
+    process = begun(made, "--capture", capture, "--", "sh", "-c", script)
+    wait_for(ready.exists)
+    process.terminate()
+    assert process.wait(60) == 7
+    process.communicate()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount a file system")
+@pytest.mark.parametrize("capture", ["none", "strace"])
+def test_a_full_file_system_does_not_end_the_program(tmp_path: Path, capture: str) -> None:
+    if METHODS[capture].available() is not None:
+        pytest.skip("the method does not work here")
+    small, done_file = tmp_path / "small", tmp_path / "done"
+    small.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=32k", "none", small], check=False
+    ).returncode:
+        pytest.skip("mounts are not allowed")
+    try:
+        script = f"head -c 64k /dev/zero > {small}/rest; sleep 1; echo > {done_file}; exit 5"
+        made = small / "made"
+        done = command("profile", "-o", made, *FAST, "--capture", capture, "--", "sh", "-c", script)
+    finally:
+        subprocess.run(["umount", small], check=True)
+    assert done_file.exists() and done.returncode == 5
+    assert "samples.jsonl: No space left on device" in done.stderr.splitlines()[-1]
+
+
 def test_arguments_that_are_no_unicode(tmp_path: Path) -> None:
     made = tmp_path / "made"
     profile(made, "--json", "--", "true", os.fsdecode(b"a\xffb"))

@@ -113,6 +113,7 @@ fn a_log_holds_some_operations_and_the_rest_is_counted() {
             ..record(3, Operation::Write, 1, 0, 1)
         },
         record(4, Operation::Read, 0, 0, 0),
+        record(4, Operation::Write, 0, 0, u64::MAX),
         opened(Flags::FAILED),
         opened(Flags::DIRECTORY),
         Record {
@@ -152,6 +153,7 @@ fn a_log_holds_some_operations_and_the_rest_is_counted() {
                 1
             ),
             ("read or write of no bytes", 1),
+            ("read or write of more than 1 TiB", 1),
             ("failed call", 1),
             ("open or close of a directory", 1),
             ("record of a further process: as of one process", 1),

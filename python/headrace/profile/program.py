@@ -1,5 +1,6 @@
 """A program that is profiled, and the end of a recording."""
 
+import contextlib
 import errno
 import os
 import select
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from headrace.profile.counters.tree import ParentFinder
 
 FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 """Signals that are passed on to the program. A terminal sends Ctrl-C and Ctrl-\\ to both."""
@@ -57,11 +60,23 @@ def check_program(name: str) -> None:
     raise CannotStart(f"{name}: cannot start: {reason}{hint}", status)
 
 
+class RecordingFailed(Exception):
+    """A program ended, and its recording did not: the file system was full, for instance."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class Program:
     """A program in the foreground, with the streams of this process."""
 
-    def __init__(self, command: Sequence[str], stdout: Any = None) -> None:
-        """Start it. Raises CannotStart if that fails; `stdout` is as in subprocess.Popen."""
+    def __init__(
+        self, command: Sequence[str], stdout: Any = None, *, is_traced: bool = False
+    ) -> None:
+        """Start it. Raises CannotStart if that fails; `stdout` is as in subprocess.Popen. The
+        command of a traced program is that of its tracer."""
+        self._is_traced = is_traced
         try:
             self._process = subprocess.Popen(command, stdout=stdout)
         except OSError as error:
@@ -71,8 +86,26 @@ class Program:
         self.number = self._process.pid
 
     def send(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
-        self._process.send_signal(number)
+        """Send it a signal, unless it has ended.
+
+        A tracer gets none: strace with an output file blocks them (strace(1), -I).
+        """
+        if not self._is_traced:
+            self._process.send_signal(number)
+            return
+        for traced in self._children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(traced, number)
+
+    def _children(self) -> list[int]:
+        """Return the processes that the tracer has started, unless it has ended."""
+        if self._process.poll() is not None:
+            return []
+        return [
+            number
+            for number, parent in ParentFinder("/proc").descendants([self.number])
+            if parent == self.number
+        ]
 
     def end(self) -> int:
         """Wait for its end and return its exit status, 128 + n after signal n."""
@@ -81,6 +114,8 @@ class Program:
 
     def kill(self) -> None:
         """End it at once, if the recording has failed."""
+        if self._is_traced:
+            self.send(signal.SIGKILL)
         self._process.kill()
         self._process.wait()
 

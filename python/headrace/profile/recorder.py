@@ -19,6 +19,7 @@ from headrace.profile.program import (
     CannotStart,
     End,
     Program,
+    RecordingFailed,
     cannot_start,
     check_program,
     signals_given_to,
@@ -119,8 +120,8 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
 
     `on_sample` gets the time of each sample in seconds.
 
-    Raises ValueError for wrong options, CannotStart if the program cannot be started, OSError if
-    the directory cannot be written.
+    Raises ValueError for wrong options, CannotStart if the program cannot be started,
+    RecordingFailed if the samples cannot be written, OSError if the directory cannot.
     """
     request.check()
     target = _target(request)
@@ -231,7 +232,18 @@ def _sample(
             if request.command:
                 program = _start(request, target, directory)
                 end.of_program(program)
-            sampler.run(request.interval_s, wait)
+            try:
+                sampler.run(request.interval_s, wait)
+            except OSError as error:
+                if program is None:
+                    raise
+                # The program does not depend on its recording.
+                status = program.end()
+                raise RecordingFailed(
+                    f"{path}: {error.strerror or error}: the recording ended early; the program"
+                    f" went on and ended with status {status}",
+                    status or 1,
+                ) from None
             if program is not None:
                 header.exit_status = program.end()
                 _check_started(request, directory)
@@ -256,13 +268,14 @@ def _sample(
 
 def _start(request: Request, target: _Target, directory: Path) -> Program:
     command = list(request.command)
-    if request.capture != "none":
+    is_traced = request.capture != "none"
+    if is_traced:
         from headrace.profile.capture import METHODS
 
         check_program(command[0])
         command = METHODS[request.capture].wrap(command, trace_path(directory, request))
-    program = Program(command, request.stdout)
-    if request.capture != "none":
+    program = Program(command, request.stdout, is_traced=is_traced)
+    if is_traced:
         target.watched.tracer = program.number
     target.program.append(program.number)
     return program

@@ -208,6 +208,7 @@ static FAILED: Kind = Kind::left_out("failed call");
 static NOTHING_MOVED: Kind = Kind::left_out("read or write of no bytes");
 static SPACE: Kind =
     Kind::left_out("file whose name fio could not read: a space, or over 255 bytes");
+static TOO_LARGE: Kind = Kind::left_out("read or write of more than 1 TiB");
 static DIRECTORY: Kind = Kind::left_out("open or close of a directory");
 static OPENED: Kind = Kind::assumed("file used before it is opened: opened then");
 static NESTED: Kind =
@@ -218,6 +219,8 @@ static MERGED: Kind = Kind::assumed("record of a further process: as of one proc
 
 /// fio reads lengths of 32 bits.
 const LARGEST: u64 = 1 << 30;
+/// A larger request would become more than 1024 lines.
+const MOST: u64 = 1 << 40;
 
 struct IologWriter {
     name: String,
@@ -297,6 +300,8 @@ impl IologWriter {
             Some(&FAILED)
         } else if record.operation.carries_bytes() && record.size == 0 {
             Some(&NOTHING_MOVED)
+        } else if record.operation.carries_bytes() && record.size > MOST {
+            Some(&TOO_LARGE)
         } else if record.flags.has(Flags::DIRECTORY) {
             Some(&DIRECTORY)
         } else if name.is_empty()

@@ -144,7 +144,7 @@ def record(
         if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
             raise ValueError("--again runs and watches nothing: leave the other options out")
         return evaluate(again)
-    from headrace.profile.program import CannotStart
+    from headrace.profile.program import CannotStart, RecordingFailed
     from headrace.profile.recorder import Request
     from headrace.profile.recorder import record as record_profile
 
@@ -164,7 +164,7 @@ def record(
     try:
         with _watching(not command, seconds) as on_sample:
             done = record_profile(request, on_sample)
-    except CannotStart as error:
+    except (CannotStart, RecordingFailed) as error:
         return report_failure(str(error), error.status)
     if not ranks.current().first:
         return done.status
