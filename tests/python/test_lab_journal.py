@@ -48,7 +48,7 @@ from headrace.calibrate.case import Case
 work, below = sys.argv[1:]
 with kernel_trace.trace_session(below) as session:
     case = Case("rewrites", "device", work)
-    result, events = tracing.recorded(lambda: case.measure(below))
+    result, events = session.record(lambda: case.measure(below))
 first = kernel_trace.timed(events, result.document["measured_seconds"])["entered_ns"].min()
 blocks = events.of("block_bio_queue").filter(
     (pl.col("time_ns") >= first) & pl.col("rwbs").cast(pl.String).str.contains("W.*M")

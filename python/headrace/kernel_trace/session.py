@@ -69,7 +69,7 @@ def _of_process(device: Device) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class TraceSession:
-    """Ready to record. To be had from `tracing`."""
+    """Ready to record. `trace_session` makes it."""
 
     device: Device
     instances: tuple[Instance, ...]
