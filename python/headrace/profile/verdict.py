@@ -193,16 +193,22 @@ def _limits(verdict: Verdict, samples: PhaseSamples) -> Iterator[str]:
 
 
 def _evidence(rule: Rule, samples: PhaseSamples) -> Iterator[Evidence]:
-    """Yield a figure for each condition of a rule whose value is known."""
+    """Yield the known figures that a rule compares, each once."""
+    compared: dict[str, float | None] = {}
     for condition in rule.when.values():
-        spec = FIGURES[condition.figure]
+        baseline = _of_baseline(condition, samples)
+        compared[condition.figure] = compared.get(condition.figure) or baseline
+        if condition.of in FIGURES:
+            compared.setdefault(condition.of, None)
+    for name, baseline in compared.items():
+        spec = FIGURES[name]
         value = spec.value(samples)
         if value is not None:
             yield Evidence(
                 figure=_named(spec.name, spec.description, samples),
                 value=value,
                 unit=spec.unit,
-                baseline=_of_baseline(condition, samples),
+                baseline=baseline,
                 rule=rule.id,
                 source=rule.source,
             )
