@@ -367,11 +367,11 @@ def test_a_profile_is_in_the_store(tmp_path: Path, place: Path) -> None:
     ("arguments", "expected"),
     [
         ((), "nothing to profile: expected -- and a command"),
-        (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s or more"),
+        (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s to 1e+09 s"),
         (("--interval", "inf", "--", "true"), "--interval inf: expected"),
-        (("--seconds", "0"), "--seconds 0: expected a finite time above 0 s"),
-        (("--seconds", "nan"), "--seconds nan: expected a finite time above 0 s"),
-        (("--seconds", "inf"), "--seconds inf: expected a finite time above 0 s"),
+        (("--seconds", "0"), "--seconds 0: expected a time above 0 s and up to 1e+09 s"),
+        (("--seconds", "nan"), "--seconds nan: expected a time above 0 s and up to 1e+09 s"),
+        (("--seconds", "inf"), "--seconds inf: expected a time above 0 s and up to 1e+09 s"),
         (("--pid-name", ""), "--pid-name: expected the name of a process"),
         (("--seconds", "1", "--", "true"), "--seconds watches running processes"),
         (("--pid", "1", "--cgroup", "/sys"), "--pid and --cgroup: expected one of them"),
@@ -432,6 +432,45 @@ def made_samples(directory: Path, hosts: list[str], values: Sequence[int]) -> No
                     "kernel_threads": {"time_ns": scale * value * 10**9},
                 }
                 file.write(json.dumps(raw) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"hosts": []}, "hosts: expected at least one name"),
+        ({"interval_s": 0}, "interval_s = 0: expected seconds above 0"),
+        ({"duration_s": -5}, "duration_s = -5: expected seconds from 0"),
+        ({"duration_s": 1e300}, "duration_s = 1e+300: expected seconds from 0"),
+        ({"started": "yesterday"}, 'started = "yesterday": expected a time such as'),
+        ({"capture": "../etc"}, 'capture = "../etc": expected null or one of strace'),
+    ],
+)
+def test_headers_that_no_recording_has(
+    tmp_path: Path, changed: dict[str, Any], expected: str
+) -> None:
+    content = {"format": 1, "version": "1", "name": "a", "command": ["a"], "interval_s": 1.0}
+    content |= {"started": "2026-01-31T12:00:00Z", "hosts": ["a"]} | changed
+    (tmp_path / "recording.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError) as error:
+        recording.read_header(tmp_path)
+    assert f"recording.json: {expected}" in str(error.value)
+
+
+@pytest.mark.parametrize("time", ["nan", 1e300, -1e300, 0.5, "x"])
+def test_times_that_no_recording_has(tmp_path: Path, time: Any) -> None:
+    write_header(tmp_path, made_header(["a"]))
+    lines = [{"t": 1.0, "host": "a"}, {"t": time, "host": "a"}, {"t": 2.0, "host": "a"}]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(it) + "\n" for it in lines))
+    with pytest.raises(ValueError, match=r"samples\.jsonl:2: "):
+        recording.rates(tmp_path)
+
+
+def test_a_recording_without_an_interval_says_so(tmp_path: Path) -> None:
+    write_header(tmp_path, made_header(["a"]))
+    (tmp_path / "samples.jsonl").write_text('{"t": 0.0, "host": "b"}\n' * 3)
+    profile = analyse(tmp_path, baseline_directory=None)
+    assert profile.verdict is None
+    assert "no verdict: samples.jsonl has fewer than two samples of a" in profile.notes
 
 
 def test_hosts_of_one_file(tmp_path: Path) -> None:

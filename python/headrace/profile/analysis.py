@@ -86,6 +86,9 @@ def analyse(
         disks = traced_disk(records, rates, header.environment)
         profile.phases = judge(rates, baseline, applied, disks=disks, trace=records)
         profile.verdict = overall(profile.phases)
+    else:
+        host = header.hosts[0]
+        profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
     if advice and records is not None and profile.phases:
         _add_advice(profile, records, rates, baseline, chosen_machine, report)
     return profile

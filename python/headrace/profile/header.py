@@ -1,6 +1,8 @@
 """The header of a recording: how it was made."""
 
 import os
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from headrace.files import atomic_file
 FILE = "recording.json"
 SAMPLES = "samples.jsonl"
 FORMAT = 1
+LONGEST_S = 1e9
+"""Seconds that no recording lasts."""
 
 
 class Header(msgspec.Struct, kw_only=True):
@@ -71,4 +75,24 @@ def read_header(directory: Path) -> Header:
             f"{path}: format {header.format}: expected at most {FORMAT}: use the Headrace version"
             " that made the recording"
         )
+    for name, expected in _wrong(header):
+        raise ValueError(f"{path}: {name}: expected {expected}")
     return header
+
+
+def _wrong(header: Header) -> Iterator[tuple[str, str]]:
+    """Yield each field with a value that no recording has, and what was expected."""
+    from headrace.profile.capture import METHODS
+
+    if not header.hosts:
+        yield "hosts", "at least one name"
+    if not 0 < header.interval_s <= LONGEST_S:
+        yield f"interval_s = {header.interval_s:g}", "seconds above 0"
+    if header.duration_s is not None and not 0 <= header.duration_s <= LONGEST_S:
+        yield f"duration_s = {header.duration_s:g}", f"seconds from 0 to {LONGEST_S:g}"
+    if header.capture is not None and header.capture not in METHODS:
+        yield f'capture = "{header.capture}"', f"null or one of {', '.join(METHODS)}"
+    try:
+        datetime.fromisoformat(header.started)
+    except ValueError:
+        yield f'started = "{header.started}"', "a time such as 2026-01-31T12:00:00Z"

@@ -13,7 +13,7 @@ from typing import Any
 
 from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
-from headrace.profile.header import FILE, SAMPLES, Header, write_header
+from headrace.profile.header import FILE, LONGEST_S, SAMPLES, Header, write_header
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
 from headrace.profile.program import (
     CannotStart,
@@ -67,13 +67,15 @@ class Request:
             )
         if self.pid_name == "":
             raise ValueError("--pid-name: expected the name of a process")
-        if not SHORTEST_S <= self.interval_s < math.inf:
+        if not SHORTEST_S <= self.interval_s <= LONGEST_S:
             raise ValueError(
-                f"--interval {self.interval_s:g}: expected {SHORTEST_S} s or more: processor time"
-                " is counted in ticks of 10 ms"
+                f"--interval {self.interval_s:g}: expected {SHORTEST_S} s to {LONGEST_S:g} s:"
+                " processor time is counted in ticks of 10 ms"
             )
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise ValueError(f"--seconds {self.seconds:g}: expected a finite time above 0 s")
+        if self.seconds is not None and not 0 < self.seconds <= LONGEST_S:
+            raise ValueError(
+                f"--seconds {self.seconds:g}: expected a time above 0 s and up to {LONGEST_S:g} s"
+            )
         if self.capture != "none" and not self.command:
             raise ValueError(f"--capture {self.capture}: expected a command to start")
         if ranks.count() > 1 and (self.command or self.pid is not None):

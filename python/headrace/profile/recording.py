@@ -9,7 +9,7 @@ import msgspec
 import polars as pl
 
 from headrace.profile.counters import ALL, Columns, tree
-from headrace.profile.header import SAMPLES, Header, read_header
+from headrace.profile.header import LONGEST_S, SAMPLES, Header, read_header
 
 __all__ = ["Header", "Sample", "hosts", "processes", "rates", "read_header", "samples", "smoothed"]
 
@@ -57,6 +57,7 @@ def samples(directory: str | Path, host: str | None = None) -> Iterator[Sample]:
     paths = [directory / SAMPLES]
     if not paths[0].exists():
         paths = sorted(directory.glob(PARTS)) or paths
+    last_s = -LONGEST_S
     for path in paths:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -69,6 +70,11 @@ def samples(directory: str | Path, host: str | None = None) -> Iterator[Sample]:
                         break
                     raise ValueError(f"{where}: expected a sample: {error}") from None
                 if of_host == host:
+                    if not last_s <= time_s <= LONGEST_S:
+                        raise ValueError(
+                            f"{where}: t = {content['t']}: expected seconds after the line before"
+                        )
+                    last_s = time_s
                     yield Sample(time_s, of_host, content, where)
 
 
