@@ -83,7 +83,7 @@ def test_lines_go_on_within_one_long_step(
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("command", ["whatif", "trace synth", "trace info", "trace import"])
+@pytest.mark.parametrize("command", ["whatif", "trace synth", "trace info", "trace convert"])
 def test_long_commands_write_lines(
     command: str,
     small: Path,
@@ -98,7 +98,7 @@ def test_long_commands_write_lines(
         "whatif": ["whatif", small, "--only", "servers.*"],
         "trace synth": ["trace", "synth", tmp_path / "s.csv", "--block", "64 MiB"],
         "trace info": ["trace", "info", trace],
-        "trace import": ["trace", "import", trace, tmp_path / "t.parquet"],
+        "trace convert": ["trace", "convert", trace, tmp_path / "t.parquet"],
     }
     assert run([str(it) for it in arguments[command]]) == 0
     err = capfd.readouterr().err
