@@ -209,7 +209,7 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
         axes.set_ylim(0.0, panel.top / factor if panel.top is not None else 1.08 * top or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        _levels(axes, drawn, high, factor, unit, panel.height)
+        _levels(axes, drawn, high, factor, unit, panel.unit, panel.height)
     axes.set_ylabel(f"{panel.title}, {unit}" if unit else panel.title, fontsize=SMALL)
     axes.legend(
         loc="lower left",
@@ -260,9 +260,11 @@ def _levels(
     high: Sequence[Level],
     factor: float,
     unit: str,
+    own: str,
     height: float,
 ) -> None:
-    """Draw baselines, and their labels on the right without overlap."""
+    """Draw baselines, and their labels on the right without overlap. `own` is the unit of their
+    values, from which a label above the chart takes its prefix."""
     low, top = axes.get_ylim()
     labels = []
     for level in drawn:
@@ -270,8 +272,7 @@ def _levels(
         axes.axhline(value, color=level.colour, linewidth=0.9, linestyle=(0, (5, 3)))
         labels.append(((value - low) / (top - low), f"{level.label} {_short(value, unit)}", level))
     for level in high:
-        value = (level.value or 0.0) / factor
-        labels.append((1.0, f"↑ {level.label} {_short(value, unit)}", level))
+        labels.append((1.0, f"↑ {level.label} {_in_own_unit(level.value or 0.0, own)}", level))
     labels.sort(key=lambda it: it[0])
     distance = LABEL_POINTS / (72 * height)
     for place, (at, text, level) in zip(
@@ -306,6 +307,11 @@ def _short(value: float, unit: str) -> str:
     if unit == "1/s":
         return f"{number}/s"
     return f"{number} {unit}".strip()
+
+
+def _in_own_unit(value: float, unit: str) -> str:
+    factor, scaled = scale(value, unit)
+    return _short(value / factor, scaled)
 
 
 def _short_size(value: float) -> str:
