@@ -34,12 +34,13 @@ def write_files(directory: Path) -> None:
     except msgspec.DecodeError as error:
         raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     with steps("write the report") as on_progress:
-        written = write_report(
-            directory,
-            msgspec.to_builtins(profile),
-            recording.rates(directory),
-            recording.processes(directory),
-            on_progress=on_progress,
-        )
+        rates, processes = recording.rates(directory), recording.processes(directory)
+        try:
+            written = write_report(
+                directory, msgspec.to_builtins(profile), rates, processes, on_progress=on_progress
+            )
+        except (AttributeError, KeyError, TypeError) as error:
+            # The environment and the parts of the trace have no types of their own.
+            raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     documents = [str(it) for it in written if it.suffix in (".html", ".pdf")]
     print(f"report: {', '.join(documents)}", file=sys.stderr)
