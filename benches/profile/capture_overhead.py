@@ -97,7 +97,7 @@ def calibrated(run: object, rate: float) -> int:
     calls = 100_000
     empty = min(run("none", 0, calls)[1] for _ in range(3)) / calls
     loop = (min(run("none", 10_000, 1000)[1] for _ in range(3)) / 1000 - empty) / 10_000
-    return max(round((1 / rate - empty) / loop), 0)
+    return int(max(round((1 / rate - empty) / loop), 0))
 
 
 def report(times: dict[str, list[tuple[float, float]]], calls: int, rate: float) -> None:

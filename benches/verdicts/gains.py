@@ -24,13 +24,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from testbed import HERE, HOST, compile_programs, testbed
 
 from headrace import lab
 
 sys.path.append(str(HERE.parents[1] / "papers" / "hindman-seqprocessor"))
-from disks import disks
+from disks import disks  # type: ignore[import-not-found]
 
 MIB = 1 << 20
 ROUNDS = 3
@@ -438,7 +439,7 @@ def timed(program: Program, case: Case, disks: dict[str, Disk], folder: Path) ->
     return float(subprocess.run(disk.command(command), check=True, stdout=subprocess.PIPE).stdout)
 
 
-def run_gains(profile: dict) -> dict[str, float]:
+def run_gains(profile: dict[str, Any]) -> dict[str, float]:
     """Return the predicted gain of the run by change: phases without the advice stay as long."""
     if not profile["prediction"]:
         return {}
