@@ -72,7 +72,7 @@ def test_the_time_in_calls_is_found_in_the_kernel(tmp_path: Path) -> None:
     assert on_names.measured["processor"] > 0
     document = traced.json()
     assert document["trace"].keys() == {"cost", "lost"}
-    assert document["discrepancy"]["paragraph"].startswith("By the kernel trace")
+    assert " Split into " in document["discrepancy"]["paragraph"]
     assert traced.recordings.keys() == set(names)
 
 
