@@ -152,7 +152,7 @@ def test_times_that_say_nothing_are_one_clear_error(saved: Path, seconds: dict[s
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_damage_is_more_than_one_clear_error(saved: Path, data: st.DataObject) -> None:
     document = copy.deepcopy(json.loads(saved.read_text()))
     damaged(data, document, ["1e300 s", "-1 B"])
