@@ -65,22 +65,23 @@ def not_a_result(path: Path, why: str) -> ScenarioError:
 def as_sets(sets: Mapping[str, Any]) -> list[str]:
     """Values as the command line has them."""
     return [
-        f"{path}={value if isinstance(value, str) else _toml(value)}"
+        f"{path}={value if isinstance(value, str) else toml_value(value)}"
         for path, value in sets.items()
     ]
 
 
-def _toml(value: Any) -> str:
-    """A value as TOML."""
+def toml_value(value: Any) -> str:
+    """Return a value as TOML: a text, number, truth value, list or inline table."""
     if hasattr(value, "item"):  # numpy's numbers
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        entries = (f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items())
+        entries = (f"{json.dumps(str(key))} = {toml_value(item)}" for key, item in value.items())
         return "{ " + ", ".join(entries) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, int | float):
         return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)
+    # JSON leaves DEL as it is, which TOML forbids.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -238,8 +238,9 @@ def test_the_command_writes_a_scenario_that_runs(tmp_path: Path) -> None:
 
 
 def test_a_name_in_a_log_cannot_break_the_scenario() -> None:
-    from headrace.trace.darshan.workload import _one_line, _quoted
+    from headrace.document_io import toml_value
+    from headrace.trace.darshan.workload import _one_line
 
     for text in ('"', "\\", "a\nb", "\x7f\x00", "é\u2028", "#"):
-        assert tomllib.loads(f"x = {_quoted(text)}") == {"x": text}
+        assert tomllib.loads(f"x = {toml_value(text)}") == {"x": text}
         assert tomllib.loads(f"# {_one_line(text)}") == {}

@@ -1,8 +1,6 @@
 """Simulate the operations of a phase on a machine model, with and without a change."""
 
-import re
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,11 +9,15 @@ from typing import Any, Literal
 import polars as pl
 
 import headrace as hr
+from headrace.document_io import toml_value
+from headrace.profile.machine_model import (
+    OUTPUT_VOLUME,
+    is_local,
+    machine_scenario,
+    second_volume,
+)
 from headrace.profile.paced_trace import mostly, write_paced
-from headrace.simulate import ParallelRuns
-
-OUTPUT_VOLUME = "output"
-"""Name of the volume that a change adds for files that are only written."""
+from headrace.simulate import ParallelRuns, Quantified
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,17 @@ class Case:
         """Return the case on a machine with other values."""
         return replace(self, sets={**self.sets, **sets})
 
-    def quantities(self, prefix: str) -> list[Any]:
+    def quantities(self, prefix: str) -> list[Quantified]:
         """Return the machine's fields of rates, sizes, times and counts below a path."""
-        scenario = hr.load(self.machine + PLACEHOLDER)
-        return [it for it in scenario.quantities if it.path.startswith(prefix) and it.amount]
+        found = machine_scenario(self.machine).quantities
+        return [it for it in found if it.path.startswith(prefix) and it.amount]
 
     def scenario(self, trace: Path) -> str:
         """Return the scenario that replays a trace of these operations."""
         text = self.machine
         if self.separate_output:
-            text += second_volume(hr.load(self.machine + PLACEHOLDER).toml)
-        workload = ["", "[[workload]]", 'kind = "trace"', f"file = {_quoted(str(trace))}"]
+            text += second_volume(self.machine)
+        workload = ["", "[[workload]]", 'kind = "trace"', f"file = {toml_value(str(trace))}"]
         workload += ['replay = "paced"', f'gaps = "{self.gaps}"']
         if self.separate_output:
             workload.append(f'output_volume = "{OUTPUT_VOLUME}"')
@@ -82,10 +84,6 @@ class Case:
         return text + "\n".join(workload) + "\n"
 
 
-PLACEHOLDER = '\n[[workload]]\nblock = "1 MiB"\n'
-"""A workload for the check of a machine, which is no scenario without one."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """Simulated run time of a case."""
@@ -94,26 +92,6 @@ class Outcome:
     scenario: str
     bottleneck: str | None
     error: str | None = None
-
-
-def second_volume(toml: str) -> str:
-    """Return the machine's file system and device once more, as a volume of its own."""
-    wanted = ("machine.file_system", "machine.io_scheduler", "machine.device")
-    lines, taken = ["", "[[machine.volume]]", f'name = "{OUTPUT_VOLUME}"'], False
-    for line in toml.splitlines():
-        header = re.match(r"\[+([\w.]+)\]+", line)
-        if header:
-            path = header.group(1)
-            taken = any(path == it or path.startswith(f"{it}.") for it in wanted)
-            line = line.replace("machine.", "machine.volume.", 1)
-        if taken:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
-
-
-def is_local(machine: str) -> bool:
-    """Return whether a machine is one host with a local file system."""
-    return "machine" in tomllib.loads(hr.load(machine + PLACEHOLDER).toml)
 
 
 def simulate(
@@ -159,8 +137,3 @@ def simulate(
                 document["simulated_seconds"] + case.tail_s, texts[number], bottleneck.get("name")
             )
     return [it for it in outcomes if it is not None]
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

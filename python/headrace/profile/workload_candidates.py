@@ -3,11 +3,11 @@
 To add a kind, add a function and a line in `CANDIDATES`.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from headrace.document_io import toml_value
 from headrace.profile.characteristics import Characteristics
 
 
@@ -244,13 +244,5 @@ def _bytes(number: int) -> str:
 
 
 def _toml(fields: Mapping[str, object]) -> str:
-    lines = [f"{name} = {_value(value)}" for name, value in fields.items()]
+    lines = [f"{name} = {toml_value(value)}" for name, value in fields.items()]
     return "[[workload]]\n" + "\n".join(lines) + "\n"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        parts = (f"{json.dumps(key)} = {_value(it)}" for key, it in value.items())
-        return "{ " + ", ".join(parts) + " }"
-    # JSON's texts, numbers, lists and truth values are TOML's.
-    return json.dumps(value)

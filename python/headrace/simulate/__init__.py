@@ -3,7 +3,7 @@
 from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
-from headrace.simulate.scenario import Scenario, load, load_with_sets
+from headrace.simulate.scenario import Quantified, Scenario, load, load_with_sets
 from headrace.simulate.single_requests import in_file
 from headrace.simulate.stored_results import import_saved, keep
 from headrace.simulate.sweeps import sweep
@@ -12,6 +12,7 @@ from headrace.simulate.whatifs import WhatIf, study, whatif
 
 __all__ = [
     "ParallelRuns",
+    "Quantified",
     "Result",
     "Scenario",
     "Trust",

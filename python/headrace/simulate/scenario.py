@@ -12,6 +12,9 @@ from headrace.document_io import as_sets, read_saved
 from headrace.simulate.stored_results import is_stored, stored_scenario
 from headrace.trace.readable import readable_traces
 
+UNITS = {"rate": "B/s", "bytes": "B", "seconds": "s"}
+"""Units of quantities."""
+
 
 class Quantified(NamedTuple):
     """A field of a scenario that counts or measures something."""
@@ -23,6 +26,11 @@ class Quantified(NamedTuple):
     """Amount in bytes per second, bytes or seconds, or without a unit."""
     text: str
     """Text of the value in the scenario."""
+
+    def value(self, amount: float) -> str | float:
+        """Return another amount as a value of this field."""
+        unit = UNITS.get(self.quantity)
+        return amount if unit is None else f"{amount!r} {unit}"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ CONFIDENCE = 0.95
 
 POWERS = {"seconds": -1}
 """The power of the factor that should help; of all other quantities more should."""
-UNITS = {"rate": "B/s", "bytes": "B", "seconds": "s"}
 
 SCHEMA = pl.Schema(
     {
@@ -253,7 +252,7 @@ def _change(
         amount = max(round(amount), 1)
     if amount == before.amount:
         return None
-    value = f"{amount!r} {UNITS[before.quantity]}" if before.quantity in UNITS else amount
+    value = before.value(amount)
     try:
         changed = scenario.with_({before.path: value})
     except ScenarioError as error:

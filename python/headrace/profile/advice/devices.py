@@ -11,9 +11,8 @@ PATHS = ("machine.device.", "servers.device.", "servers.machine.device.")
 def _scaled(case: Case, description: str, rate: float, seconds: float) -> Changed | None:
     """The case on devices with other rates and times."""
     factors = {"rate": rate, "seconds": seconds}
-    units = {"rate": "B/s", "seconds": "s"}
     sets = {
-        field.path: f"{field.amount * factors[field.quantity]!r} {units[field.quantity]}"
+        field.path: field.value(field.amount * factors[field.quantity])
         for prefix in PATHS
         for field in case.quantities(prefix)
         if factors.get(field.quantity, 1.0) != 1.0

@@ -9,7 +9,7 @@ FACTOR = 2.0
 
 def _faster(case: Case, _: Context) -> Changed | None:
     sets = {
-        field.path: f"{field.amount / FACTOR!r} s"
+        field.path: field.value(field.amount / FACTOR)
         for prefix in ("machine.cpu.", "machine.copying.", "machine.file_system.")
         for field in case.quantities(prefix)
         if field.quantity == "seconds" and "journal" not in field.path
@@ -32,7 +32,7 @@ def _memory(case: Case, _: Context) -> Changed | None:
     if not sizes:
         return None
     return Changed(
-        case.with_sets({it.path: f"{it.amount * FACTOR!r} B" for it in sizes}),
+        case.with_sets({it.path: it.value(it.amount * FACTOR) for it in sizes}),
         "use twice as much memory",
     )
 

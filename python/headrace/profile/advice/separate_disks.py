@@ -5,7 +5,8 @@ from dataclasses import replace
 import polars as pl
 
 from headrace.profile.advice.change import Change, Changed, Context
-from headrace.profile.prediction import Case, is_local
+from headrace.profile.machine_model import is_local
+from headrace.profile.prediction import Case
 
 
 def _apply(case: Case, _: Context) -> Changed | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headrace.document_io import toml_value
 from headrace.trace.darshan.log import STREAMS, DarshanLog
 from headrace.trace.darshan.request_sizes import BINS, Sizes, request_sizes
 from headrace.trace.darshan.synthesis import RecordCounters, module_records
@@ -125,7 +126,7 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
         f"# Made from the {source} of {_one_line(log.path.name)}.",
         *(f"# Assumed: {_one_line(text)}." for text in assumptions),
         *(f"# Left out: {_one_line(text)}." for text in left_out),
-        f"name = {_quoted(log.path.stem)}",
+        f"name = {toml_value(log.path.stem)}",
         f'system = "{system}"',
         "",
         "[clients]",
@@ -327,21 +328,8 @@ def _metadata_table(log: DarshanLog, clients: int, assumptions: list[str]) -> st
 
 
 def _replay_table(log: DarshanLog) -> str:
-    path = _quoted(str(log.path.absolute()))
+    path = toml_value(str(log.path.absolute()))
     return f'[[workload]]\nkind = "trace"\nfile = {path}\nreplay = "closed"\n'
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML."""
-    escaped = []
-    for character in text:
-        if character in '"\\':
-            escaped.append("\\" + character)
-        elif ord(character) < 0x20 or ord(character) == 0x7F:
-            escaped.append(f"\\u{ord(character):04x}")
-        else:
-            escaped.append(character)
-    return '"' + "".join(escaped) + '"'
 
 
 def _one_line(text: str) -> str:
