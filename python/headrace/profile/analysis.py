@@ -1,7 +1,7 @@
 """Evaluate a recording: its figures, phases, verdicts and advice."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ def analyse(
     baseline_directory: str | Path | None = None,
     rules: Path | None = None,
     advice: bool = True,
+    rates: Mapping[str, pl.DataFrame] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Profile:
     """Return the profile of a recording: phases, verdicts, evidence and advice.
@@ -47,6 +48,7 @@ def analyse(
         baseline_directory: Directory whose baseline counts.
         rules: File that changes rules of verdicts.
         advice: Whether to predict the gain of changes.
+        rates: Figures of each host, as `rates_by_host` returns them; read if they are not given.
         on_progress: Gets the steps done.
 
     Raises:
@@ -74,7 +76,9 @@ def analyse(
         environment=header.environment,
     )
     report(0, STEPS, "samples")
-    rates = _add_usage(profile, directory, header)
+    by_host = rates_by_host(directory) if rates is None else rates
+    _add_usage(profile, by_host, header)
+    first = by_host[header.hosts[0]]
     baseline = _baseline(profile, baseline_directory)
     report(1, STEPS, "trace")
     records = _trace(profile, directory, header)
@@ -82,24 +86,26 @@ def analyse(
     if records is not None and profile.trace is not None:
         _add_characteristics(profile, directory / profile.trace)
     report(3, STEPS, "phases")
-    if rates.height:
-        disks = traced_disk(records, rates, header.environment)
-        profile.phases = judge(rates, baseline, applied, disks=disks, trace=records)
+    if first.height:
+        disks = traced_disk(records, first, header.environment)
+        profile.phases = judge(first, baseline, applied, disks=disks, trace=records)
         profile.verdict = overall(profile.phases)
     else:
         host = header.hosts[0]
         profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
     if advice and records is not None and profile.phases:
-        _add_advice(profile, records, rates, baseline, chosen_machine, report)
+        _add_advice(profile, records, first, baseline, chosen_machine, report)
     return profile
 
 
-def _add_usage(profile: Profile, directory: Path, header: Header) -> pl.DataFrame:
-    """Add the figures of all hosts. Returns the rates of the first."""
-    first = pl.DataFrame()
-    for number, host in enumerate(header.hosts):
-        frame = recording.rates(directory, host)
-        first = frame if number == 0 else first
+def rates_by_host(directory: str | Path) -> dict[str, pl.DataFrame]:
+    """Return the figures of each host of a recording, as `recording.rates` does."""
+    return {host: recording.rates(directory, host) for host in recording.hosts(directory)}
+
+
+def _add_usage(profile: Profile, rates: Mapping[str, pl.DataFrame], header: Header) -> None:
+    """Add the figures of all hosts."""
+    for host, frame in rates.items():
         profile.usage[host] = usage_of(frame)
         if header.duration_s is None and frame.height:
             last = float(frame["to_s"].max())  # type: ignore[arg-type]
@@ -110,7 +116,6 @@ def _add_usage(profile: Profile, directory: Path, header: Header) -> pl.DataFram
         profile.notes.append(
             f"verdicts are those of the first host, {header.hosts[0]}; figures are of all hosts"
         )
-    return first
 
 
 def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None:
@@ -260,10 +265,7 @@ def stored_document(profile: Profile) -> dict[str, object]:
     }
 
 
-def samples_table(directory: str | Path, hosts: Sequence[str]) -> pl.DataFrame:
+def samples_table(rates: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the figures of all hosts, with a column `host`, as the store has them."""
-    frames = [
-        recording.rates(directory, host).select(pl.lit(host).alias("host"), pl.all())
-        for host in hosts
-    ]
+    frames = [frame.select(pl.lit(host).alias("host"), pl.all()) for host, frame in rates.items()]
     return pl.concat(frames, how="diagonal")

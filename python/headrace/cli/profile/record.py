@@ -134,10 +134,10 @@ def record(
         raise FileNotFoundError(errno.ENOENT, "No such machine file", str(machine))
 
     def evaluate(recorded: Path) -> int:
-        profile, samples = _evaluate(recorded, machine, directory, rules, advice)
-        _finish(profile, samples, recorded, as_json, stored, known_labels)
+        profile, rates = _evaluate(recorded, machine, directory, rules, advice)
+        _finish(profile, rates, recorded, as_json, stored, known_labels)
         if report:
-            write_files(recorded)
+            write_files(recorded, rates[profile.hosts[0]])
         return 0
 
     if again is not None:
@@ -213,25 +213,27 @@ def _evaluate(
     baseline_directory: Path,
     rules: Path | None,
     advice: bool,
-) -> "tuple[Profile, pl.DataFrame]":
-    """Return the profile of a recording, and the samples' figures."""
-    from headrace.profile.analysis import analyse, samples_table
+) -> "tuple[Profile, dict[str, pl.DataFrame]]":
+    """Return the profile of a recording, and the figures of each host."""
+    from headrace.profile.analysis import analyse, rates_by_host
 
     with steps("evaluate the profile") as on_progress:
+        rates = rates_by_host(recorded)
         profile = analyse(
             recorded,
+            rates=rates,
             machine=machine,
             baseline_directory=baseline_directory,
             rules=rules,
             advice=advice,
             on_progress=on_progress,
         )
-        return profile, samples_table(recorded, profile.hosts)
+        return profile, rates
 
 
 def _finish(
     profile: "Profile",
-    samples: "pl.DataFrame",
+    rates: "dict[str, pl.DataFrame]",
     recorded: Path,
     as_json: bool,
     stored: bool,
@@ -239,19 +241,19 @@ def _finish(
 ) -> None:
     """Save and print a profile."""
     from headrace.profile import document
-    from headrace.profile.analysis import stored_document
+    from headrace.profile.analysis import samples_table, stored_document
     from headrace.report.profile_tables import profile as usage_tables
     from headrace.report.verdict_tables import verdict_tables
 
     text = document.to_json(profile)
     with atomic_file(recorded / document.FILE) as partial:
         partial.write_bytes(text + b"\n")
+    made = stored_document(profile)
     identifier = None
     if stored:
         from headrace import store
 
-        made = stored_document(profile)
-        tables = {"samples": samples}
+        tables = {"samples": samples_table(rates)}
         identifier = save_to_store(
             lambda: store.open().add(made, tables, kind="profile", labels=labels)
         )
@@ -260,6 +262,5 @@ def _finish(
         return
     if identifier is not None:
         print(f"in the store: {identifier}")
-    stored_form = stored_document(profile)
-    show(usage_tables(stored_form))
-    show(verdict_tables(stored_form))
+    show(usage_tables(made))
+    show(verdict_tables(made))

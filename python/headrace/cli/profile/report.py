@@ -2,11 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace.cli.screen import steps
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def report(
@@ -18,8 +21,10 @@ def report(
     write_files(directory)
 
 
-def write_files(directory: Path) -> None:
+def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
     """Write the report of a profile into its directory.
+
+    `rates` are the figures of its first host; they are read if they are not given.
 
     Raises OSError if there is no profile, ValueError if it is damaged.
     """
@@ -34,7 +39,8 @@ def write_files(directory: Path) -> None:
     except msgspec.DecodeError as error:
         raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     with steps("write the report") as on_progress:
-        rates, processes = recording.rates(directory), recording.processes(directory)
+        rates = recording.rates(directory) if rates is None else rates
+        processes = recording.processes(directory)
         try:
             written = write_report(
                 directory, msgspec.to_builtins(profile), rates, processes, on_progress=on_progress
