@@ -1,5 +1,6 @@
 """Each change of the advice, on operations and a machine whose gain can be calculated by hand."""
 
+import tomllib
 from collections.abc import Mapping
 
 import polars as pl
@@ -292,3 +293,11 @@ def test_waits_for_a_core_leave_the_gaps_of_a_program_that_waits_for_storage() -
     assert gaps_s(case) == pytest.approx(0.06 * 1.01, rel=0.01)
     # Without samples of threads nothing is known of the gaps.
     assert gaps_s(traced_case(GAPS_OF_10_MS, 0.0)) == pytest.approx(1.01, rel=0.01)
+
+
+def test_the_scenario_of_an_advice_has_the_change() -> None:
+    found = advice_of(Case(SIMPLE, operations(copy(16 * MIB, MIB)), "compute"), "rewrite")
+    scenario = found["faster-device"].scenario
+    assert scenario is not None
+    device = tomllib.loads(scenario)["machine"]["device"]
+    assert (device["read_rate"], device["write_rate"]) == ("200 MB/s", "200 MB/s")

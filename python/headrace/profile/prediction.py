@@ -89,7 +89,8 @@ class Outcome:
     """Simulated run time of a case."""
 
     seconds: float
-    scenario: str
+    scenario: str | None
+    """The scenario that was simulated, with the values of the change; None if none was."""
     bottleneck: str | None
     error: str | None = None
 
@@ -104,36 +105,40 @@ def simulate(
     Raises ScenarioError if the machine of the first case is invalid. A later case that cannot run
     has its error in its outcome.
     """
+    outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="headrace-profile-") as folder:
-        scenarios, texts = [], []
-        outcomes: list[Outcome | None] = []
-        for number, case in enumerate(cases):
-            trace = Path(folder) / f"case-{number}.csv"
-            text = case.scenario(trace)
-            texts.append(text)
-            if case.records.is_empty():
-                outcomes.append(Outcome(case.tail_s, text, None))
-                continue
-            write_paced(case.records, trace)
-            try:
-                scenarios.append(hr.load(text, case.sets))
-                outcomes.append(None)
-            except hr.ScenarioError as error:
-                if number == 0:
-                    raise
-                outcomes.append(Outcome(0.0, text, None, str(error)))
+        loaded = [_loaded(case, Path(folder) / f"case-{at}.csv") for at, case in enumerate(cases)]
+        if loaded and isinstance(loaded[0], hr.ScenarioError):
+            raise loaded[0]
+        simulated = [it for it in loaded if isinstance(it, hr.Scenario)]
         with ParallelRuns("prediction", progress=on_progress or False) as runs:
-            ended = iter(runs.results_or_errors(scenarios))
-        for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
-            if outcome is not None:
+            ended = iter(runs.results_or_errors(simulated))
+        for case, scenario in zip(cases, loaded, strict=True):
+            if scenario is None:
+                outcomes.append(Outcome(case.tail_s, None, None))
                 continue
-            result = next(ended)
+            result = scenario if isinstance(scenario, hr.ScenarioError) else next(ended)
             if isinstance(result, Exception):
-                outcomes[number] = Outcome(0.0, texts[number], None, str(result))
+                outcomes.append(Outcome(0.0, None, None, str(result)))
                 continue
             document = result.document
             bottleneck = document.get("bottleneck") or {}
-            outcomes[number] = Outcome(
-                document["simulated_seconds"] + case.tail_s, texts[number], bottleneck.get("name")
+            outcomes.append(
+                Outcome(
+                    document["simulated_seconds"] + case.tail_s,
+                    document["scenario"]["toml"],
+                    bottleneck.get("name"),
+                )
             )
-    return [it for it in outcomes if it is not None]
+    return outcomes
+
+
+def _loaded(case: Case, trace: Path) -> hr.Scenario | hr.ScenarioError | None:
+    """Write the trace of a case and load its scenario; None if there is nothing to simulate."""
+    if case.records.is_empty():
+        return None
+    write_paced(case.records, trace)
+    try:
+        return hr.load(case.scenario(trace), case.sets)
+    except hr.ScenarioError as error:
+        return error
