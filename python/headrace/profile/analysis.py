@@ -1,6 +1,5 @@
 """Evaluate a recording: its figures, phases, verdicts and advice."""
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.characterise import characterise
 from headrace.profile.document import Profile, Usage
+from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.machine_model import machine_of
 from headrace.profile.paced_trace import read_paced, with_gaps
@@ -217,9 +217,8 @@ def _add_advice(
             return
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
-    cores = len([it for it in rates.columns if re.fullmatch(r"cpu\.\d+\.user", it)])
     figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
-    application = Application(records, rates, machine, max(cores, 1), figures, cost or 0.0)
+    application = Application(records, rates, machine, cores_of(rates), figures, cost or 0.0)
     phases = []
     for number, phase in enumerate(profile.phases):
         report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")

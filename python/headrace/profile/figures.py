@@ -83,7 +83,7 @@ class PhaseSamples:
     @cached_property
     def cores(self) -> int:
         """Number of cores of the machine."""
-        return max(len([it for it in self.rates.columns if _is_core(it)]), 1)
+        return cores_of(self.rates)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,11 @@ class PhaseFigure:
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and np.isfinite(value) else None
+
+
+def cores_of(rates: pl.DataFrame) -> int:
+    """Return the number of cores that a frame of rates has; 1 if it has none."""
+    return max(len([it for it in rates.columns if _is_core(it)]), 1)
 
 
 def _is_core(column: str) -> bool:
