@@ -1,0 +1,1 @@
+"""Design a storage system: capacity, reliability, facility, cost, performance, and the search."""

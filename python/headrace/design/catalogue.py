@@ -1,0 +1,111 @@
+"""A catalogue of what can be bought: disks, nodes, shelves, networks, and their prices.
+
+The fields, their defaults and sources are declared in `crates/spec/src/catalogue`; these types are
+their Python view. Quantities are in SI units.
+"""
+
+from typing import Literal
+
+import msgspec
+
+DiskClass = Literal["desktop", "nearline", "enterprise", "ssd", "nvme"]
+
+
+class DiskModel(msgspec.Struct, frozen=True):
+    """A disk or solid-state drive."""
+
+    name: str
+    disk_class: DiskClass
+    capacity: float
+    """Bytes."""
+    price: float | None
+    mttf: float
+    """Seconds, as the maker states it."""
+    bit_error_rate: float
+    """Unrecoverable read errors per bit read."""
+    read_rate: float
+    """Bytes a second, sequential."""
+    write_rate: float
+    access_time: float
+    """Seconds before a random read: seek and half a turn; of solid-state drives the latency."""
+    power: float
+    """Watts at work."""
+    idle_power: float | None = None
+    weight: float | None = None
+    """Kilograms."""
+    failure_factor: float = 1.0
+    """Observed failure rate / the rate that `mttf` states."""
+    source: str = ""
+
+
+class NodeModel(msgspec.Struct, frozen=True):
+    """A storage server without its data disks."""
+
+    name: str
+    slots: int
+    """Disk slots."""
+    rack_units: float
+    price: float | None
+    memory: float
+    """Bytes."""
+    cores: int
+    max_power: float
+    """Watts on the label, without disks."""
+    power: float
+    """Watts measured at peak, without disks."""
+    weight: float | None = None
+    mttf: float | None = None
+    """Seconds; failures of the node that leave its disks intact."""
+    bus_rate: float | None = None
+    """Bytes a second of its controller or host adapter."""
+    shelves: int = 0
+    """Shelves that can be attached."""
+    yearly_maintenance: float | None = None
+    source: str = ""
+
+
+class ShelfModel(msgspec.Struct, frozen=True):
+    """A shelf of disks that a node drives (JBOD)."""
+
+    name: str
+    slots: int
+    rack_units: float
+    price: float | None
+    power: float
+    weight: float | None = None
+    source: str = ""
+
+
+class NetworkModel(msgspec.Struct, frozen=True):
+    """A network: what a port of a node and of a switch costs."""
+
+    name: str
+    bandwidth: float
+    """Bytes a second of a port."""
+    latency: float
+    """Seconds, one way."""
+    adapter_price: float | None
+    port_price: float | None
+    """Price of a switch's port."""
+    port_power: float
+    """Watts of a switch's port."""
+    adapter_power: float = 0.0
+    switch_ports: int = 32
+    switch_rack_units: float = 1.0
+    source: str = ""
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """What can be bought, at the prices of a day."""
+
+    name: str
+    date: str
+    currency: str
+    disks: tuple[DiskModel, ...]
+    nodes: tuple[NodeModel, ...]
+    networks: tuple[NetworkModel, ...]
+    shelves: tuple[ShelfModel, ...] = ()
+    price_decline: float = 0.15
+    """Part by which the price of a byte falls in a year."""
+    maintenance_share: float = 0.1
+    """Maintenance a year, as a part of the purchase, where an entry has none."""

@@ -1,0 +1,113 @@
+"""What is known of a design: figures, performance, and the requirements that it misses."""
+
+import msgspec
+
+from headrace.design.figure import Figure
+from headrace.design.system import Design
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """A requirement that a design does not meet."""
+
+    field: str
+    """Field of the worksheet: `facility.power`."""
+    wanted: str
+    """Value with its unit."""
+    got: str
+    message: str
+    """One sentence for people."""
+
+
+class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
+    """Simulated performance of an application on a design."""
+
+    application: str
+    throughput: float
+    """Bytes a second of all its processes."""
+    operations: float
+    """Calls a second."""
+    latency: float
+    """Seconds, mean of a call."""
+    throughput_error: float | None = None
+    """Half width of the 95 % interval over replications, in bytes a second."""
+    wanted_throughput: float | None = None
+    wanted_operations: float | None = None
+    wanted_latency: float | None = None
+    limiting_resource: str = ""
+    """The station of the highest utilisation."""
+    detail: str = "coarse"
+    """"coarse", or "full" for the survivors of a search."""
+    scenario: str = ""
+    """The scenario that was simulated, as TOML."""
+    notes: tuple[str, ...] = ()
+    """What the simulation leaves out."""
+
+
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """A design with its figures, grouped: capacity, reliability, facility, cost, performance."""
+
+    design: Design
+    capacity: tuple[Figure, ...] = ()
+    reliability: tuple[Figure, ...] = ()
+    facility: tuple[Figure, ...] = ()
+    cost: tuple[Figure, ...] = ()
+    performance: tuple[ApplicationPerformance, ...] = ()
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether it meets all requirements that are known."""
+        return not self.violations
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why a choice was made, or an alternative was not."""
+
+    rule: str
+    """Identifier of the rule."""
+    text: str
+    source: str
+    """Section that the rule comes from: "Hindman 2011, section 3.4.2"."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A recommendation for one aspect of a zone: file system, distribution, RAID level, ..."""
+
+    zone: str
+    """Name of the zone; empty: of the whole system."""
+    aspect: str
+    """`file-system`, `distribution`, `stripe`, `copies`, `array`, `disk-class`, `network`,
+    `metadata`, `gateway`, `backup`, `spares`, `scrubbing`, `burn-in`, `replacement`, `ups`."""
+    values: tuple[str, ...]
+    """Recommended values, the best first."""
+    reasons: tuple[Reason, ...]
+    rejected: tuple[tuple[str, Reason], ...] = ()
+    """Values that were rejected, with the reason."""
+    unsure: tuple[str, ...] = ()
+    """Answers that are missing, with what they cost in certainty."""
+
+
+class Solution(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of a search."""
+
+    worksheet_text: str
+    """The worksheet as TOML."""
+    catalogue_text: str
+    choices: tuple[Choice, ...]
+    front: tuple[Evaluation, ...]
+    """Designs that no other surpasses in cost, throughput and loss probability at once, cheapest
+    first; evaluated in full."""
+    chosen: int | None
+    """Index in `front` of the recommended design; none if no design is feasible."""
+    enumerated: int
+    """Designs that were enumerated."""
+    discarded: dict[str, int]
+    """Designs that were discarded, by the field of the worksheet that they miss."""
+    nearest: tuple[Evaluation, ...] = ()
+    """If no design is feasible: those that miss the least."""
+    unsure: tuple[str, ...] = ()
+    """Unknown answers, with what they cost in certainty."""
+    seed: int = 1
+    version: str = ""
+    seconds: float = 0.0
+    """Time that the search took."""

@@ -1,0 +1,84 @@
+"""A designed system: what is bought and how it is configured."""
+
+from typing import Literal
+
+import msgspec
+
+from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel, ShelfModel
+
+FileSystem = Literal["lustre", "pvfs2", "glusterfs", "hdfs", "nfs"]
+"""Presets of parallel and network file systems."""
+ArrayKind = Literal["single", "raid0", "raid1", "raid5", "raid6", "raid10", "draid", "erasure"]
+
+
+class Array(msgspec.Struct, frozen=True, kw_only=True):
+    """How the disks of a node are combined.
+
+    A declustered array (`draid`) stripes groups of `data` + `parity` over all its disks, with
+    spare space on each. An erasure code over nodes is `Design.code`, not an array.
+    """
+
+    kind: ArrayKind
+    disks: int
+    """Disks of one array, spares not counted (of a declustered array: all)."""
+    data: int
+    """Data disks: of the array, or of one group of a declustered array."""
+    parity: int
+    """Redundant disks, likewise. A mirror of two has data = 1, parity = 1."""
+    chunk: int = 512 << 10
+    """Bytes."""
+
+    @property
+    def efficiency(self) -> float:
+        """Part of the disks' capacity that holds data."""
+        return self.data / (self.data + self.parity)
+
+
+class Code(msgspec.Struct, frozen=True):
+    """An erasure code over nodes."""
+
+    data: int
+    parity: int
+
+
+class Design(msgspec.Struct, frozen=True, kw_only=True):
+    """A system that can be bought and built."""
+
+    file_system: FileSystem
+    nodes: int
+    """Data servers."""
+    node: NodeModel
+    disk: DiskModel
+    disks_per_node: int
+    """Data disks and hot spares in all shelves of a node."""
+    array: Array
+    arrays_per_node: int
+    spares_per_node: int
+    """Hot spares of a node, global to its arrays."""
+    network: NetworkModel
+    metadata_nodes: int = 1
+    metadata_disk: DiskModel | None = None
+    shelf: ShelfModel | None = None
+    shelves_per_node: int = 0
+    copies: int = 1
+    """Copies of each file over nodes."""
+    code: Code | None = None
+    distribution: Literal["simple", "striped"] = "simple"
+    stripe: int = 1 << 20
+    """Bytes of a stripe on one server."""
+    gateways: int = 0
+    """Nodes that serve clients without a native client (CIFS, NFS)."""
+
+    @property
+    def disks(self) -> int:
+        """Disks of all data servers, hot spares among them."""
+        return self.nodes * self.disks_per_node
+
+    @property
+    def name(self) -> str:
+        """A name that says what it is: `lustre 4x 2U12 12x 4 TB raid6 10GbE`."""
+        copies = f" {self.copies} copies" if self.copies > 1 else ""
+        return (
+            f"{self.file_system} {self.nodes}x {self.node.name} {self.disks_per_node}x "
+            f"{self.disk.name} {self.array.kind}{copies} {self.network.name}"
+        )

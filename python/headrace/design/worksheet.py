@@ -1,0 +1,240 @@
+"""A storage configuration worksheet: the requirements of a design (Hindman 2011, appendix A).
+
+The fields, their defaults and sources are declared in `crates/spec/src/worksheet`; these types are
+their Python view. Quantities are in SI units: bytes, seconds, bytes a second, watts.
+`None` and an empty text are unknown answers.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Concern = Literal["capacity", "performance", "reliability"]
+Role = Literal["management", "developers", "engineers", "users"]
+Level = Literal["low", "medium", "high"]
+Distribution = Literal["simple", "striped", "either"]
+System = Literal["linux", "windows", "macos", "unix"]
+DataClass = Literal[
+    "large-multimedia",
+    "large-text",
+    "large-compressed",
+    "large-database",
+    "medium-multimedia",
+    "medium-text",
+    "medium-compressed",
+    "medium-database",
+    "small-files",
+    "many-files",
+]
+"""The ten classes of Hindman 2011, appendix B, B.1 to B.10."""
+
+
+class Customer(msgspec.Struct, frozen=True):
+    """Whom the system is designed for."""
+
+    company: str = ""
+    contact: str = ""
+    date: str = ""
+
+
+class Limitation(msgspec.Struct, frozen=True):
+    """A limitation of the existing system."""
+
+    text: str
+    concern: Concern
+    seen_by: Role | None = None
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """Something the customer wants."""
+
+    text: str
+    concern: Concern
+
+
+class Background(msgspec.Struct, frozen=True):
+    """The problem that the customer wants to solve."""
+
+    problem: str = ""
+    reason: str = ""
+    existing: str = ""
+    limitations: tuple[Limitation, ...] = ()
+    wishes: tuple[Wish, ...] = ()
+
+
+class CapacityNeed(msgspec.Struct, frozen=True):
+    """Usable capacity and its growth."""
+
+    usable: float
+    """Bytes at the start."""
+    growth: float | None = None
+    """Growth in a year, as a part: 0.3 is 30 %."""
+    years: float = 3.0
+    """Years to plan for."""
+    reserve: float = 0.2
+    """Part of the initial need that is bought in addition."""
+
+
+class ClientGroup(msgspec.Struct, frozen=True):
+    """Clients that are alike."""
+
+    name: str
+    count: int
+    growth: float | None = None
+    """Growth of their number in a year, as a part."""
+    system: System = "linux"
+    high_throughput: bool = False
+    source_rate: float | None = None
+    """Throughput of what feeds them (USB, Firewire), in bytes a second."""
+
+
+class Zone(msgspec.Struct, frozen=True):
+    """Data with equal policies: throughput, distribution, copies, backup, lifetime."""
+
+    name: str
+    throughput: Level = "medium"
+    distribution: Distribution = "either"
+    copies: int | None = None
+    """Copies over nodes that the customer demands."""
+    share: float | None = None
+    """Part of the usable capacity."""
+    backup: str = ""
+    """"none", or the policy in words: "nightly full"."""
+    lifetime: float | None = None
+    """Seconds after which data is removed."""
+    manager: str = ""
+    removal: str = ""
+    """How data is removed, and by whom."""
+
+
+class Data(msgspec.Struct, frozen=True):
+    """A kind of data."""
+
+    name: str
+    data_class: DataClass
+    zone: str
+    size: float | None = None
+    """Bytes in all."""
+    files: int | None = None
+    striping: bool | None = None
+    """Whether it benefits from striping, if the customer knows."""
+    regenerable: bool | None = None
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """Data on its way: from a zone, clients or an outside name to another."""
+
+    source: str
+    target: str
+    what: str = ""
+    """What moves, and by what means: "digital pictures, USB"."""
+    rate: float | None = None
+    """Bytes a second."""
+    removes: bool = False
+    """Whether it takes the data out of the source."""
+
+
+class Application(msgspec.Struct, frozen=True):
+    """An application, where it runs, what it accesses and how."""
+
+    name: str
+    clients: tuple[str, ...]
+    """Groups of clients."""
+    zones: tuple[str, ...]
+    profile: str | None = None
+    """File of a profile, a workload or a trace, relative to the worksheet."""
+    preset: str | None = None
+    """Preset of a workload."""
+    pattern: Literal["sequential", "random"] | None = None
+    transfer: float | None = None
+    """Bytes of a call."""
+    read_share: float | None = None
+    """Part of the bytes that is read."""
+    file_size: float | None = None
+    processes: int | None = None
+    """Processes on each client."""
+    throughput: float | None = None
+    """Bytes a second that all its processes need together."""
+    operations: float | None = None
+    """Calls a second that all its processes need together."""
+    latency: float | None = None
+    """Seconds that a call may take on average."""
+    latency_matters: bool | None = None
+
+
+class Recovery(msgspec.Struct, frozen=True):
+    """Disaster recovery."""
+
+    critical: bool | None = None
+    """Whether data is critical to business."""
+    regenerable: bool | None = None
+    backup: str = ""
+    access_critical: bool | None = None
+    downtime: float | None = None
+    """Seconds of unscheduled downtime a month that are accepted."""
+    loss_probability: float | None = None
+    """Accepted probability that data is lost within `loss_years`."""
+    loss_years: float = 5.0
+    survives_node: bool | None = None
+    """Whether data must outlive the loss of a node."""
+
+
+class Facility(msgspec.Struct, frozen=True):
+    """Where the system is housed."""
+
+    place: Literal["on-site", "co-location"] | None = None
+    racks: int | None = None
+    rack_units: int = 42
+    """Units of a rack."""
+    power: float | None = None
+    """Watts available."""
+    circuits: int | None = None
+    voltage: float = 230.0
+    circuit_amperes: float | None = None
+    """Amperes of a circuit."""
+    ups_va: float | None = None
+    """Volt-amperes of the site's UPS; 0: there is none."""
+    ups_power_factor: float = 0.9
+    generator: bool | None = None
+    cooling: float | None = None
+    """Watts of heat that can be taken away."""
+    cooling_overhead: float = 0.5
+    """Power of cooling and distribution for each watt of load: PUE - 1."""
+    floor_load: float | None = None
+    """Kilograms that a rack may weigh."""
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """Money, in the currency of the catalogue."""
+
+    initial: float | None = None
+    monthly_power: float | None = None
+    yearly_maintenance: float | None = None
+    vendor_agreement: bool | None = None
+    spare_parts: float | None = None
+    engineer_hour: float | None = None
+    """Cost of an engineer's hour."""
+    engineer_hours_month: float | None = None
+    """Hours a month that an engineer has for the system."""
+    electricity: float | None = None
+    """Price of a kilowatt-hour."""
+    rack_month: float | None = None
+    """Price of a rack a month at a co-location."""
+
+
+class Worksheet(msgspec.Struct, frozen=True):
+    """The requirements of a storage system."""
+
+    name: str
+    capacity: CapacityNeed
+    description: str = ""
+    customer: Customer = Customer()
+    background: Background = Background()
+    clients: tuple[ClientGroup, ...] = ()
+    zones: tuple[Zone, ...] = ()
+    data: tuple[Data, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    applications: tuple[Application, ...] = ()
+    recovery: Recovery = Recovery()
+    facility: Facility = Facility()
+    budget: Budget = Budget()
