@@ -222,8 +222,8 @@ fn print(value: f64, scales: &[Scale]) -> String {
         let number = value * 10f64.powi(-scale.power) / scale.factor;
         [(number, scale.name), (amount::trimmed(number), scale.name)]
     });
-    // A large unit of a small amount is hard to read.
-    let ways = ways.filter(|(number, name)| *number >= 0.1 || *name == first);
+    // Numbers far from 1 are hard to read.
+    let ways = ways.filter(|(number, _)| (0.1..1e7).contains(number));
     let best = amount::shortest(ways, |text| parse(text, scales) == Ok(value));
     best.unwrap_or_else(|| format!("{} {first}", amount::digits(value)))
 }
