@@ -174,14 +174,22 @@ def _unsure(
             more = [*votes, *_votes_of(rule, site, len(sites) > 1)]
             other = _recommended(aspect, _scores(aspect, more))
             if set(other) != set(values) if aspect.several else other[:1] != values[:1]:
-                result = ", ".join(other if aspect.several else other[:1]) or "none"
+                result = _change(aspect, values, other)
                 names = changes[" and ".join(fields)][result]
                 if rule.id not in names:
                     names.append(rule.id)
     for fields_text, results in changes.items():
         for result, names in results.items():
             verb = "are" if " and " in fields_text else "is"
-            yield (
-                f"{fields_text} {verb} unknown: {aspect.title} could become {result}"
-                f" ({', '.join(names)})"
-            )
+            yield f"{fields_text} {verb} unknown: {aspect.title} {result} ({', '.join(names)})"
+
+
+def _change(aspect: Aspect, values: tuple[str, ...], other: tuple[str, ...]) -> str:
+    """Return how a choice could change, in words."""
+    if not aspect.several:
+        return f"could become {other[0]}" if other else "could have no value"
+    more = [it for it in other if it not in values]
+    less = [it for it in values if it not in other]
+    gain = f"could also have {', '.join(more)}" if more else ""
+    loss = f"could lose {', '.join(less)}" if less else ""
+    return " and ".join(filter(None, (gain, loss)))
