@@ -44,6 +44,23 @@ def recommendation(
     return Group(*parts)
 
 
+def _summary(choices: Sequence[Choice], aspects: dict[str, Aspect]) -> FittedTable:
+    """Return a table with the best value of each aspect, with a column for each zone."""
+    zones = list(dict.fromkeys(it.zone for it in choices))
+    columns = ["aspect", *(f"zone {it}" if it else "system" for it in zones)]
+    table = FittedTable("Recommended", len(columns), columns)
+    found = {(it.aspect, it.zone): it for it in choices}
+    for name, aspect in aspects.items():
+        cells = []
+        for zone in zones:
+            choice = found.get((name, zone))
+            values = choice.values if choice is not None else ()
+            cells.append(", ".join(values if aspect.several else values[:1]))
+        if any(cells):
+            table.add_row(aspect.title, *cells)
+    return table
+
+
 def _recommended(title: str, choices: Iterable[Choice], aspects: dict[str, Aspect]) -> FittedTable:
     table = FittedTable(title, 3, ("aspect", "recommended", "why"))
     for it in choices:
