@@ -15,7 +15,7 @@ use crate::document::Document;
 use crate::tree::{Node, Table};
 use crate::values::{Date, Name, Part};
 
-pub use disk::{DiskClass, DiskModel};
+pub use disk::{DiskClass, DiskModel, FormFactor};
 pub use network::NetworkModel;
 pub use node::{NodeModel, ShelfModel};
 
