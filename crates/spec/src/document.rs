@@ -35,7 +35,7 @@ pub(crate) trait Document: Codec<Value = Self> + serde::Serialize + Sized {
 pub enum DocumentKind {
     /// Requirements of a storage system.
     Worksheet,
-    /// What can be bought.
+    /// Parts of storage systems and their prices.
     Catalogue,
 }
 

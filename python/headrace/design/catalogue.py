@@ -116,7 +116,7 @@ class NetworkModel(msgspec.Struct, frozen=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """What can be bought, at the prices of a day."""
+    """Disks, nodes, shelves and networks, at the prices of a day."""
 
     name: str
     date: str

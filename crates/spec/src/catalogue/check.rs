@@ -55,7 +55,7 @@ fn every_disk_fits(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Error> {
                 .any(|all| all.is_empty() || all.contains(&form))
         {
             let at = at.field("disk");
-            let message = "no node and no shelf takes it: add it to form_factors of one";
+            let message = "no slot takes it: add it to form_factors of a node or a shelf";
             return Err(at.field(&number.to_string()).error("form_factor", message));
         }
     }

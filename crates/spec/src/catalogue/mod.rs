@@ -20,7 +20,7 @@ pub use network::NetworkModel;
 pub use node::{NodeModel, ShelfModel};
 
 section! {
-    /// What can be bought, at the prices of a day.
+    /// Disks, nodes, shelves and networks, at the prices of a day.
     pub struct Catalogue {
         /// Name of the catalogue in reports.
         name: String as Name = supplied("the file's name without its ending") aka ["title"],

@@ -33,7 +33,7 @@ def check(
         typer.Option(
             "--catalogue",
             metavar="FILE",
-            help="What can be bought: a catalogue in TOML; by default the shipped example.",
+            help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
         ),
     ] = None,
     sets: Sets = None,
