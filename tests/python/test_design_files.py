@@ -14,7 +14,7 @@ import pytest
 
 from headrace import _core
 from headrace._core import ScenarioError
-from headrace.design.catalogue import Catalogue
+from headrace.design.catalogue import Catalogue, DiskModel, NodeModel, ShelfModel
 from headrace.design.catalogue_file import (
     load_catalogue,
     read_catalogue,
@@ -140,7 +140,12 @@ def test_paths_of_types_are_paths_of_files(path: str, expected: str) -> None:
 @pytest.mark.parametrize("name", shipped_catalogues())
 def test_shipped_catalogues_are_priced_and_sourced(name: str) -> None:
     catalogue = load_catalogue(name).catalogue
-    for it in (*catalogue.disks, *catalogue.nodes, *catalogue.shelves):
+    entries: list[DiskModel | NodeModel | ShelfModel] = [
+        *catalogue.disks,
+        *catalogue.nodes,
+        *catalogue.shelves,
+    ]
+    for it in entries:
         assert it.price is not None and it.price > 0
         assert "declared" in it.source
     for network in catalogue.networks:
