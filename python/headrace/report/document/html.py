@@ -4,8 +4,7 @@ import re
 from html import escape as escape_html
 from importlib.resources import files
 
-from headrace.report.plain_text import plain
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Code,
@@ -16,6 +15,7 @@ from headrace.report.profile_report.content import (
     Section,
     Table,
 )
+from headrace.report.plain_text import plain
 
 PAPER_COLOURS = {
     "#ffffff": "paper",

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from headrace.report.document.content import Report
 from headrace.report.plain_text import plain
-from headrace.report.profile_report.content import Report
 
 LONG_WORD = re.compile(r"[^\s]{24,}")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
