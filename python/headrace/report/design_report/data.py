@@ -33,7 +33,12 @@ class DesignData:
     def __post_init__(self) -> None:
         for number, it in enumerate(self.alternatives):
             if it is not self.shown:
-                self.notes.add_figures(self.group(number), figures_of(it), at_end=True)
+                self.notes.add_figures(
+                    self.group(number),
+                    figures_of(it),
+                    prefix=f"Design {label(number)}, ",
+                    at_end=True,
+                )
         if self.shown is not None:
             self.notes.add_figures(SHOWN, [*figures_of(self.shown), *self.counts.values()])
 

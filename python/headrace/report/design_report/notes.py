@@ -22,19 +22,24 @@ class Notes:
         """All footnotes."""
         return list(self._notes.values())
 
-    def add_figures(self, group: str, figures: Iterable[Figure], *, at_end: bool = False) -> None:
+    def add_figures(
+        self, group: str, figures: Iterable[Figure], *, prefix: str = "", at_end: bool = False
+    ) -> None:
         """Add a footnote for each figure.
 
         Args:
             group: Name of what the figures describe, such as "chosen".
             figures: The figures; keys that occur twice get the first figure's footnote.
+            prefix: Text before the title of each footnote.
             at_end: Whether a PDF has the footnotes at its end.
         """
         all_figures = list(figures)
         keys = {it.title: _key(group, it) for it in reversed(all_figures)}
         for it in all_figures:
             key = _key(group, it)
-            self._notes.setdefault(key, Footnote(key, foreign(it.title), _text(it, keys), at_end))
+            self._notes.setdefault(
+                key, Footnote(key, prefix + foreign(it.title), _text(it, keys), at_end)
+            )
 
     def add(self, key: str, title: str, text: str, *, at_end: bool = False) -> Reference:
         """Add a footnote with a text, and return a reference to it."""

@@ -4,7 +4,7 @@ from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.figure import Figure, Input
 from headrace.report.document.content import foreign
 
-SOURCE = "simulation of the design by `headrace run`"
+SOURCE = "simulation of the design, as by headrace run"
 NORMAL_95 = 1.96
 """Half width of a 95 % interval in standard errors, of a normal distribution."""
 

@@ -9,7 +9,7 @@ from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Text, foreign
 from headrace.report.figure_tables import number, quantity
-from headrace.report.units import figure, size
+from headrace.report.units import size
 
 Status = Literal["met", "missed", "not stated", "not evaluated"]
 MONTHS = 12
@@ -258,4 +258,4 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
 def percent(margin: float) -> str:
     """Return a margin as text with its sign."""
     sign = "+" if margin >= 0 else "\N{MINUS SIGN}"
-    return f"{sign}{figure(abs(100 * margin))} %"
+    return f"{sign}{abs(100 * margin):,.0f} %"

@@ -75,6 +75,9 @@ def _front(data: DesignData) -> list[Block]:
     more = len(data.alternatives) - len(shown)
     if more > 0:
         note += f" {more} more are in the saved solution."
+    applications = [foreign(it.application, 60) for it in shown[0].performance]
+    if applications:
+        note += f" Throughput: {', '.join(applications)}."
     columns = ["", "Design", *(name for name, _ in COLUMNS), "Throughput"]
     return [Table("Designs compared", columns, "lw" + "r" * len(COLUMNS) + "r", rows, note=note)]
 

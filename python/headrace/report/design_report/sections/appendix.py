@@ -37,7 +37,7 @@ def section(data: DesignData) -> Section:
         scenarios = dict.fromkeys(it.scenario for it in data.shown.performance if it.scenario)
         for text in scenarios:
             blocks += [
-                Paragraph("Scenario of the design, for `headrace run`", "heading"),
+                Paragraph("Scenario of the design, for headrace run", "heading"),
                 Code(foreign_lines(text), "toml"),
             ]
     if solution.worksheet_text:

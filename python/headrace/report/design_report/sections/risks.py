@@ -41,7 +41,7 @@ def _margins(data: DesignData) -> list[Block]:
     ]
     if not rows:
         return []
-    note = f"A margin below {percent(SMALL)} is listed."
+    note = f"Margins below {100 * SMALL:.0f} % are listed."
     columns = ["Requirement", "Field of the worksheet", "Wanted", "Design", "Margin"]
     return [Table("Requirements with a small margin", columns, "wlrrr", rows, note=note)]
 

@@ -38,9 +38,9 @@ def _nothing(data: DesignData) -> list[Block]:
         Paragraph("The catalogue has no design for this worksheet.", "lead"),
         Paragraph(
             [
-                f"The search enumerated {data.solution.enumerated:,}",
+                f"The search enumerated {data.solution.enumerated:,} designs",
                 enumerated,
-                " designs. The alternatives name the requirements that discarded them.",
+                ". The alternatives name the requirements that discarded them.",
             ]
         ),
     ]
@@ -66,9 +66,9 @@ def _lead(data: DesignData) -> Text:
     for line in data.lines:
         if line.name in ("network adapters", "switch ports"):
             continue
-        parts.append(
-            [*data.count(line.count.key), f" {_noun(line.name, line.count.value, line.entry)}"]
-        )
+        noun = _noun(line.name, line.count.value, line.entry)
+        number = quantity(line.count.value, "1")
+        parts.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
     for at, part in enumerate(parts):
         text += [" and " if at == len(parts) - 1 else ", "] if at else []
         text += part
@@ -97,24 +97,27 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
     rows: list[tuple[str, Text]] = [
         ("Usable capacity", data.value("usable-capacity")),
         ("Purchase", data.value("purchase")),
-        ("Total cost", [*_list(data.value("total-cost")), f" in {years}", planned, " years"]),
+        ("Total cost", [*_list(data.value("total-cost")), f" in {years} years", planned]),
         ("Cost of capacity", data.value("cost-per-tb")),
     ]
     for it in data.shown.performance:
-        figures = performance_figures(it)
-        rows.append(
-            (
-                f"Throughput, {foreign(it.application, 60)}",
-                data.notes.value(SHOWN, figures["throughput"]),
+        given = performance_figures(it)["throughput"]
+        value = data.notes.value(SHOWN, given)
+        if it.wanted_throughput is not None:
+            wanted = data.notes.add(
+                f"answer/{it.application}.throughput",
+                f"wanted throughput of {foreign(it.application, 60)}",
+                "Answer of the worksheet: throughput of the application.",
             )
-        )
+            value += [f", wanted {quantity(it.wanted_throughput, 'B/s')}", wanted]
+        rows.append((f"Throughput, {foreign(it.application, 60)}", value))
     if not data.shown.performance:
         rows.append(("Throughput", f"{UNKNOWN} no application was simulated"))
     loss = quantity(data.worksheet.recovery.loss_years, "1")
     rows += [
         (
             "Probability of data loss",
-            [*_list(data.value("loss-probability")), f" in {loss}", loss_years, " years"],
+            [*_list(data.value("loss-probability")), f" in {loss} years", loss_years],
         ),
         ("Downtime", [*_list(data.value("downtime")), " a month"]),
         ("Power", data.value("power")),
@@ -140,25 +143,24 @@ def _state(data: DesignData, checked: list[Requirement]) -> Text:
         " not state is not counted.",
     )
     text: list[str | Reference] = [
-        f"{counts['met']} of {sum(counts.values())}",
+        f"{counts['met']} of {sum(counts.values())} stated requirements are met",
         note,
-        " stated requirements are met",
     ]
     if counts["missed"]:
-        text += [f", {counts['missed']}", note, " missed"]
+        text += [f", {counts['missed']} missed", note]
     if counts["not evaluated"]:
-        text += [f", {counts['not evaluated']}", note, " not evaluated"]
+        text += [f", {counts['not evaluated']} not evaluated", note]
     text.append(".")
     unsure = len(data.solution.unsure)
     if unsure:
         text += [
-            f" {unsure}",
+            f" {unsure} answers are unknown" if unsure > 1 else " 1 answer is unknown",
             data.notes.add(
                 "unsure",
                 "Unknown answers",
                 "Answers that the worksheet leaves open; the risks list them.",
             ),
-            " answers are unknown." if unsure > 1 else " answer is unknown.",
+            ".",
         ]
     return text
 
