@@ -30,7 +30,7 @@ TIMES = ((8760 * HOUR, "years"), (24 * HOUR, "d"), (HOUR, "h"), (60.0, "min"))
 SHORTEST = 2.0
 LEAST, MOST = 0.01, 1e9
 """Numbers outside this range are shown with an exponent."""
-NAMES: dict[str, str] = {"t (cooling)": "tons of cooling", "money": ""}
+NAMES: dict[str, str] = {"t (cooling)": "tons"}
 """Units that read differently in tables."""
 
 
@@ -96,10 +96,10 @@ def quantity(value: float, unit: Unit, currency: str = "") -> str:
         return time(value)
     if unit == "1/s":
         return f"{number(value)}/s"
-    name = NAMES.get(unit, unit)
     if unit.startswith("money"):
-        name = (currency + unit.removeprefix("money")).strip()
-    return f"{number(value)} {name}".strip()
+        named = f" {currency}" if currency else ""
+        return number(value) + named + unit.removeprefix("money")
+    return f"{number(value)} {NAMES.get(unit, unit)}"
 
 
 def number(value: float) -> str:
