@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 from headrace.design.quantities import HOUR, parse_time
 from headrace.design.reliability.question import (
@@ -147,7 +148,7 @@ def _table(text: str) -> HazardTable:
             raise ValueError(LIFETIMES)
         ages.append(_time(age, LIFETIMES, zero=True))
         hazards.append(_number(rate, LIFETIMES) / (8760 * HOUR))
-    rising = all(before < after for before, after in zip(ages, ages[1:], strict=False))
+    rising = all(before < after for before, after in pairwise(ages))
     if ages[0] != 0 or not rising:
         raise ValueError(f"{LIFETIMES}: its ages must rise, and begin with 0y")
     if min(hazards) < 0 or hazards[-1] == 0:
