@@ -2,13 +2,14 @@
 
 import typer
 
-from headrace.cli.design import lifetimes, smart
+from headrace.cli.design import lifetimes, reliability, smart
 
 app = typer.Typer(
     help="Design a storage system: reliability, spares, and the risk of the disks one has.",
     no_args_is_help=True,
 )
 
+app.command("reliability")(reliability.reliability)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 
