@@ -2,13 +2,13 @@
 
 import typer
 
-from headrace.cli.design import lifetimes, reliability, smart
+from headrace.cli.design import flow, lifetimes, recommend, reliability, report, smart
 
-app = typer.Typer(
-    help="Design a storage system: reliability, spares, and the risk of the disks one has.",
-    no_args_is_help=True,
-)
+app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
 
+app.command("recommend")(recommend.recommend)
+app.command("flow")(flow.flow)
+app.command("report")(report.report)
 app.command("reliability")(reliability.reliability)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)

@@ -65,7 +65,8 @@ def _lead(data: DesignData) -> Text:
     start = "Buy " if data.is_feasible else "No design meets all requirements. The nearest has "
     text: list[str | Reference] = [start]
     parts: list[list[str | Reference]] = []
-    for line in data.lines:
+    # Servers first, as the sentence names the system.
+    for line in sorted(data.lines, key=lambda it: it.part.kind != "node"):
         if line.part.kind in PORTS:
             continue
         noun = _noun(line.part)
