@@ -39,13 +39,15 @@ def rows(grounds: Iterable[Ground], *, with_value: bool) -> list[list[Text]]:
     order = {it.choice.aspect: at for at, it in reversed(list(enumerate(all_grounds)))}
     found: list[list[Text]] = []
     last: list[Text] = []
-    for key in sorted(zones, key=lambda it: order[it[0]]):
+    # Rows of one aspect, then of one value, stand together.
+    values = {it[:2]: at for at, it in reversed(list(enumerate(zones)))}
+    for key in sorted(zones, key=lambda it: (order[it[0]], values[it[:2]])):
         name, value, text, source = key
         head: list[Text] = [aspect(name), *([foreign(value, 120)] if with_value else [])]
         # What the row above says already is left out.
         shown = _without_repetition(head, last)
         last = head
-        where = foreign(", ".join(zones[key]), 120)
+        where = foreign(", ".join(sorted(zones[key], key=lambda it: (it == WHOLE, it))), 120)
         found.append([*shown, where, f"{foreign(text)} ({foreign(source, 160)})"])
     return found
 

@@ -62,6 +62,8 @@ class Code(msgspec.Struct, frozen=True, tag="code"):
 
     text: str
     language: str = ""
+    columns: int = 1
+    """Columns of a page; a screen has one."""
 
 
 class Picture(msgspec.Struct, frozen=True, tag="picture"):
