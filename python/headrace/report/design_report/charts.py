@@ -35,7 +35,7 @@ class Chart(NamedTuple):
     figure: Drawing
 
 
-def charts(data: DesignData) -> Iterator[Chart]:
+def draw(data: DesignData) -> Iterator[Chart]:
     """Yield the drawings that the data allows."""
     yield from front(data)
     yield from racks(data)
