@@ -250,7 +250,8 @@ def test_no_advice_is_said() -> None:
         phase["advice"] = []
     found = summary.section(data(phases=profile["phases"]), [])
     assert any(
-        isinstance(it, Paragraph) and it.text.startswith("No change has") for it in found.blocks
+        isinstance(it, Paragraph) and str(it.text).startswith("No change has")
+        for it in found.blocks
     )
 
 
