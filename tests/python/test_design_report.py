@@ -166,43 +166,13 @@ def _without_names(text: str) -> str:
     return text
 
 
-FREE = frozenset(
-    [
-        "name",
-        "text",
-        "company",
-        "contact",
-        "what",
-        "backup",
-        "manager",
-        "removal",
-        "source",
-        "problem",
-        "existing",
-        "reason",
-        "message",
-        "application",
-        "formula",
-        "title",
-        "note",
-        "limiting_resource",
-        "scenario",
-        "worksheet_text",
-        "target",
-        "rule",
-        "description",
-        "wanted",
-        "got",
-        "values",
-        "unsure",
-        "notes",
-        "zone",
-        "zones",
-        "clients",
-        "date",
-        "currency",
-    ]
-)
+FREE = {
+    *("name", "text", "company", "contact", "what", "backup", "manager", "removal"),
+    *("source", "problem", "existing", "reason", "message", "application", "formula"),
+    *("title", "note", "limiting_resource", "scenario", "worksheet_text", "target"),
+    *("rule", "description", "wanted", "got", "values", "unsure", "notes", "zone"),
+    *("zones", "clients", "date", "currency"),
+}
 """Fields with free text."""
 
 

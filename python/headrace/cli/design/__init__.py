@@ -2,10 +2,25 @@
 
 import typer
 
-from headrace.cli.design import flow, lifetimes, recommend, reliability, report, smart
+from headrace.cli.design import (
+    catalogue,
+    check,
+    flow,
+    init,
+    lifetimes,
+    recommend,
+    reliability,
+    report,
+    schema,
+    smart,
+)
 
 app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
 
+app.command("init")(init.init)
+app.command("check")(check.check)
+app.command("catalogue")(catalogue.catalogue)
+app.command("schema")(schema.schema)
 app.command("recommend")(recommend.recommend)
 app.command("flow")(flow.flow)
 app.command("report")(report.report)
