@@ -339,16 +339,18 @@ def test_alternatives_have_distinct_names() -> None:
 
 
 def test_a_reason_of_several_zones_has_one_row() -> None:
-    def choice(zone: str, text: str) -> Choice:
-        return Choice(zone, "network", ("fast",), (Reason("rule", text, "2.4"),))
+    def choice(zone: str, text: str, value: str = "fast", weight: float = 2.0) -> Choice:
+        reason = Reason("rule", text, "2.4", value=value, weight=weight)
+        return Choice(zone, "network", ("fast",), (reason,))
 
     choices = [choice("", "zone A: it is busy."), choice("A", "it is busy."), choice("", "always.")]
-    choices += [choice("B", "it is busy."), Choice("", "copies", ("2",), ())]
-    grounds = [reasons.Ground(it, "", reason) for it in choices for reason in it.reasons]
-    found = reasons.rows(grounds, with_value=False)
-    assert found == [
-        ["Network", "A, B", "it is busy. (2.4)"],
-        ["", "whole system", "always. (2.4)"],
+    choices += [choice("B", "it is busy.", "low-latency"), Choice("", "copies", ("2",), ())]
+    choices += [choice("", "too slow.", "gigabit", -3.0)]
+    grounds = [reasons.Ground(it, why.value, why) for it in choices for why in it.reasons]
+    assert reasons.rows(grounds, mark_against=True) == [
+        ["Network", "fast, low-latency", "A, B", "it is busy. (2.4)"],
+        ["", "fast", "whole system", "always. (2.4)"],
+        ["", "not gigabit", "whole system", "too slow. (2.4)"],
     ]
 
 

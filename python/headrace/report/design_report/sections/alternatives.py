@@ -2,6 +2,7 @@
 
 from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure
+from headrace.report.design_report import reasons
 from headrace.report.design_report.data import (
     UNKNOWN,
     DesignData,
@@ -9,7 +10,6 @@ from headrace.report.design_report.data import (
     label,
 )
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.design_report.reasons import Ground, rows
 from headrace.report.document.content import (
     Block,
     Paragraph,
@@ -128,10 +128,10 @@ def _discarded(data: DesignData) -> list[Block]:
 
 def _rejected(data: DesignData) -> list[Block]:
     grounds = (
-        Ground(choice, value, reason)
+        reasons.Ground(choice, value, reason)
         for choice in data.choices()
         for value, reason in choice.rejected
     )
-    found = rows(grounds, with_value=True)
-    columns = ["Aspect", "Rejected", "Zones", "Why"]
+    found = reasons.rows(grounds, mark_against=False)
+    columns = list(reasons.COLUMNS)
     return [Table("Choices that were rejected", columns, "lllw", found)] if found else []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from headrace.design.evaluation import Choice
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
-from headrace.report.design_report.reasons import Ground, rows
+from headrace.report.design_report.reasons import COLUMNS, Ground, rows
 from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
 from headrace.report.document.content import (
     Block,
@@ -101,6 +101,7 @@ MOST_ZONES = 5
 def reasons_table(title: str, choices: Sequence[Choice]) -> list[Block]:
     """Return each reason once, with the zones that it holds for."""
     found = rows(
-        (Ground(it, "", reason) for it in choices for reason in it.reasons), with_value=False
+        (Ground(it, reason.value, reason) for it in choices for reason in it.reasons),
+        mark_against=True,
     )
-    return [Table(title, ["Aspect", "Zones", "Why"], "llw", found)] if found else []
+    return [Table(title, list(COLUMNS), "lllw", found)] if found else []
