@@ -134,4 +134,4 @@ def _rejected(data: DesignData) -> list[Block]:
     )
     found = reasons.rows(grounds, mark_against=False)
     columns = list(reasons.COLUMNS)
-    return [Table("Choices that were rejected", columns, "lllw", found)] if found else []
+    return [Table("Choices that were rejected", columns, "lwlW", found)] if found else []

@@ -104,4 +104,4 @@ def reasons_table(title: str, choices: Sequence[Choice]) -> list[Block]:
         (Ground(it, reason.value, reason) for it in choices for reason in it.reasons),
         mark_against=True,
     )
-    return [Table(title, list(COLUMNS), "lllw", found)] if found else []
+    return [Table(title, list(COLUMNS), "lwlW", found)] if found else []
