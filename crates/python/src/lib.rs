@@ -2,6 +2,7 @@
 //! Rust crates. Its types are in `python/headrace/_core.pyi`.
 
 mod columns;
+mod document;
 mod errors;
 mod guard;
 mod jobs;
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::register(module)?;
     scenario::register(module)?;
+    document::register(module)?;
     run::register(module)?;
     jobs::register(module)?;
     measure::register(module)?;

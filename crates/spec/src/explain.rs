@@ -34,10 +34,8 @@ pub struct Row {
 /// Explains a loaded scenario.
 #[must_use]
 pub fn explain(loaded: &Loaded) -> Explanation {
-    let mut rows = Vec::new();
-    if let Some(Raw::Table(table)) = Scenario::print(&loaded.scenario) {
-        section(&table, &DECLARED, "", &loaded.tree, &mut rows);
-    }
+    let printed = Scenario::print(&loaded.scenario);
+    let rows = rows(printed.as_ref(), &DECLARED, &loaded.tree);
     let note = |path: &str, field: &Field| {
         let (origin, source) = match origins_of_keys(path, field, &loaded.tree) {
             Some(origins) => (origins, String::new()),
@@ -49,7 +47,7 @@ pub fn explain(loaded: &Loaded) -> Explanation {
             format!("{origin}: {source}")
         };
         let without = match field.presence {
-            Presence::Optional { without } => without,
+            Presence::Optional { without, .. } => without,
             _ => "",
         };
         let above = vec![field.doc.clone()];
@@ -59,8 +57,17 @@ pub fn explain(loaded: &Loaded) -> Explanation {
             instead: Some(format!("not given: {without}")),
         }
     };
-    let text = write::document(&loaded.scenario, &note);
+    let text = write::document(printed.as_ref(), &DECLARED, &note);
     Explanation { rows, text }
+}
+
+/// Explains each field of a printed document, which was read from a tree.
+pub(crate) fn rows(printed: Option<&Raw>, declared: &Section, tree: &Node) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Some(Raw::Table(table)) = printed {
+        section(table, declared, "", tree, &mut rows);
+    }
+    rows
 }
 
 impl Explanation {
@@ -151,7 +158,7 @@ fn origin_of(path: &str, field: &Field, tree: &Node) -> (String, String) {
         Some(Origin::Default) | None => {
             let (origin, source) = match field.presence {
                 Presence::Default { source, .. } => ("default", source.to_owned()),
-                Presence::Optional { without } => ("not given", without.to_owned()),
+                Presence::Optional { without, .. } => ("not given", without.to_owned()),
                 Presence::Same { field } => ("default", format!("the value of {field}")),
                 Presence::Supplied { from } => ("default", from.to_owned()),
                 Presence::Over { path } => ("not given", format!("as {}", heading(path))),

@@ -2,7 +2,8 @@
 //! are, in TOML.
 //!
 //! This crate is the only place where a field of the scenario is declared (in
-//! `sections/`, one file each). From that declaration come the structs, the
+//! `sections/`, one file each), and so of worksheets (`worksheet/`) and catalogues
+//! (`catalogue/`) of storage designs. From that declaration come the structs, the
 //! error messages, [`explain()`], the JSON [`schema()`] and the [`reference()`] pages.
 //!
 //! ```
@@ -27,9 +28,12 @@
 //! # Ok::<(), headrace_spec::Error>(())
 //! ```
 
+pub mod catalogue;
 mod declare;
+mod document;
 mod error;
 mod explain;
+mod form;
 mod limits;
 mod links;
 mod load;
@@ -49,8 +53,10 @@ mod tree;
 mod values;
 mod warnings;
 mod workloads;
+pub mod worksheet;
 mod write;
 
+pub use document::{DocumentKind, LoadedDocument, read_catalogue, read_worksheet};
 pub use error::Error;
 pub use explain::{Explanation, Row, explain};
 pub use limits::{LARGEST_PACKET, MOST_GROUPS, MOST_HOSTS, MOST_JOBS};
@@ -62,6 +68,9 @@ pub use quantities::{Quantified, Quantity, quantities};
 pub use reference::{Page, reference};
 pub use schema::schema;
 pub use sections::*;
-pub use values::{Bytes, Limit, PerGroup, Rate, Seconds, Weighted};
+pub use values::{
+    Amperes, Bytes, Kilograms, Limit, PerGroup, Rate, Seconds, Span, VoltAmperes, Volts, Watts,
+    Weighted,
+};
 pub use warnings::{Caution, cautions};
 pub use workloads::workloads;

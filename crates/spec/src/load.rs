@@ -13,6 +13,11 @@ use crate::{limits, merge, models, presets, set, structure, system_file, workloa
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
 
+impl Scenario {
+    /// Name of such a document in messages.
+    const NOUN: &'static str = "scenario";
+}
+
 /// A scenario and where each of its values came from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -78,24 +83,12 @@ fn loaded(
     sets: &[String],
     default: impl FnOnce(&Node) -> &'static str,
 ) -> Result<Loaded, Error> {
-    let name: Arc<str> = file.display().to_string().into();
-    let mut user = syntax::read(text, &Layer::File(name.clone()))?;
-    // What is wrong with the scenario as a whole is wrong in no line of it.
-    user.origin = Origin::Whole { file: name };
-    merge::kinds_by_name(&mut user, &DECLARED);
-    for text in sets {
-        set::apply(&mut user, &DECLARED, text)?;
-    }
+    let mut user = user_layer(text, file, sets, &DECLARED)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let default = default(&user);
     let mut tree = system_file::below(&mut user, default, folder)?;
     merge::over(&mut tree, user, &DECLARED);
-    supply(&mut tree, "name", || {
-        file.file_stem().map_or_else(
-            || "scenario".into(),
-            |stem| stem.to_string_lossy().into_owned(),
-        )
-    });
+    supply_name(&mut tree, file, Scenario::NOUN);
 
     workloads::fill(&mut tree)?;
     merge::complete(&mut tree, &DECLARED);
@@ -119,26 +112,51 @@ fn loaded(
 /// # Errors
 /// The file cannot be read, or what [`load`] finds.
 pub fn load_file(file: &Path, sets: &[String]) -> Result<Loaded, Error> {
+    load(&read_file(file, Scenario::NOUN)?, file, sets)
+}
+
+/// Reads the text of a document's file.
+pub(crate) fn read_file(file: &Path, noun: &str) -> Result<String, Error> {
     let whole = Origin::Whole {
         file: file.display().to_string().into(),
     };
     let bytes = std::fs::read(file)
-        .map_err(|error| Error::at(&whole, format!("cannot read the scenario: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+        .map_err(|error| Error::at(&whole, format!("cannot read the {noun}: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Error::at(
             &whole,
             format!("expected TOML text in UTF-8, but byte {at} is not"),
         )
-    })?;
-    load(&text, file, sets)
+    })
 }
 
-fn supply(tree: &mut Node, key: &str, value: impl FnOnce() -> String) {
+/// Reads what the user gives: the text of a file, with `--set` values over it.
+pub(crate) fn user_layer(
+    text: &str,
+    file: &Path,
+    sets: &[String],
+    declared: &Section,
+) -> Result<Node, Error> {
+    let name: Arc<str> = file.display().to_string().into();
+    let mut user = syntax::read(text, &Layer::File(name.clone()))?;
+    // What is wrong with the document as a whole is wrong in no line of it.
+    user.origin = Origin::Whole { file: name };
+    merge::kinds_by_name(&mut user, declared);
+    for text in sets {
+        set::apply(&mut user, declared, text)?;
+    }
+    Ok(user)
+}
+
+/// Names a document after its file if it has no name.
+pub(crate) fn supply_name(tree: &mut Node, file: &Path, noun: &str) {
     if let Raw::Table(table) = &mut tree.raw
-        && table.get(key).is_none()
+        && table.get("name").is_none()
     {
-        table.push(key, Node::plain(Raw::Text(value())));
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy());
+        let name = stem.map_or_else(|| noun.to_owned(), |stem| stem.into_owned());
+        table.push("name", Node::plain(Raw::Text(name)));
     }
 }
 
@@ -225,8 +243,8 @@ pub(crate) fn resolve_files(
     Ok(())
 }
 
-/// Places an absent field in the scenario's file.
-fn in_file(mut error: Error, tree: &Node) -> Error {
+/// Places an absent field in the document's file.
+pub(crate) fn in_file(mut error: Error, tree: &Node) -> Error {
     if error.file.is_empty() {
         error.file = Error::at(&tree.origin, "").file;
     }

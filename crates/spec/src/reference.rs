@@ -39,6 +39,21 @@ pub fn reference() -> Vec<Page> {
     pages
 }
 
+/// The reference of a document without presets, on one page.
+pub(crate) fn of_document(declared: &Section, noun: &str) -> Page {
+    let types = Types::on_one_page(declared, noun);
+    let mut text = format!("# The {noun} file\n");
+    paragraph(&declared.doc, &mut text);
+    text.push_str("\n## Top level\n");
+    types.body(declared, "", noun, 2, &mut text);
+    for field in sections_of(declared) {
+        if let Shape::Section(inner) | Shape::Tables(inner) = &field.shape {
+            types.section(inner.name, 2, &mut text);
+        }
+    }
+    page(noun, text)
+}
+
 const GENERATED: &str = "<!-- Generated from the declarations in crates/spec by UPDATE=1 cargo test -p headrace-spec --test reference -->";
 
 const INTRODUCTION: &str = concat!(
@@ -183,6 +198,17 @@ impl<'a> Types<'a> {
         types
     }
 
+    /// The same, all on one page.
+    fn on_one_page(root: &'a Section, page: &str) -> Types<'a> {
+        let mut types = Types::new(root);
+        // Links to the beginning of a page lead to a heading then.
+        types.pages.clear();
+        for of_type in types.all.values_mut() {
+            page.clone_into(&mut of_type.page);
+        }
+        types
+    }
+
     /// A type with its heading, and the types that are documented below it.
     fn section(&self, name: &str, level: usize, text: &mut String) {
         let Some(this) = self.all.get(name) else {
@@ -274,7 +300,7 @@ impl<'a> Types<'a> {
                 false => format!("{}.md", this.page),
             };
             let without = match &field.presence {
-                Presence::Optional { without } => format!(" Without it: {without}."),
+                Presence::Optional { without, .. } => format!(" Without it: {without}."),
                 Presence::Over { path } => {
                     format!(" What it does not give is as in `[{path}]`.")
                 }
@@ -390,7 +416,9 @@ fn table(fields: &[&Field], page: &mut String) {
         let (default, why) = match &field.presence {
             Presence::Required { .. } => ("required".to_owned(), String::new()),
             Presence::Default { value, source } => (format!("`{value}`"), (*source).to_owned()),
-            Presence::Optional { without } => ("none".to_owned(), format!("without it: {without}")),
+            Presence::Optional { without, .. } => {
+                ("none".to_owned(), format!("without it: {without}"))
+            }
             Presence::Same { field } => (format!("`{field}`"), String::new()),
             Presence::Supplied { from } => ((*from).to_owned(), String::new()),
             Presence::Section | Presence::Kinds | Presence::Over { .. } => continue,

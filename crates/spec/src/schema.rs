@@ -18,13 +18,21 @@ pub fn schema() -> Value {
         .filter_map(presets::read)
         .filter_map(Result::ok)
         .collect();
-    let mut schema = section(&DECLARED, "", &presets);
+    titled(section(&DECLARED, "", &presets), "Headrace scenario")
+}
+
+/// The JSON Schema of a document without presets.
+pub(crate) fn of_document(declared: &Section, title: &str) -> Value {
+    titled(section(declared, "", &[]), title)
+}
+
+fn titled(mut schema: Value, title: &str) -> Value {
     if let Some(schema) = schema.as_object_mut() {
         schema.insert(
             "$schema".to_owned(),
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
-        schema.insert("title".to_owned(), json!("Headrace scenario"));
+        schema.insert("title".to_owned(), json!(title));
     }
     schema
 }
@@ -139,8 +147,11 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
             schema["default"] = to_json(value);
             description = format!("{description} Default: {value} ({source}).");
         }
-        Presence::Optional { without } => {
+        Presence::Optional { without, example } => {
             description = format!("{description} Without it: {without}.");
+            if let Some(example) = example {
+                schema["examples"] = json!([to_json(example)]);
+            }
         }
         Presence::Same { field } => {
             description = format!("{description} Default: the value of {field}.");

@@ -1,4 +1,4 @@
-//! A scenario as TOML text.
+//! A document as TOML text.
 
 use crate::declare::{Codec, Field, Section, Shape, heading};
 use crate::error::one_line;
@@ -11,7 +11,8 @@ impl Scenario {
     /// equal scenario, wherever it is put: results embed it to be run again.
     #[must_use]
     pub fn to_canonical_toml(&self) -> String {
-        document(self, &|_, _| Note::default())
+        let printed = Scenario::print(self);
+        document(printed.as_ref(), &DECLARED, &|_, _| Note::default())
     }
 }
 
@@ -26,11 +27,15 @@ pub(crate) struct Note {
     pub instead: Option<String>,
 }
 
-/// The scenario with notes on its fields, by path.
-pub(crate) fn document(scenario: &Scenario, note: &dyn Fn(&str, &Field) -> Note) -> String {
+/// A printed document with notes on its fields, by path.
+pub(crate) fn document(
+    printed: Option<&Raw>,
+    declared: &Section,
+    note: &dyn Fn(&str, &Field) -> Note,
+) -> String {
     let mut text = String::new();
-    if let Some(Raw::Table(table)) = Scenario::print(scenario) {
-        section(&table, &DECLARED, "", "", note, &mut text);
+    if let Some(Raw::Table(table)) = printed {
+        section(table, declared, "", "", note, &mut text);
     }
     text
 }

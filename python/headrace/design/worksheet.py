@@ -238,3 +238,5 @@ class Worksheet(msgspec.Struct, frozen=True):
     recovery: Recovery = Recovery()
     facility: Facility = Facility()
     budget: Budget = Budget()
+    outside: tuple[str, ...] = ()
+    """Places outside the system and its clients that flows name."""

@@ -102,7 +102,10 @@ macro_rules! section {
         $crate::declare::Presence::Default { value: $value.into(), source: $source }
     };
     (@presence optional($without:literal)) => {
-        $crate::declare::Presence::Optional { without: $without }
+        $crate::declare::Presence::Optional { without: $without, example: None }
+    };
+    (@presence optional($without:literal, $example:expr)) => {
+        $crate::declare::Presence::Optional { without: $without, example: Some($example.into()) }
     };
     (@presence same($other:ident)) => {
         $crate::declare::Presence::Same { field: stringify!($other) }
@@ -134,7 +137,7 @@ macro_rules! section {
             <$codec as $crate::declare::Codec>::read(&default, &path)?
         })
     };
-    (@read $in:tt $field:ident [$codec:ty] optional($without:literal)) => {
+    (@read $in:tt $field:ident [$codec:ty] optional($without:literal $(, $example:expr)?)) => {
         section!(@given $in $field [$codec], None)
     };
     (@read $in:tt $field:ident [$codec:ty] over($path:literal)) => {

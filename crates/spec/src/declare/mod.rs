@@ -17,6 +17,7 @@
 //! | `required(example)` | must be given |
 //! | `default(value, "source")` | the value if not given, and why that one |
 //! | `optional("what holds without it")` | an `Option` |
+//! | `optional("what holds without it", example)` | the same, with an answer for forms |
 //! | `same(field)` | if not given, the value of that earlier field |
 //! | `supplied("what it is")` | if not given, filled in before reading |
 //! | `section()` | a table of its own |

@@ -37,4 +37,16 @@ impl Place<'_> {
             }
         }
     }
+
+    /// Refuses a name that two entries of a list of tables have.
+    pub(crate) fn names_once(&self, section: &str, names: &[&str]) -> Result<(), Error> {
+        let again = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
+        let Some(again) = again else {
+            return Ok(());
+        };
+        let name = super::quoted(names[again]);
+        let message = format!("another [[{section}]] is called {name} too: give each its own name");
+        let list = self.field(section);
+        Err(list.field(&again.to_string()).error("name", message))
+    }
 }

@@ -80,6 +80,8 @@ pub(crate) enum Presence {
     },
     Optional {
         without: &'static str,
+        /// An answer for forms.
+        example: Option<Raw>,
     },
     Same {
         field: &'static str,

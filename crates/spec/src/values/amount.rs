@@ -119,6 +119,11 @@ pub(crate) fn digits(number: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
+/// The number rounded to 15 significant digits.
+pub(crate) fn trimmed(number: f64) -> f64 {
+    format!("{number:.14e}").parse().unwrap_or(number)
+}
+
 /// Returns the shortest notation of a value as number and unit; the first of several. Only
 /// notations that read back as the value are considered.
 pub(crate) fn shortest(

@@ -3,14 +3,19 @@
 pub(crate) mod amount;
 mod bytes;
 mod choice;
+mod date;
 mod fallback;
 mod file_path;
 mod limit;
 mod list;
 mod listed;
+mod name;
 mod number;
 mod numbers;
 mod per_group;
+mod percent;
+mod physical;
+mod plausible_rate;
 mod rate;
 mod seconds;
 mod text;
@@ -18,17 +23,24 @@ mod weighted;
 
 pub use bytes::Bytes;
 pub(crate) use choice::choice;
+pub(crate) use date::Date;
 pub(crate) use fallback::{CountOr, Word, word};
 pub(crate) use file_path::FilePath;
 pub use limit::Limit;
-pub(crate) use list::NonEmpty;
+pub(crate) use list::{AnyNumber, NonEmpty};
 pub(crate) use listed::Listed;
+pub(crate) use name::Name;
 pub(crate) use number::{
-    AtLeastOne, Count, Fraction, Multiple, NonNegative, Ordinal, Portion, Positive, Seed, Share,
+    AtLeastOne, BitErrorRate, Count, Fraction, Money, Multiple, NonNegative, Ordinal, Portion,
+    Positive, RackUnits, Ratio, Seed, Share, Years,
 };
 pub(crate) use numbers::Numbers;
 pub(crate) use per_group::ByGroup;
 pub use per_group::PerGroup;
+pub(crate) use percent::{Chance, Growth, Part};
+pub(crate) use physical::MoreThanZero;
+pub use physical::{Amperes, Kilograms, Span, VoltAmperes, Volts, Watts};
+pub(crate) use plausible_rate::PlausibleRate;
 pub use rate::Rate;
 pub use seconds::Seconds;
 pub use weighted::Weighted;

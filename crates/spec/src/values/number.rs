@@ -171,7 +171,8 @@ impl Leaf for bool {
     }
 }
 
-fn number(node: &Node) -> Result<f64, String> {
+/// The number as it is written.
+pub(crate) fn number(node: &Node) -> Result<f64, String> {
     match &node.raw {
         // Whole numbers beyond 2^53 are rounded, as any decimal number is.
         #[expect(clippy::cast_precision_loss, reason = "see above")]
@@ -251,4 +252,39 @@ numbers! {
     /// A number between 0 and 1, both excluded.
     Fraction, "a number between 0 and 1, such as 0.05", |number| number > 0.0 && number < 1.0,
     { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 }
+}
+
+numbers! {
+    /// Money in the currency of a catalogue.
+    Money, "an amount of money without its currency, such as 12000",
+    |number| (0.0..=1e12).contains(&number),
+    { "type": "number", "minimum": 0, "maximum": 1e12 }
+}
+
+numbers! {
+    /// Years to plan for.
+    Years, "a number of years of more than 0, up to 50, such as 3",
+    |number| number > 0.0 && number <= 50.0,
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }
+}
+
+numbers! {
+    /// Unrecoverable read errors per bit read.
+    BitErrorRate, "a number of more than 0, up to 1e-6, such as 1e-15",
+    |number| number > 0.0 && number <= 1e-6,
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 1e-6 }
+}
+
+numbers! {
+    /// Height in a rack: a unit is 44.45 mm (IEC 60297).
+    RackUnits, "a number of rack units of more than 0, up to 60, such as 2",
+    |number| number > 0.0 && number <= 60.0,
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 60 }
+}
+
+numbers! {
+    /// How many times something is another.
+    Ratio, "a number of more than 0, up to 1000, such as 1.5",
+    |number| number > 0.0 && number <= 1000.0,
+    { "type": "number", "exclusiveMinimum": 0, "maximum": 1000 }
 }

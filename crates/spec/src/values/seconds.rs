@@ -97,7 +97,7 @@ impl std::fmt::Display for Seconds {
             .filter(|(name, _)| name.is_ascii())
             .flat_map(|(name, power)| {
                 let number = self.0 * 10f64.powi(-power);
-                [(number, *name), (trimmed(number), *name)]
+                [(number, *name), (amount::trimmed(number), *name)]
             });
         #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
         let multiples = MULTIPLES
@@ -108,11 +108,6 @@ impl std::fmt::Display for Seconds {
         // The number alone always reads back.
         f.write_str(&best.unwrap_or_else(|| format!("{} s", amount::digits(self.0))))
     }
-}
-
-/// The number rounded to 15 significant digits.
-fn trimmed(number: f64) -> f64 {
-    format!("{number:.14e}").parse().unwrap_or(number)
 }
 
 fn parse(text: &str) -> Result<Seconds, String> {

@@ -1,0 +1,279 @@
+//! Quantities of facilities and of long plans: power, current, weight, years.
+
+use serde_json::json;
+
+use super::amount;
+use crate::declare::Leaf;
+use crate::tree::{Node, Raw};
+
+/// A unit: `10^power × factor` of the first one.
+struct Scale {
+    name: &'static str,
+    power: i32,
+    factor: f64,
+}
+
+const fn decimal(name: &'static str, power: i32) -> Scale {
+    Scale {
+        name,
+        power,
+        factor: 1.0,
+    }
+}
+
+const fn multiple(name: &'static str, factor: f64) -> Scale {
+    Scale {
+        name,
+        power: 0,
+        factor,
+    }
+}
+
+/// The largest amount of any of them: more is a slip.
+const MOST: f64 = 1e15;
+
+/// A quantity that is 0 or more, in its SI unit.
+pub(crate) trait Physical: Copy {
+    /// Returns the amount in the SI unit.
+    fn amount(self) -> f64;
+}
+
+impl Physical for super::Bytes {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "it is only compared with nothing"
+    )]
+    fn amount(self) -> f64 {
+        self.0 as f64
+    }
+}
+
+/// A quantity that must be more than 0.
+pub(crate) struct MoreThanZero<T>(std::marker::PhantomData<T>);
+
+impl<T: Leaf> Leaf for MoreThanZero<T>
+where
+    T::Value: Physical,
+{
+    type Value = T::Value;
+
+    const NATURE: crate::declare::Nature = T::NATURE;
+
+    fn expected() -> String {
+        T::expected()
+    }
+
+    fn schema() -> serde_json::Value {
+        T::schema()
+    }
+
+    fn parse(node: &Node) -> Result<T::Value, String> {
+        let value = T::parse(node)?;
+        if value.amount() > 0.0 {
+            Ok(value)
+        } else {
+            Err("it must be more than 0".to_owned())
+        }
+    }
+
+    fn format(value: &T::Value) -> Raw {
+        T::format(value)
+    }
+}
+
+/// Declares a quantity by its units, the SI unit first.
+macro_rules! physical {
+    ($(#[doc = $doc:literal])+ $name:ident, $expected:literal, [$($scale:expr),+ $(,)?]) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(pub f64);
+
+        impl $name {
+            const SCALES: &'static [Scale] = &[$($scale),+];
+        }
+
+        impl Physical for $name {
+            fn amount(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl Leaf for $name {
+            type Value = $name;
+
+            fn expected() -> String {
+                $expected.to_owned()
+            }
+
+            fn schema() -> serde_json::Value {
+                schema($name::SCALES)
+            }
+
+            fn parse(node: &Node) -> Result<$name, String> {
+                read(node, $name::SCALES).map($name)
+            }
+
+            fn format(value: &$name) -> Raw {
+                Raw::Text(print(value.0, $name::SCALES))
+            }
+        }
+    };
+}
+
+physical! {
+    /// Watts.
+    Watts, r#"a power such as "350 W" or "5 kW""#,
+    [decimal("W", 0), decimal("mW", -3), decimal("kW", 3), decimal("MW", 6)]
+}
+
+physical! {
+    /// Volt-amperes: apparent power.
+    VoltAmperes, r#"an apparent power such as "1500 VA" or "10 kVA""#,
+    [decimal("VA", 0), decimal("kVA", 3), decimal("MVA", 6)]
+}
+
+physical! {
+    /// Amperes.
+    Amperes, r#"a current such as "16 A""#,
+    [decimal("A", 0), decimal("mA", -3), decimal("kA", 3)]
+}
+
+physical! {
+    /// Volts.
+    Volts, r#"a voltage such as "230 V""#,
+    [decimal("V", 0), decimal("kV", 3)]
+}
+
+physical! {
+    /// Kilograms.
+    Kilograms, r#"a weight such as "26 kg" or "1.2 t""#,
+    [decimal("kg", 0), decimal("g", -3), decimal("t", 3)]
+}
+
+physical! {
+    /// Seconds of real time, years among them. Unlike [`super::Seconds`] they have no longest:
+    /// nothing is simulated for so long. A year has 365 days (8760 h).
+    Span, r#"a time such as "4 h", "30 d" or "5 y""#,
+    [
+        decimal("s", 0),
+        decimal("ms", -3),
+        decimal("us", -6),
+        decimal("ns", -9),
+        multiple("min", 60.0),
+        multiple("h", 3_600.0),
+        multiple("d", 86_400.0),
+        multiple("y", 31_536_000.0),
+    ]
+}
+
+fn schema(scales: &[Scale]) -> serde_json::Value {
+    let names: Vec<&str> = scales.iter().map(|scale| scale.name).collect();
+    let names = names.join("|");
+    json!({ "anyOf": [
+        {
+            "type": "string",
+            "pattern": format!(r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*({names})\s*$"),
+        },
+        { "const": 0 },
+    ] })
+}
+
+fn read(node: &Node, scales: &[Scale]) -> Result<f64, String> {
+    match &node.raw {
+        Raw::Text(text) => parse(text, scales),
+        Raw::Integer(0) => Ok(0.0),
+        Raw::Integer(number) if *number > 0 => Err(format!(
+            "a bare number has no unit, write {:?}",
+            format!("{number} {}", scales[0].name)
+        )),
+        Raw::Integer(_) => Err("it must not be negative".to_owned()),
+        Raw::Float(_) => Err("a bare number has no unit".to_owned()),
+        _ => Err(String::new()),
+    }
+}
+
+fn parse(text: &str, scales: &[Scale]) -> Result<f64, String> {
+    let amount = amount::split(text)?;
+    let Some(scale) = scales.iter().find(|scale| scale.name == amount.unit) else {
+        let names: Vec<&str> = scales.iter().map(|scale| scale.name).collect();
+        let none = if amount.unit.is_empty() {
+            "the unit is missing: "
+        } else {
+            ""
+        };
+        return Err(format!("{none}the units are {}", names.join(", ")));
+    };
+    let value = amount.number(scale.power) * scale.factor;
+    if value <= MOST {
+        Ok(value)
+    } else {
+        Err("it is too large".to_owned())
+    }
+}
+
+/// In the unit that makes it shortest; reads back as the same value.
+fn print(value: f64, scales: &[Scale]) -> String {
+    let first = scales[0].name;
+    if value == 0.0 {
+        return format!("0 {first}");
+    }
+    let ways = scales.iter().flat_map(|scale| {
+        let number = value * 10f64.powi(-scale.power) / scale.factor;
+        [(number, scale.name), (amount::trimmed(number), scale.name)]
+    });
+    // Numbers far from 1 are hard to read.
+    let ways = ways.filter(|(number, _)| (0.1..1e7).contains(number));
+    let best = amount::shortest(ways, |text| parse(text, scales) == Ok(value));
+    best.unwrap_or_else(|| format!("{} {first}", amount::digits(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Span, String> {
+        Span::parse(&Node::plain(text.into()))
+    }
+
+    #[test]
+    fn a_year_has_365_days() {
+        assert_eq!(of("10 y"), of("87600 h"));
+        assert_eq!(of("1000000 h"), Ok(Span(3.6e9)));
+    }
+
+    #[test]
+    fn amounts_read_back_as_they_were_printed() {
+        for text in [
+            "1200000 h",
+            "8.5 ms",
+            "4.16 ms",
+            "100 us",
+            "5 y",
+            "7 d",
+            "0 s",
+        ] {
+            let value = of(text).expect(text);
+            let Raw::Text(printed) = Span::format(&value) else {
+                panic!("it is text");
+            };
+            assert_eq!(of(&printed), Ok(value), "{text} became {printed}");
+            assert!(printed.len() <= text.len(), "{text} became {printed}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_amount_says_why() {
+        for (text, why) in [
+            ("5", "the unit is missing"),
+            ("5 weeks", "the units are s, ms"),
+            ("-1 h", "negative"),
+            ("1e300 y", "too large"),
+        ] {
+            let error = of(text).expect_err(text);
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        let bare = Watts::parse(&Node::plain(5000.into())).expect_err("no unit");
+        assert!(bare.contains(r#"write "5000 W""#), "{bare}");
+    }
+}

@@ -1,0 +1,217 @@
+//! Checks between the answers of a worksheet.
+
+use super::{Application, Flow, Worksheet, Zone};
+use crate::Error;
+use crate::declare::{Place, quoted};
+use crate::names;
+
+/// Zones whose shares add up to no more than all, rounding aside.
+const ALL: f64 = 1.0 + 1e-9;
+
+/// Hours of a month: 365 days / 12.
+const MONTH_S: f64 = 730.0 * 3600.0;
+
+/// Checks that names exist and stand once, and that answers go together.
+pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
+    let clients = named(&worksheet.client, |it| &it.name);
+    let zones = named(&worksheet.zone, |it| &it.name);
+    let mut known = Vec::new();
+    for (section, list) in [
+        ("client", &clients),
+        ("zone", &zones),
+        ("data", &named(&worksheet.data, |it| &it.name)),
+        ("application", &named(&worksheet.application, |it| &it.name)),
+    ] {
+        at.names_once(section, list)?;
+        if matches!(section, "client" | "zone") {
+            known.extend(list.iter().map(|name| (*name, section)));
+        }
+    }
+    one_meaning(&known, worksheet, at)?;
+    for (number, data) in entries(&worksheet.data) {
+        let here = at.field("data");
+        exists(&data.zone, &zones, "zone", "zone", &here.field(&number))?;
+    }
+    shares_fit(entries(&worksheet.zone), at)?;
+    for (number, flow) in entries(&worksheet.flow) {
+        ends_exist(
+            flow,
+            worksheet,
+            &clients,
+            &zones,
+            &at.field("flow").field(&number),
+        )?;
+    }
+    for (number, application) in entries(&worksheet.application) {
+        let at = at.field("application");
+        of_application(application, &clients, &zones, &at.field(&number))?;
+    }
+    of_recovery(worksheet, at)
+}
+
+/// The entries of a list that may be absent, with their numbers as paths have them.
+fn entries<T>(list: &Option<Vec<T>>) -> impl Iterator<Item = (String, &T)> {
+    let all = list.iter().flatten().enumerate();
+    all.map(|(number, entry)| (number.to_string(), entry))
+}
+
+fn named<'a, T>(list: &'a Option<Vec<T>>, name: impl Fn(&'a T) -> &'a String) -> Vec<&'a str> {
+    list.iter().flatten().map(|it| name(it).as_str()).collect()
+}
+
+/// Refuses one name for clients and a zone, or for an outside place too: flows name them all.
+fn one_meaning(known: &[(&str, &str)], worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
+    let clients = known.iter().filter(|(_, section)| *section == "client");
+    let zones = known.iter().filter(|(_, section)| *section == "zone");
+    for (number, (name, _)) in zones.enumerate() {
+        if clients.clone().any(|(other, _)| other == name) {
+            let message = format!(
+                "a [[client]] is called {} too: flows could mean either",
+                quoted(name)
+            );
+            let at = at.field("zone");
+            return Err(at.field(&number.to_string()).error("name", message));
+        }
+    }
+    for name in &worksheet.outside {
+        if let Some((_, section)) = known.iter().find(|(other, _)| other == name) {
+            let message = format!(
+                "a [[{section}]] is called {} too: an outside place is neither client nor zone",
+                quoted(name)
+            );
+            return Err(at.error("outside", message));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a name that no section has.
+fn exists(
+    name: &str,
+    known: &[&str],
+    what: &str,
+    field: &str,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let quoted = quoted(name);
+    let message = if known.is_empty() {
+        format!("there is no [[{what}]]: write one with name = {quoted}")
+    } else {
+        let hint = names::hint(name, known);
+        let hint = if hint.is_empty() {
+            format!(": expected {}", names::or(known))
+        } else {
+            hint
+        };
+        format!("no [[{what}]] is called {quoted}{hint}")
+    };
+    Err(at.error(field, message))
+}
+
+fn shares_fit<'a>(
+    zones: impl Iterator<Item = (String, &'a Zone)>,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let mut total = 0.0;
+    for (number, zone) in zones {
+        total += zone.share.unwrap_or(0.0);
+        if total > ALL {
+            let percent = 100.0 * total;
+            let message = format!(
+                "with it the shares of the zones add up to {percent:.4} %: expected at most 100 %"
+            );
+            return Err(at.field("zone").field(&number).error("share", message));
+        }
+        if zone.copies.is_some_and(|copies| copies > 10) {
+            let message = "more than 10 copies are a slip: expected a few, such as 2";
+            return Err(at.field("zone").field(&number).error("copies", message));
+        }
+    }
+    Ok(())
+}
+
+fn ends_exist(
+    flow: &Flow,
+    worksheet: &Worksheet,
+    clients: &[&str],
+    zones: &[&str],
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let outside: Vec<&str> = worksheet.outside.iter().map(String::as_str).collect();
+    let known = [zones, clients, &outside].concat();
+    for (field, name) in [("from", &flow.from), ("to", &flow.to)] {
+        if !known.contains(&name.as_str()) {
+            let quoted = quoted(name);
+            let hint = names::guess(name, &known);
+            let hint = if hint.is_empty() {
+                format!("if it is outside the system, add it: outside = [{quoted}]")
+            } else {
+                hint
+            };
+            let message =
+                format!("no [[zone]], [[client]] or outside place is called {quoted}: {hint}");
+            return Err(at.error(field, message));
+        }
+    }
+    if flow.from == flow.to {
+        return Err(at.error("to", "a flow leads from one place to another"));
+    }
+    if [&flow.from, &flow.to]
+        .iter()
+        .all(|name| outside.contains(&name.as_str()))
+    {
+        let message = "both ends are outside: expected a [[zone]] or a [[client]] at one end";
+        return Err(at.error("to", message));
+    }
+    Ok(())
+}
+
+fn of_application(
+    application: &Application,
+    clients: &[&str],
+    zones: &[&str],
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    for name in &application.clients {
+        exists(name, clients, "client", "clients", at)?;
+    }
+    for name in &application.zones {
+        exists(name, zones, "zone", "zones", at)?;
+    }
+    for (field, list) in [
+        ("clients", &application.clients),
+        ("zones", &application.zones),
+    ] {
+        let again = (1..list.len()).find(|&at| list[..at].contains(&list[at]));
+        if let Some(again) = again {
+            let message = format!("{} stands there twice", quoted(&list[again]));
+            return Err(at.error(field, message));
+        }
+    }
+    if application.profile.is_some() && application.preset.is_some() {
+        let message = "it has a profile too, which says what it does: keep one of them";
+        return Err(at.error("preset", message));
+    }
+    if let (Some(transfer), Some(size)) = (application.transfer, application.file_size)
+        && transfer > size
+    {
+        let message = format!("a call cannot transfer more than a file: file_size = \"{size}\"");
+        return Err(at.error("transfer", message));
+    }
+    Ok(())
+}
+
+fn of_recovery(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
+    if worksheet
+        .recovery
+        .downtime
+        .is_some_and(|downtime| downtime.0 > MONTH_S)
+    {
+        let message = "a month has 730 h: expected less downtime a month, such as \"4 h\"";
+        return Err(at.field("recovery").error("downtime", message));
+    }
+    Ok(())
+}

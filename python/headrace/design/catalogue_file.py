@@ -1,0 +1,62 @@
+"""Catalogues as TOML files, and those that ship with Headrace."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+
+import msgspec
+
+from headrace import _core
+from headrace.design.catalogue import Catalogue
+from headrace.design.document_file import DocumentFile, open_document
+
+DEFAULT = "example-2026"
+"""The shipped catalogue that is used where none is named."""
+_FOLDER = files("headrace.design") / "catalogues"
+
+
+class LoadedCatalogue(DocumentFile):
+    """A catalogue with the origins of its values."""
+
+    def __init__(self, loaded: _core.Document) -> None:
+        super().__init__(loaded)
+        self.catalogue: Catalogue = msgspec.json.decode(loaded.json, type=Catalogue)
+        """What can be bought, in SI units."""
+
+
+def shipped_catalogues() -> tuple[str, ...]:
+    """Return the names of the catalogues that ship with Headrace."""
+    names = (Path(entry.name) for entry in _FOLDER.iterdir())
+    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
+
+
+def load_catalogue(
+    path: str | PathLike[str] | None = None, sets: Sequence[str] = ()
+) -> LoadedCatalogue:
+    """Load a catalogue.
+
+    Args:
+        path: A TOML file, or the name of a shipped catalogue; None: the example catalogue.
+        sets: Values that replace those of the file, each as `PATH=VALUE`.
+
+    Raises:
+        ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
+            what was written, what was expected.
+    """
+    name = DEFAULT if path is None else str(path)
+    if name in shipped_catalogues() and not Path(name).exists():
+        text = (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+        return read_catalogue(text, f"{name}.toml", sets)
+    return LoadedCatalogue(open_document("catalogue", name, sets))
+
+
+def read_catalogue(
+    text: str, file: str | PathLike[str] = "catalogue.toml", sets: Sequence[str] = ()
+) -> LoadedCatalogue:
+    """Load a catalogue from TOML text; `file` is its name in errors.
+
+    Raises:
+        ScenarioError: As `load_catalogue`.
+    """
+    return LoadedCatalogue(_core.Document.from_text("catalogue", text, file, list(sets)))

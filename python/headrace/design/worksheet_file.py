@@ -1,0 +1,44 @@
+"""Worksheets as TOML files."""
+
+from collections.abc import Sequence
+from os import PathLike
+
+import msgspec
+
+from headrace import _core
+from headrace.design.document_file import DocumentFile, open_document
+from headrace.design.worksheet import Worksheet
+
+
+class LoadedWorksheet(DocumentFile):
+    """A worksheet with the origins of its answers."""
+
+    def __init__(self, loaded: _core.Document) -> None:
+        super().__init__(loaded)
+        self.worksheet: Worksheet = msgspec.json.decode(loaded.json, type=Worksheet)
+        """The requirements, in SI units."""
+
+
+def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> LoadedWorksheet:
+    """Load a worksheet from a TOML file.
+
+    Args:
+        path: The file.
+        sets: Answers that replace those of the file, each as `PATH=VALUE`.
+
+    Raises:
+        ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
+            what was written, what was expected.
+    """
+    return LoadedWorksheet(open_document("worksheet", path, sets))
+
+
+def read_worksheet(
+    text: str, file: str | PathLike[str] = "worksheet.toml", sets: Sequence[str] = ()
+) -> LoadedWorksheet:
+    """Load a worksheet from TOML text; `file` is its name in errors.
+
+    Raises:
+        ScenarioError: As `load_worksheet`.
+    """
+    return LoadedWorksheet(_core.Document.from_text("worksheet", text, file, list(sets)))
