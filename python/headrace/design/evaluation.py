@@ -70,6 +70,10 @@ class Reason(msgspec.Struct, frozen=True):
     text: str
     source: str
     """Section that the rule comes from: "Hindman 2011, section 3.4.2"."""
+    value: str = ""
+    """Value of the aspect that the reason is about."""
+    weight: float = 0.0
+    """Weight of the rule: above 0 for the value, below 0 against it."""
 
 
 class Choice(msgspec.Struct, frozen=True):

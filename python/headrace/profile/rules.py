@@ -1,8 +1,6 @@
 """The table of rules: conditions on the figures of a phase, as data."""
 
 import operator
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +10,7 @@ import msgspec
 
 from headrace.profile.document import VERDICTS, Verdict
 from headrace.profile.figures import FIGURES, PhaseSamples
+from headrace.toml_positions import TomlPositions, parse_toml
 
 SHIPPED = "rules.toml"
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -74,7 +73,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 def shipped_rules() -> tuple[Rule, ...]:
     """Return the rules of Headrace, in order of precedence."""
-    return tuple(_rules(SHIPPED, _shipped_text(), _parsed(SHIPPED, _shipped_text())))
+    return tuple(_rules(SHIPPED, _shipped_text(), parse_toml(SHIPPED, _shipped_text())))
 
 
 def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
@@ -99,9 +98,9 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: expected a file of rules in TOML: it is not UTF-8") from None
-    table = _parsed(SHIPPED, _shipped_text())
-    changes = _parsed(str(path), text)
-    where = _Positions(str(path), text)
+    table = parse_toml(SHIPPED, _shipped_text())
+    changes = parse_toml(str(path), text)
+    where = TomlPositions(str(path), text)
     for name, change in changes.items():
         if name not in table:
             raise where.error((name,), f"unknown rule {name!r}: expected one of {', '.join(table)}")
@@ -115,21 +114,8 @@ def _shipped_text() -> str:
     return files("headrace.profile").joinpath(SHIPPED).read_text(encoding="utf-8")
 
 
-def _parsed(name: str, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
-        if found is None:
-            raise ValueError(f"{name}: expected a file of rules in TOML: {error}") from None
-        what, line, column = found.groups()
-        raise ValueError(
-            f"{name}:{line}:{column}: expected a file of rules in TOML: {what}"
-        ) from None
-
-
 def _merge(
-    rule: dict[str, Any], change: dict[str, Any], path: tuple[str, ...], where: "_Positions"
+    rule: dict[str, Any], change: dict[str, Any], path: tuple[str, ...], where: TomlPositions
 ) -> None:
     """Apply a user's changes to the table of one rule."""
     for key, value in change.items():
@@ -149,7 +135,7 @@ def _merge(
 
 
 def _merge_condition(
-    when: dict[str, Any], name: str, change: Any, at: tuple[str, ...], where: "_Positions"
+    when: dict[str, Any], name: str, change: Any, at: tuple[str, ...], where: TomlPositions
 ) -> None:
     if name not in when:
         raise where.error(
@@ -172,7 +158,7 @@ def _merge_condition(
 
 def _rules(file: str, text: str, table: dict[str, Any]) -> Iterator[Rule]:
     """Yield the enabled rules of a table, checked."""
-    where = _Positions(file, text)
+    where = TomlPositions(file, text)
     for name, it in table.items():
         enabled = it.get("enabled", True)
         if not isinstance(enabled, bool):
@@ -193,7 +179,7 @@ def _rules(file: str, text: str, table: dict[str, Any]) -> Iterator[Rule]:
             yield Rule(name, checked, it["source"], it["text"], conditions)
 
 
-def _condition(value: dict[str, Any], at: tuple[str, ...], where: "_Positions") -> Condition:
+def _condition(value: dict[str, Any], at: tuple[str, ...], where: TomlPositions) -> Condition:
     path = ".".join(at)
     figure, of = value.get("figure"), value.get("of")
     if figure not in FIGURES:
@@ -217,45 +203,3 @@ def _condition(value: dict[str, Any], at: tuple[str, ...], where: "_Positions") 
     if not isinstance(unknown, bool):
         raise where.error((*at, "if_unknown"), f"{path}.if_unknown: expected true or false")
     return Condition(figure, found[0], float(number), of, unknown)
-
-
-class _Positions:
-    """Lines and columns of the keys of a TOML file, for messages."""
-
-    def __init__(self, file: str, text: str) -> None:
-        self._file = file
-        self._keys = list(_keys(text))
-
-    def error(self, path: tuple[str, ...], message: str) -> ValueError:
-        """Return an error at a key, or at the nearest key above it that the file has."""
-        for length in range(len(path), 0, -1):
-            for key, line, column in self._keys:
-                if key[:length] == path[:length] and len(key) >= length:
-                    return ValueError(f"{self._file}:{line}:{column}: {message}")
-        return ValueError(f"{self._file}: {message}")
-
-
-_NAME = r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')"
-_DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
-_HEADER = re.compile(rf"\s*\[\s*({_DOTTED})\s*\]")
-_KEY = re.compile(rf"\s*({_DOTTED})\s*=")
-_INNER = re.compile(rf"[{{,]\s*({_DOTTED})\s*=")
-
-
-def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Yield each key of a TOML file with its path, line and column, except within texts of several
-    lines, which rules do not have."""
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _parts(header[1])
-            yield table, number, header.start(1) + 1
-        elif key := _KEY.match(line):
-            path = (*table, *_parts(key[1]))
-            yield path, number, key.start(1) + 1
-            for inner in _INNER.finditer(line, key.end()):
-                yield (*path, *_parts(inner[1])), number, inner.start(1) + 1
-
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(it.strip("\"'") for it in re.findall(_NAME, dotted))
