@@ -19,9 +19,10 @@ from rich.console import Console
 import profile_sample as sample
 from headrace.profile import document
 from headrace.report import verdict_tables
-from headrace.report.profile_report import ProfileData, html, pdf, write_report
+from headrace.report.document import html, pdf
+from headrace.report.document.content import Paragraph, Report, Section, Table, foreign
+from headrace.report.profile_report import ProfileData, write_report
 from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
-from headrace.report.profile_report.content import Paragraph, Report, Section, Table, foreign
 from headrace.report.profile_report.sections import charts, sections, summary, worksheet
 from headrace.report.profile_report.time_chart import (
     Level,
