@@ -121,7 +121,7 @@ def _shares(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Vio
     if _exceeds(total, 1.0):
         parts = ", ".join(f"{name} {percent(share)} %" for name, share in shares)
         yield Violation(
-            "zones.share",
+            "zones",
             "at most 100 % together",
             f"{percent(total)} %",
             f"the shares of the zones ({parts}) exceed the usable capacity by"
@@ -130,14 +130,14 @@ def _shares(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Vio
 
 
 def _zone_sizes(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Violation]:
-    for zone in worksheet.zones:
+    for index, zone in enumerate(worksheet.zones):
         if zone.share is None:
             continue
         room = zone.share * worksheet.capacity.usable
         amount = math.fsum(it.size or 0.0 for it in worksheet.data if it.zone == zone.name)
         if _exceeds(amount, room):
             yield Violation(
-                f"zones.{zone.name}.share",
+                f"zones.{index}.share",
                 f"{size(amount)} of data",
                 f"{size(room)}: {percent(zone.share)} % of capacity.usable",
                 f"the data of zone {zone.name} exceeds its share of the capacity by"
@@ -248,7 +248,7 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
     """Compare each application's throughput with what feeds or connects its clients."""
     port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
     groups = {it.name: it for it in worksheet.clients}
-    for application in worksheet.applications:
+    for index, application in enumerate(worksheet.applications):
         found = [groups[name] for name in application.clients if name in groups]
         if application.throughput is None or not found:
             continue
@@ -262,16 +262,16 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
             else "the fastest network of the catalogue at each client"
         )
         yield Violation(
-            f"applications.{application.name}.throughput",
+            f"applications.{index}.throughput",
             f"{size(application.throughput)}/s",
             f"{size(limit)}/s",
             f"{what} lets its {sum(it.count for it in found)} clients move"
             f" {size(application.throughput - limit)}/s less than the application wants",
         )
-    for group in worksheet.clients:
+    for index, group in enumerate(worksheet.clients):
         if group.high_throughput and group.source_rate is not None and group.source_rate < 125e6:
             yield Violation(
-                f"clients.{group.name}.source_rate",
+                f"clients.{index}.source_rate",
                 "125 MB/s or more for clients.high_throughput",
                 f"{size(group.source_rate)}/s",
                 f"clients {group.name} want a high throughput, but their source gives"
@@ -382,32 +382,31 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
 def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare rates of flows with their clients, and lifetimes with the time to move the data."""
     groups = {it.name: it for it in worksheet.clients}
-    zones = {it.name: it for it in worksheet.zones}
+    zones = {it.name: (index, it) for index, it in enumerate(worksheet.zones)}
     port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
-    for flow in worksheet.flows:
+    for number, flow in enumerate(worksheet.flows):
         if flow.rate is None or not flow.rate > 0:
             continue
-        name = f"flows.{flow.source} to {flow.target}"
         group = groups.get(flow.source) or groups.get(flow.target)
         if group is not None:
             source = group.source_rate if flow.source == group.name else None
             limit = group.count * min(port, _rate(source))
             if _exceeds(flow.rate, limit):
                 yield Violation(
-                    f"{name}.rate",
+                    f"flows.{number}.rate",
                     f"{size(flow.rate)}/s",
                     f"{size(limit)}/s",
-                    f"clients {group.name} move {size(flow.rate - limit)}/s less than the flow"
-                    " states",
+                    f"clients {group.name} move {size(flow.rate - limit)}/s less than the flow from"
+                    f" {flow.source} to {flow.target} states",
                 )
-        zone = zones.get(flow.source)
+        index, zone = zones.get(flow.source, (-1, None))
         if zone is None or zone.lifetime is None or flow.removes:
             continue
         amount = math.fsum(it.size or 0.0 for it in worksheet.data if it.zone == zone.name)
         needed = amount / flow.rate
         if _exceeds(needed, zone.lifetime):
             yield Violation(
-                f"zones.{zone.name}.lifetime",
+                f"zones.{index}.lifetime",
                 f"{time_text(needed)} for {size(amount)} at {size(flow.rate)}/s",
                 time_text(zone.lifetime),
                 f"zone {zone.name} removes data {time_text(needed - zone.lifetime)} before the"
@@ -418,7 +417,7 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
 def _backups(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare full backups each night with the day that they have."""
     port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
-    for zone in worksheet.zones:
+    for index, zone in enumerate(worksheet.zones):
         words = zone.backup.lower()
         amount = zone_bytes(worksheet, zone)
         if amount is None or "incremental" in words or "full" not in words:
@@ -428,11 +427,11 @@ def _backups(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
         needed = amount / port
         if _exceeds(needed, DAY):
             yield Violation(
-                f"zones.{zone.name}.backup",
+                f"zones.{index}.backup",
                 f"a full backup of {size(amount)} in 24 h",
                 time_text(needed),
-                f"a full backup each day over one port of the fastest network takes"
-                f" {time_text(needed - DAY)} longer than a day",
+                f"a full backup of zone {zone.name} each day over one port of the fastest network"
+                f" takes {time_text(needed - DAY)} longer than a day",
             )
 
 
@@ -447,14 +446,14 @@ def _answers(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Vi
                     f"data.{data.name}.regenerable = false",
                     f"all data can be generated again, but {data.name} cannot",
                 )
-    zones = {it.name: it for it in worksheet.zones}
+    zones = {it.name: (index, it) for index, it in enumerate(worksheet.zones)}
     for data in worksheet.data:
-        zone = zones.get(data.zone)
+        index, zone = zones.get(data.zone, (-1, None))
         if zone is None or data.striping is None or zone.distribution == "either":
             continue
         if data.striping != (zone.distribution == "striped"):
             yield Violation(
-                f"zones.{zone.name}.distribution",
+                f"zones.{index}.distribution",
                 zone.distribution,
                 f"data.{data.name}.striping = {str(data.striping).lower()}",
                 f"zone {zone.name} is {zone.distribution}, but its data {data.name}"

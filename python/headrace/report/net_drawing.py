@@ -243,24 +243,26 @@ def draw_edge(parent: Element, edge: Edge, description: str) -> None:
     style: dict[str, str | float] = {"stroke_width": 2.8 if edge.how == "many" else 1.2}
     if edge.kind != "arc":
         style["stroke_dasharray"] = "2 3" if edge.kind == "signal" else "5 3"
-    tip, way = route[-1], _direction(route[-2], route[-1])
+    tip, way = route[-1], direction(route[-2], route[-1])
     if edge.kind != "store":
         route[-1] = (tip[0] - way[0] * (HEAD - 1), tip[1] - way[1] * (HEAD - 1))
     add(group, "path", d=rounded_path(route), **style)
     if edge.kind != "store":
-        _arrowhead(group, tip, way, ink, 4.6 if edge.how == "many" else 3.4)
+        arrowhead(group, tip, way, ink, 4.6 if edge.how == "many" else 3.4)
     if edge.how == "either":
-        _diamond(group, route[0], _direction(edge.route[0], edge.route[1]))
+        _diamond(group, route[0], direction(edge.route[0], edge.route[1]))
     if edge.label:
         _label(group, edge)
 
 
-def _direction(a: Point, b: Point) -> Point:
+def direction(a: Point, b: Point) -> Point:
+    """The unit vector from one point to another."""
     length = math.dist(a, b) or 1.0
     return ((b[0] - a[0]) / length, (b[1] - a[1]) / length)
 
 
-def _arrowhead(group: Element, tip: Point, way: Point, ink: str, half: float) -> None:
+def arrowhead(group: Element, tip: Point, way: Point, ink: str, half: float) -> None:
+    """An arrowhead of `half` the width at its base, with its tip at a point."""
     back = (tip[0] - way[0] * HEAD, tip[1] - way[1] * HEAD)
     wing = (-way[1] * half, way[0] * half)
     corners = (
@@ -317,7 +319,7 @@ def rounded_path(route: list[Point]) -> str:
     parts = [f"M {number(route[0][0])} {number(route[0][1])}"]
     for before, corner, after in zip(route, route[1:], route[2:], strict=False):
         radius = min(CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
-        come, go = _direction(before, corner), _direction(corner, after)
+        come, go = direction(before, corner), direction(corner, after)
         parts.append(
             f"L {number(corner[0] - come[0] * radius)} {number(corner[1] - come[1] * radius)}"
             f" Q {number(corner[0])} {number(corner[1])}"

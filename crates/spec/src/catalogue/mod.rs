@@ -62,6 +62,13 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Catalogue::section);
 impl Document for Catalogue {
     const NOUN: &'static str = "catalogue";
 
+    const INTRODUCTION: &'static str = "\
+A catalogue is a TOML file with what can be bought, at the prices of a day. `headrace design
+catalogue` shows the catalogues that ship with Headrace. Their prices are examples: copy one and put
+your own offers in.
+
+A price may be left out. The cost of designs with that entry is then unknown.";
+
     fn declared() -> &'static Section {
         &DECLARED
     }

@@ -2,13 +2,17 @@
 
 import typer
 
-from headrace.cli.design import lifetimes, smart
-
-app = typer.Typer(
-    help="Design a storage system: reliability, spares, and the risk of the disks one has.",
-    no_args_is_help=True,
+from headrace.cli.design import (
+    flow,
+    lifetimes,
+    recommend,
+    smart,
 )
 
+app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
+
+app.command("recommend")(recommend.recommend)
+app.command("flow")(flow.flow)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 

@@ -48,17 +48,27 @@ def recommend(
     zones = [Site(worksheet, catalogue, it) for it in worksheet.zones]
     system = Site(worksheet, catalogue, None)
     found = [
-        _choice(aspect, table.of(aspect.name), [site], site.zone.name if site.zone else "")
+        choice
         for site in zones
-        for aspect in table.aspects
-        if aspect.of_zones
+        for choice in _choices(table, [it for it in table.aspects if it.of_zones], [site])
     ]
-    for aspect in table.aspects:
-        if not zones or aspect.scope == "system":
-            found.append(_choice(aspect, table.of(aspect.name), [system], ""))
-        elif aspect.scope == "both":
-            found.append(_choice(aspect, table.of(aspect.name), zones, ""))
-    return tuple(found)
+    shared = [it for it in table.aspects if it.scope == "both"] if zones else []
+    alone = [it for it in table.aspects if it.scope == "system" or not zones]
+    return (*found, *_choices(table, shared, zones), *_choices(table, alone, [system]))
+
+
+def _choices(
+    table: RuleTable, aspects: Iterable[Aspect], sites: Sequence[Site]
+) -> Iterator[Choice]:
+    """Yield the choices for one zone, for several together, or for the system."""
+    best: dict[str, str] = {}
+    zone = sites[0].zone if len(sites) == 1 else None
+    for aspect in aspects:
+        if any(best.get(name) != value for name, value in aspect.needs):
+            continue
+        choice = _choice(aspect, table.of(aspect.name), sites, zone.name if zone else "")
+        best[aspect.name] = choice.values[0] if choice.values else ""
+        yield choice
 
 
 def _choice(aspect: Aspect, rules: Sequence[Rule], sites: Sequence[Site], zone: str) -> Choice:

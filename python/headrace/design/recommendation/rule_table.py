@@ -21,7 +21,7 @@ ORDERS: Mapping[str, Callable[[float, float], bool]] = {
 }
 COMPARISONS = (*ORDERS, "is", "one_of", "is_known")
 SCOPES = ("zone", "system", "both")
-ASPECT_KEYS = ("title", "scope", "several", "values")
+ASPECT_KEYS = ("title", "scope", "several", "values", "needs")
 RULE_KEYS = (
     "aspect",
     "recommend",
@@ -49,6 +49,8 @@ class Aspect:
     values: tuple[str, ...]
     several: bool = False
     """Whether recommended values apply together."""
+    needs: tuple[tuple[str, str], ...] = ()
+    """Aspects before it, and the best values that they must have: else it is left out."""
 
     @property
     def of_zones(self) -> bool:
@@ -223,7 +225,17 @@ class _Reader:
         if not values:
             raise self._error((*path, "values"), "expected a list of values")
         title = self._text((*path, "title"), entry.get("title", name))
-        return Aspect(name, title, cast(Any, scope), values, several)
+        needs = self._needs((*path, "needs"), entry.get("needs", {}))
+        return Aspect(name, title, cast(Any, scope), values, several, needs)
+
+    def _needs(self, path: tuple[str, ...], found: Any) -> tuple[tuple[str, str], ...]:
+        if not isinstance(found, dict):
+            raise self._error(path, 'expected a table such as { distribution = "striped" }')
+        for name, value in found.items():
+            aspect = self._aspects.get(name)
+            if aspect is None or value not in aspect.values:
+                raise self._error((*path, name), "expected an aspect above, and one of its values")
+        return tuple(found.items())
 
     def _rules(self) -> Iterator[Rule]:
         for name, entry in self._tables["rule"].items():

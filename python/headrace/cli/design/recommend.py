@@ -1,0 +1,72 @@
+"""`headrace design recommend`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from headrace.cli.options import Sets
+from headrace.cli.screen import show
+from headrace.design.evaluation import Choice, Violation
+
+
+class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON document of `headrace design recommend`."""
+
+    worksheet: str
+    """Name of the worksheet."""
+    catalogue: str
+    """Name of the catalogue."""
+    choices: tuple[Choice, ...]
+    contradictions: tuple[Violation, ...]
+    unknown: tuple[str, ...]
+    """Unknown answers, with what they cost in certainty."""
+
+
+def recommend(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
+    catalogue: Annotated[
+        str | None,
+        typer.Option(
+            "--catalogue",
+            metavar="FILE",
+            help="What can be bought: a catalogue in TOML; by default the shipped example.",
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules", metavar="FILE", help="Rules in TOML that add to or change the shipped ones."
+        ),
+    ] = None,
+    sets: Sets = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Recommend file system, distribution, arrays and more, with reasons.
+
+    Each choice names the rules for it, what was rejected and why, and the unknown answers that
+    could change it. Contradictory requirements come first.
+    """
+    from headrace.design.catalogue_file import load_catalogue
+    from headrace.design.contradictions import contradictions
+    from headrace.design.recommendation import load_rules, unknown_answers
+    from headrace.design.recommendation import recommend as choose
+    from headrace.design.worksheet_file import load_worksheet
+
+    worksheet = load_worksheet(file, sets or []).worksheet
+    bought = load_catalogue(catalogue).catalogue
+    table = load_rules(rules)
+    found = RecommendationDocument(
+        worksheet=worksheet.name,
+        catalogue=bought.name,
+        choices=choose(worksheet, bought, table),
+        contradictions=contradictions(worksheet, bought),
+        unknown=unknown_answers(worksheet),
+    )
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        return
+    from headrace.report.recommendation_tables import recommendation
+
+    show(recommendation(found.worksheet, found.choices, found.unknown, found.contradictions, table))

@@ -1,0 +1,379 @@
+"""The data-flow diagram of a worksheet: zones, clients and the outside, joined by flows.
+
+Each flow has its text between two layers of boxes. The layout is that of net diagrams.
+Source: Hindman 2011, figures 2.3 to 2.9, and appendix A, "Diagram how data will flow".
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree.ElementTree import Element, tostring
+
+from headrace.design.data_classes import data_classes
+from headrace.design.recommendation.facts import time_text
+from headrace.design.worksheet import ClientGroup, Worksheet, Zone
+from headrace.report.layered_layout import place
+from headrace.report.layering import Flow as LayerFlow
+from headrace.report.layering import assign_layers
+from headrace.report.layers import Box, Link, Point
+from headrace.report.net_diagram import EDGE_OF_PICTURE, FONTS, NARROWEST
+from headrace.report.net_drawing import (
+    INK,
+    PAPER,
+    SHEET_FILLS,
+    SHEET_LINE,
+    SOFT_INK,
+    STORE_FILL,
+    STORE_LINE,
+    add,
+    add_text,
+    arrowhead,
+    direction,
+    number,
+    rounded_path,
+)
+from headrace.report.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
+from headrace.report.text_size import printable, shorten
+from headrace.report.units import size
+
+Kind = Literal["zone", "clients", "outside"]
+
+PADDING = 10.0
+CAP = 7.0
+"""Height of half the rim of a zone's cylinder."""
+LABEL_COLUMNS = 24
+"""Characters of a line of a flow's text."""
+LABEL_LINES = 4
+LONGEST_TEXT = 190.0
+REMOVAL_LINE = "#b5502f"
+LEGEND_SIZE = 9.5
+LEGEND_ROW = 22.0
+EXPLAINED = {
+    "zone": "zone of the storage system",
+    "clients": "clients",
+    "outside": "outside of the system",
+    "flow": "flow of data",
+    "removal": "flow that removes the data",
+    "access": "access of an application",
+}
+DARK = {
+    PAPER: "#14171a",
+    INK: "#d9dfe5",
+    SOFT_INK: "#a3adb7",
+    STORE_FILL: "#1f3234",
+    STORE_LINE: "#7fb5ba",
+    SHEET_FILLS[1]: "#222a31",
+    SHEET_LINE: "#6d7c8a",
+    REMOVAL_LINE: "#f08a63",
+}
+"""Colours on a dark screen, by those on a light one."""
+
+
+@dataclass(frozen=True)
+class _Entity:
+    """A zone, a group of clients or an outside name, with the lines of its text."""
+
+    kind: Kind
+    name: str
+    lines: tuple[Line, ...]
+
+    @property
+    def width(self) -> float:
+        return max(60.0, *(it.width for it in self.lines)) + 2 * PADDING
+
+    @property
+    def height(self) -> float:
+        rim = 2 * CAP if self.kind == "zone" else 0.0
+        return sum(it.height for it in self.lines) + 2 * PADDING + rim
+
+
+@dataclass(frozen=True)
+class _Movement:
+    """A flow, or the access of an application, between two entities by their numbers."""
+
+    source: int
+    target: int
+    lines: tuple[Line, ...]
+    kind: Literal["flow", "removal", "access"]
+
+
+def data_flow_svg(worksheet: Worksheet) -> str:
+    """Return the data-flow diagram of a worksheet as the text of an SVG picture.
+
+    Zones are cylinders with throughput, distribution, backup, copies and lifetime. Flows are
+    arrows with their text and rate; dashed ones remove data. A worksheet without flows shows the
+    accesses of its applications instead. The picture follows the reader's light or dark screen.
+    """
+    entities, movements = _graph(worksheet)
+    boxes, links = _boxes(entities, movements)
+    placed = place(boxes, links)
+    shift = EDGE_OF_PICTURE
+    width = max(placed.width, NARROWEST) + 2 * shift
+    svg = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
+    svg.set("font-family", FONTS)
+    add(svg, "title", printable(f"data flow of {worksheet.name}"))
+    add(svg, "style", _dark_style())
+    paper = add(svg, "rect", x=0, y=0, width=width, fill=PAPER)
+    drawing = add(svg, "g", transform=f"translate({number(shift)} {number(shift)})")
+    routes = iter(placed.routes)
+    for it, label in zip(movements, boxes[len(entities) :], strict=True):
+        _draw_movement(drawing, entities, it, label, (next(routes), next(routes)), boxes)
+    for entity, box in zip(entities, boxes, strict=False):
+        _draw_entity(drawing, entity, box)
+    below = placed.height + 2 * shift
+    kinds = {it.kind for it in entities} | {it.kind for it in movements}
+    below += _draw_legend(svg, [it for it in EXPLAINED if it in kinds], below, width)
+    height = below + shift / 2
+    paper.set("height", number(height))
+    svg.set("width", number(width))
+    svg.set("height", number(height))
+    svg.set("viewBox", f"0 0 {number(width)} {number(height)}")
+    return tostring(svg, encoding="unicode") + "\n"
+
+
+def _dark_style() -> str:
+    rules = "".join(
+        f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}'
+        for light, dark in DARK.items()
+    )
+    return f"@media (prefers-color-scheme: dark) {{{rules}}}"
+
+
+def _graph(worksheet: Worksheet) -> tuple[list[_Entity], list[_Movement]]:
+    zones = {it.name: it for it in worksheet.zones}
+    clients = {it.name: it for it in worksheet.clients}
+    numbers: dict[str, int] = {}
+    entities: list[_Entity] = []
+
+    def of(name: str) -> int:
+        if name not in numbers:
+            numbers[name] = len(entities)
+            if name in zones:
+                entities.append(_zone(zones[name], worksheet))
+            elif name in clients:
+                entities.append(_clients(clients[name]))
+            else:
+                entities.append(_Entity("outside", name, (_line(name, bold=True),)))
+        return numbers[name]
+
+    movements = [
+        _Movement(
+            of(it.source),
+            of(it.target),
+            _label(it.what, it.rate),
+            "removal" if it.removes else "flow",
+        )
+        for it in worksheet.flows
+    ]
+    if not worksheet.flows:
+        movements = [
+            _Movement(of(group), of(zone), _label(it.name, it.throughput), "access")
+            for it in worksheet.applications
+            for group in it.clients
+            for zone in it.zones
+        ]
+    for name in (*zones, *clients):
+        of(name)
+    return entities, movements
+
+
+def _line(text: str, small: bool = False, bold: bool = False) -> Line:
+    at = SMALL_SIZE if small else NAME_SIZE
+    return Line(shorten(text, at, LONGEST_TEXT), at, bold)
+
+
+def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
+    distribution = (
+        "simple or striped" if zone.distribution == "either" else zone.distribution
+    ) + " distribution"
+    texts = [f"{zone.throughput} throughput", distribution]
+    texts += [f"backup: {zone.backup}"] if zone.backup else []
+    texts += (
+        [] if zone.copies is None else [f"{zone.copies} copies" if zone.copies > 1 else "1 copy"]
+    )
+    texts += [] if zone.lifetime is None else [f"removed after {time_text(zone.lifetime)}"]
+    contents = [
+        f"{it.name}: {data_classes()[it.data_class].title}"
+        for it in worksheet.data
+        if it.zone == zone.name
+    ]
+    more = [f"and {len(contents) - 3} more kinds of data"] if len(contents) > 3 else []
+    lines = [_line(f"zone {zone.name}", bold=True)]
+    lines += [_line(it) for it in texts]
+    lines += [_line(it, small=True) for it in contents[:3] + more]
+    return _Entity("zone", zone.name, tuple(lines))
+
+
+def _clients(group: ClientGroup) -> _Entity:
+    system = {"windows": "Windows", "linux": "Linux", "macos": "macOS", "unix": "Unix"}
+    texts = [f"{group.count} x {system[group.system]}"]
+    texts += ["high throughput"] if group.high_throughput else []
+    texts += [] if group.source_rate is None else [f"source: {size(group.source_rate)}/s"]
+    lines = (_line(group.name, bold=True), *(_line(it) for it in texts))
+    return _Entity("clients", group.name, lines)
+
+
+def _label(what: str, rate: float | None) -> tuple[Line, ...]:
+    texts = textwrap.wrap(printable(what), LABEL_COLUMNS)
+    if len(texts) > LABEL_LINES:
+        rest = " ".join(texts[LABEL_LINES - 1 :])
+        texts = [*texts[: LABEL_LINES - 1], textwrap.shorten(rest, LABEL_COLUMNS, placeholder="…")]
+    lines = [_line(it) for it in texts]
+    return (*lines, *([] if rate is None else [_line(f"{size(rate)}/s", small=True)]))
+
+
+def _boxes(
+    entities: Sequence[_Entity], movements: Sequence[_Movement]
+) -> tuple[list[Box], list[Link]]:
+    """Return the boxes of entities, then those of the movements' texts, with two links each.
+
+    Entities stand in even layers, and texts in the odd ones between them.
+    """
+    flows = [LayerFlow(it.source, it.target) for it in movements if it.source != it.target]
+    layers = assign_layers(len(entities), flows)
+    boxes = [
+        _box(it.width, it.height, 2 * (layer - 1))
+        for it, layer in zip(entities, layers, strict=True)
+    ]
+    links = []
+    for it in movements:
+        ends = sorted((it.source, it.target), key=lambda at: boxes[at].layer)
+        width = max((line.width for line in it.lines), default=0.0) + 8
+        height = max(sum(line.height for line in it.lines), 12.0)
+        # The text stands beside the source, where the reader begins.
+        at = boxes[it.source].layer
+        is_eastward = it.source == ends[0]
+        label = len(boxes)
+        boxes.append(_box(width, height, at + 1 if is_eastward else at - 1))
+        links.append(Link(ends[0], label))
+        links.append(Link(label, ends[1]) if it.source != it.target else Link(ends[0], label))
+    return boxes, links
+
+
+def _box(width: float, height: float, layer: int) -> Box:
+    return Box(width, height, layer, height / 2, lambda east, _: width if east else 0.0)
+
+
+def _draw_movement(
+    parent: Element,
+    entities: Sequence[_Entity],
+    movement: _Movement,
+    label: Box,
+    routes: tuple[list[Point], list[Point]],
+    boxes: Sequence[Box],
+) -> None:
+    """Draw a flow from its source over its text to its target."""
+    source, target = entities[movement.source], entities[movement.target]
+    ink = REMOVAL_LINE if movement.kind == "removal" else INK
+    group = add(parent, "g", data_line=movement.kind, fill="none", stroke=ink)
+    arrow = "\N{LEFT RIGHT ARROW}" if movement.kind == "access" else "\N{RIGHTWARDS ARROW}"
+    add(group, "title", printable(f"{source.name} {arrow} {target.name}"))
+    first, second = list(routes[0]), list(routes[1])
+    if movement.source == movement.target:
+        second.reverse()
+    elif boxes[movement.source].layer > boxes[movement.target].layer:
+        first, second = second[::-1], first[::-1]
+    style: dict[str, str | float] = {"stroke_width": 1.3}
+    if movement.kind == "removal":
+        style["stroke_dasharray"] = "5 3"
+    _draw_route(group, first[::-1], ink, style, has_head=movement.kind == "access")
+    _draw_route(group, second, ink, style, has_head=True)
+    y = label.y + label.height / 2 - sum(it.height for it in movement.lines) / 2
+    for line in movement.lines:
+        y += line.height
+        fill = INK if line.size > SMALL_SIZE else SOFT_INK
+        at = label.x + label.width / 2
+        add_text(
+            group, at, y - line.size * 0.3, line, fill=fill, stroke="none", text_anchor="middle"
+        )
+    if not movement.lines:
+        middle = label.y + label.height / 2
+        ends = [(label.x, middle), (label.x + label.width, middle)]
+        add(group, "path", d=rounded_path(ends), **style)
+
+
+def _draw_route(
+    group: Element,
+    route: list[Point],
+    ink: str,
+    style: dict[str, str | float],
+    has_head: bool,
+) -> None:
+    route = list(route)
+    if has_head:
+        tip, way = route[-1], direction(route[-2], route[-1])
+        route[-1] = (tip[0] - way[0] * (HEAD - 1), tip[1] - way[1] * (HEAD - 1))
+        arrowhead(group, tip, way, ink, 3.6)
+    add(group, "path", d=rounded_path(route), **style)
+
+
+def _draw_entity(parent: Element, entity: _Entity, box: Box) -> None:
+    group = add(parent, "g", data_kind=entity.kind, data_name=printable(entity.name))
+    add(group, "title", printable(f"{entity.kind} {entity.name}"))
+    _draw_shape(group, entity.kind, box.x, box.y, box.width, box.height)
+    y = box.y + PADDING + (2 * CAP if entity.kind == "zone" else 0.0)
+    for line in entity.lines:
+        y += line.height
+        fill = INK if line.size > SMALL_SIZE else SOFT_INK
+        at = box.x + box.width / 2
+        add_text(group, at, y - line.size * 0.3, line, fill=fill, text_anchor="middle")
+
+
+def _draw_shape(
+    group: Element, kind: str, x: float, y: float, width: float, height: float, cap: float = CAP
+) -> None:
+    """Draw a zone as a cylinder, clients as a box and the outside as a dashed box."""
+    if kind != "zone":
+        is_outside = kind == "outside"
+        style: dict[str, str | float] = {"stroke_dasharray": "4 3"} if is_outside else {}
+        fill = PAPER if is_outside else SHEET_FILLS[1]
+        stroke = SOFT_INK if is_outside else SHEET_LINE
+        add(
+            group,
+            "rect",
+            x=x,
+            y=y,
+            width=width,
+            height=height,
+            rx=6.0,
+            fill=fill,
+            stroke=stroke,
+            stroke_width=1.2,
+            **style,
+        )
+        return
+    radii = f"{number(width / 2)} {number(cap)} 0 0"
+    left, right, top, low = x, x + width, y + cap, y + height - cap
+    rim = f"A {radii} 1 {number(right)} {number(top)}"
+    under = f"A {radii} 0 {number(right)} {number(top)}"
+    base = f"A {radii} 1 {number(left)} {number(low)}"
+    corner = f"M {number(left)} {number(top)}"
+    shape: dict[str, str | float] = {"stroke": STORE_LINE, "stroke_width": 1.3}
+    add(group, "path", d=f"{corner} {rim} V {number(low)} {base} Z", fill=STORE_FILL, **shape)
+    add(group, "path", d=f"{corner} {under}", fill="none", **shape)
+
+
+def _draw_legend(parent: Element, names: Sequence[str], y: float, width: float) -> float:
+    """Draw the legend in rows; the height that it takes is returned."""
+    group = add(parent, "g", data_kind="legend")
+    x, top, icon = EDGE_OF_PICTURE, y, 30.0
+    for name in names:
+        text = Line(EXPLAINED[name], LEGEND_SIZE)
+        room = icon + 8 + text.width + 18
+        if x > EDGE_OF_PICTURE and x + room > width - EDGE_OF_PICTURE:
+            x, top = EDGE_OF_PICTURE, top + LEGEND_ROW
+        if name in ("zone", "clients", "outside"):
+            _draw_shape(group, name, x, top + 3, icon, LEGEND_ROW - 6, cap=3.0)
+        else:
+            ink = REMOVAL_LINE if name == "removal" else INK
+            line = add(group, "g", fill="none", stroke=ink)
+            style: dict[str, str | float] = {"stroke_width": 1.3}
+            style |= {"stroke_dasharray": "5 3"} if name == "removal" else {}
+            ends = [(x, top + LEGEND_ROW / 2), (x + icon, top + LEGEND_ROW / 2)]
+            _draw_route(line, ends, ink, style, has_head=True)
+            if name == "access":
+                arrowhead(line, ends[0], (-1.0, 0.0), ink, 3.6)
+        add_text(group, x + icon + 8, top + LEGEND_ROW / 2 + 3.5, text, fill=SOFT_INK)
+        x += room
+    return top + LEGEND_ROW - y if names else 0.0

@@ -1,0 +1,110 @@
+"""Recommendations for a worksheet, as tables for a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.design.evaluation import Choice, Reason, Violation
+from headrace.design.recommendation.rule_table import Aspect, RuleTable
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain, plain_line
+
+
+def recommendation(
+    name: str,
+    choices: Sequence[Choice],
+    unknown: Sequence[str],
+    clashes: Sequence[Violation],
+    rules: RuleTable,
+) -> RenderableType:
+    """Return the choices of each zone and of the system, with reasons, rejections and doubts.
+
+    Args:
+        name: Name of the worksheet.
+        choices: The choices, those of the whole system with an empty zone.
+        unknown: Unknown answers with what they cost in certainty.
+        clashes: Requirements that contradict each other.
+        rules: The rules that made the choices; they have the titles.
+    """
+    aspects = {it.name: it for it in rules.aspects}
+    parts: list[RenderableType] = [Text(plain_line(name), style="bold")]
+    for it in clashes:
+        parts.append(Text(f"Contradiction: {plain(it.message)} ({it.field}).", style="red"))
+    parts.append(_summary(choices, aspects))
+    for zone in dict.fromkeys(it.zone for it in choices):
+        own = [it for it in choices if it.zone == zone]
+        title = f"Zone {zone}" if zone else "Whole system"
+        parts += [
+            _recommended(title, own, aspects),
+            *_rejected(f"{title}: rejected", own, aspects),
+            *_doubts(f"{title}: unsure", (line for it in own for line in it.unsure)),
+        ]
+    parts += _doubts("Unknown answers", unknown)
+    return Group(*parts)
+
+
+def _summary(choices: Sequence[Choice], aspects: dict[str, Aspect]) -> FittedTable:
+    """Return a table with the best value of each aspect, with a column for each zone."""
+    zones = list(dict.fromkeys(it.zone for it in choices))
+    columns = ["aspect", *(f"zone {it}" if it else "system" for it in zones)]
+    table = FittedTable("Recommended", len(columns), columns)
+    found = {(it.aspect, it.zone): it for it in choices}
+    for name, aspect in aspects.items():
+        cells = []
+        for zone in zones:
+            choice = found.get((name, zone))
+            values = choice.values if choice is not None else ()
+            cells.append(", ".join(values if aspect.several else values[:1]))
+        if any(cells):
+            table.add_row(aspect.title, *cells)
+    return table
+
+
+def _recommended(title: str, choices: Iterable[Choice], aspects: dict[str, Aspect]) -> FittedTable:
+    table = FittedTable(title, 3, ("aspect", "recommended", "why"))
+    for it in choices:
+        aspect = aspects[it.aspect]
+        between = ", " if aspect.several else ", or "
+        why = _reasons(it.reasons, with_values=len(it.values) > 1)
+        table.add_row(aspect.title, between.join(it.values) or "nothing", why)
+    return table
+
+
+def _reasons(reasons: Iterable[Reason], with_values: bool) -> str:
+    """Return a line for each rule: its values, whether it is against them, text and source."""
+    rules: dict[tuple[str, str, bool], list[Reason]] = {}
+    for it in reasons:
+        rules.setdefault((it.rule, it.text, it.weight < 0), []).append(it)
+    lines = []
+    for (_, text, is_against), votes in rules.items():
+        words = ["against"] if is_against else []
+        words += [", ".join(it.value for it in votes)] if with_values else []
+        prefix = f"{' '.join(words)}: " if words else ""
+        lines.append(f"{prefix}{text} [{votes[0].source}]")
+    return "\n".join(lines)
+
+
+def _rejected(
+    title: str, choices: Iterable[Choice], aspects: dict[str, Aspect]
+) -> list[RenderableType]:
+    """Return a table with a row for each value, or for several that the same rules reject."""
+    table = FittedTable(title, 3, ("aspect", "rejected", "why"))
+    count = 0
+    for it in choices:
+        values: dict[str, list[str]] = {}
+        for value in dict.fromkeys(value for value, _ in it.rejected):
+            own = [reason for other, reason in it.rejected if other == value]
+            why = _reasons(own, with_values=False).replace("against: ", "")
+            values.setdefault(why, []).append(value)
+        for why, names in values.items():
+            table.add_row(aspects[it.aspect].title, ", ".join(names), why)
+            count += 1
+    return [table] if count else []
+
+
+def _doubts(title: str, lines: Iterable[str]) -> list[RenderableType]:
+    texts = [f"- {plain_line(it)}" for it in dict.fromkeys(lines)]
+    if not texts:
+        return []
+    return [Text(f"\n{title}", style="bold"), Text("\n".join(texts))]
