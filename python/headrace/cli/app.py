@@ -12,6 +12,7 @@ from headrace.cli import (
     bench,
     calibrate,
     demo,
+    design,
     explain,
     lab,
     net,
@@ -57,6 +58,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("twin")(twin.twin)
 app.command("validate")(validate.validate)
 app.add_typer(lab.app, name="lab")
+app.add_typer(design.app, name="design")
 trace.app.command("findings")(trace_findings.findings)
 trace.app.command("workload")(trace_workload.workload)
 app.add_typer(trace.app, name="trace")
