@@ -3,8 +3,12 @@
 import typer
 
 from headrace.cli.design import (
+    capacity,
+    cost,
     flow,
+    growth,
     lifetimes,
+    power,
     recommend,
     smart,
 )
@@ -13,6 +17,10 @@ app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_h
 
 app.command("recommend")(recommend.recommend)
 app.command("flow")(flow.flow)
+app.command("capacity")(capacity.capacity)
+app.command("growth")(growth.growth)
+app.command("power")(power.power)
+app.command("cost")(cost.cost)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 
