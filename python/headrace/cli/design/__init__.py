@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli.design import lifetimes, reliability, smart
+from headrace.cli.design import lifetimes, reliability, smart, spares
 
 app = typer.Typer(
     help="Design a storage system: reliability, spares, and the risk of the disks one has.",
@@ -10,6 +10,7 @@ app = typer.Typer(
 )
 
 app.command("reliability")(reliability.reliability)
+app.command("spares")(spares.spares)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 
