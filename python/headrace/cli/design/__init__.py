@@ -10,7 +10,9 @@ from headrace.cli.design import (
     lifetimes,
     power,
     recommend,
+    reliability,
     smart,
+    spares,
 )
 
 app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
@@ -21,6 +23,8 @@ app.command("capacity")(capacity.capacity)
 app.command("growth")(growth.growth)
 app.command("power")(power.power)
 app.command("cost")(cost.cost)
+app.command("reliability")(reliability.reliability)
+app.command("spares")(spares.spares)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 
