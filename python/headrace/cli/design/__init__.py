@@ -11,6 +11,7 @@ from headrace.cli.design import (
     power,
     recommend,
     reliability,
+    report,
     smart,
     spares,
 )
@@ -27,6 +28,7 @@ app.command("reliability")(reliability.reliability)
 app.command("spares")(spares.spares)
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
+app.command("report")(report.report)
 
 
 @app.callback()

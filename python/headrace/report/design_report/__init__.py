@@ -1,14 +1,18 @@
 """The report of a design: one HTML file, a PDF, and its drawings."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Solution
 from headrace.design.worksheet import Worksheet
 from headrace.files import atomic_file
 from headrace.report import plots
+from headrace.report.data_flow import data_flow_svg
 from headrace.report.design_report.charts import Chart, charts
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
@@ -20,6 +24,18 @@ __all__ = ["DesignReportFiles", "content", "write"]
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
 """Callback with the steps done, their number and the name of the next one."""
+
+
+FLOW = Picture(
+    "data-flow",
+    "Data flow",
+    "Zones are cylinders. Arrows carry what moves, and its rate if it is known.",
+    "",
+)
+"""The diagram of zones, clients and flows, without its drawing."""
+WIDEST = 1200.0
+"""Width from which a diagram needs a page of its own: its letters of size 11 would be below 4.5
+points on an upright page."""
 
 
 class DesignReportFiles(NamedTuple):
@@ -67,6 +83,11 @@ def write(
     drawn = list(charts(data))
     drawings = plots.save_profile(figures, {it.name: it.figure for it in drawn})
     pictures = {it.name: _picture(it, figures) for it in drawn}
+    flow = data_flow_svg(worksheet)
+    pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)
+    with atomic_file(figures / f"{FLOW.name}.svg") as partial:
+        partial.write_text(flow, encoding="utf-8")
+    drawings.append(figures / f"{FLOW.name}.svg")
     report = content(solution, worksheet, catalogue, pictures)
     files = DesignReportFiles(directory / "report.html", directory / "report.pdf", tuple(drawings))
     begin("HTML")
@@ -108,6 +129,12 @@ def content(
         sections=found,
         footnotes=notes.footnotes,
     )
+
+
+def _width(svg: str) -> float:
+    """Return the width of a drawing in its own units."""
+    found = re.search(r'viewBox="0 0 ([0-9.]+) ', svg)
+    return float(found[1]) if found else 0.0
 
 
 def _picture(chart: Chart, figures: Path) -> Picture:

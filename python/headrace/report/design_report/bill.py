@@ -1,22 +1,24 @@
 """Bill of materials of a design: quantities, unit prices and amounts as figures."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input
+from headrace.design.inventory import METADATA_DISKS, Part, parts
 from headrace.design.system import Design
+from headrace.report.figure_tables import number
 
-SEARCH = "search over the catalogue's combinations"
+SEARCH = "design"
+PORTS = ("adapter", "switch")
+"""Kinds that follow from the number of servers; a summary leaves them out."""
 
 
 @dataclass(frozen=True)
 class Line:
     """A line of the bill."""
 
-    name: str
-    """What is bought: "data servers"."""
-    entry: str
-    """Name of the catalogue's entry."""
+    part: Part
     count: Figure
     price: Figure | None
     """Price of one; none if the catalogue has no price."""
@@ -28,122 +30,75 @@ class Line:
         return [it for it in (self.count, self.price, self.amount) if it is not None]
 
 
-def bill(design: Design, catalogue: Catalogue) -> list[Line]:
+def bill(design: Design, catalogue: Catalogue, costs: Mapping[str, Figure]) -> list[Line]:
     """Return the lines of a design's bill of materials.
 
     Args:
         design: The design.
         catalogue: The catalogue with its date, for the source of prices.
+        costs: Figures of the evaluation by their keys. An amount that is among them as
+            `purchase-KIND` is taken from there.
     """
-    nodes, node, disk = design.nodes, design.node, design.disk
-    hosts = nodes + design.metadata_nodes + design.gateways
-    lines = [
-        _chosen("data servers", node.name, nodes, node.price, node.source, catalogue),
-        _line(
-            "disks",
-            disk.name,
-            _count(
-                "disks",
-                design.disks,
-                "data servers x disks of a server",
-                Input("data servers", str(nodes), "data servers"),
-                Input("disks of a server", str(design.disks_per_node), SEARCH),
-            ),
-            disk.price,
-            disk.source,
-            catalogue,
-        ),
-    ]
-    if design.shelf is not None and design.shelves_per_node:
-        count = _count(
-            "disk shelves",
-            nodes * design.shelves_per_node,
-            "data servers x shelves of a server",
-            Input("data servers", str(nodes), "data servers"),
-            Input("shelves of a server", str(design.shelves_per_node), SEARCH),
-        )
-        shelf = design.shelf
-        lines.append(_line(count.title, shelf.name, count, shelf.price, shelf.source, catalogue))
-    if design.metadata_nodes:
-        lines.append(
-            _chosen(
-                "metadata servers",
-                node.name,
-                design.metadata_nodes,
-                node.price,
-                node.source,
-                catalogue,
-            )
-        )
-    if design.gateways:
-        lines.append(
-            _chosen("gateways", node.name, design.gateways, node.price, node.source, catalogue)
-        )
-    network = design.network
-    for name, price in (
-        ("network adapters", network.adapter_price),
-        ("switch ports", network.port_price),
-    ):
-        count = _count(
-            name,
-            hosts,
-            "data servers + metadata servers + gateways",
-            Input("data servers", str(nodes), "data servers"),
-            Input("metadata servers", str(design.metadata_nodes), SEARCH),
-            Input("gateways", str(design.gateways), SEARCH),
-        )
-        lines.append(_line(name, network.name, count, price, network.source, catalogue))
-    return lines
+    return [_line(it, _count(it, design), catalogue, costs) for it in parts(design)]
 
 
-def _count(name: str, value: int, formula: str, *inputs: Input) -> Figure:
+def _count(part: Part, design: Design) -> Figure:
+    formula, inputs = _formula(part, design)
     return Figure(
-        key=name.replace(" ", "-"),
-        title=name,
-        value=value,
+        key=f"count-{part.kind}",
+        title=f"number of {part.title}",
+        value=part.count,
         unit="1",
         formula=formula,
         inputs=inputs,
-        source="definition",
+        source="search among the catalogue's combinations",
     )
 
 
-def _chosen(
-    name: str, entry: str, value: int, price: float | None, source: str, catalogue: Catalogue
-) -> Line:
-    count = _count(name, value, "number that the search chose")
-    return _line(name, entry, count, price, source, catalogue)
+def _formula(part: Part, design: Design) -> tuple[str, tuple[Input, ...]]:
+    """Return how the number of parts of a kind follows from the design."""
+    nodes = Input("data servers", str(design.nodes), "number of data servers")
+    metadata = Input("metadata servers", str(design.metadata_nodes), SEARCH)
+    if part.kind == "disk":
+        disks = Input("disks of a server", str(design.disks_per_node), SEARCH)
+        return "data servers x disks of a server", (nodes, disks)
+    if part.kind == "shelf":
+        shelves = Input("shelves of a server", str(design.shelves_per_node), SEARCH)
+        return "data servers x shelves of a server", (nodes, shelves)
+    if part.kind == "metadata-disk":
+        mirror = Input("disks of a metadata server", str(METADATA_DISKS), "declared: a mirror")
+        return "metadata servers x disks of a metadata server", (metadata, mirror)
+    hosts = (nodes, metadata, Input("gateways", str(design.gateways), SEARCH))
+    if part.kind == "adapter":
+        return "data servers + metadata servers + gateways", hosts
+    if part.kind == "switch":
+        ports = Input("ports of a switch", str(design.network.switch_ports), part.entry)
+        text = "ceil((data servers + metadata servers + gateways) / ports of a switch)"
+        return text, (*hosts, ports)
+    return "number that the search chose", ()
 
 
-def _line(
-    name: str,
-    entry: str,
-    count: Figure,
-    price: float | None,
-    source: str,
-    catalogue: Catalogue,
-) -> Line:
-    if price is None:
-        return Line(name, entry, count, None, None)
-    unit = Figure(
-        key=f"{count.key}-price",
-        title=f"price of one, {name}",
-        value=price,
+def _line(part: Part, count: Figure, catalogue: Catalogue, costs: Mapping[str, Figure]) -> Line:
+    if part.price is None:
+        return Line(part, count, None, None)
+    price = Figure(
+        key=f"price-{part.kind}",
+        title=f"price of one of the {part.title}",
+        value=part.price,
         unit="money",
-        formula=f"price of {entry}",
-        source=f"catalogue {catalogue.name} of {catalogue.date}"
-        + (f", {source}" if source else ""),
+        formula=f"price of {part.entry}",
+        source=f"catalogue {catalogue.name} of {catalogue.date}",
     )
-    amount = Figure(
-        key=f"{count.key}-amount",
-        title=f"amount for {name}",
-        value=count.value * price,
+    amount = costs.get(f"purchase-{part.kind}") or Figure(
+        key=f"purchase-{part.kind}",
+        title=part.title,
+        value=part.count * part.price,
         unit="money",
         formula="number x price",
         inputs=(
-            Input("number", f"{count.value:g}", count.title),
-            Input("price", f"{price:,.10g}", unit.title),
+            Input("number", str(part.count), count.title),
+            Input("price", number(part.price), price.title),
         ),
         source="definition",
     )
-    return Line(name, entry, count, unit, amount)
+    return Line(part, count, price, amount)

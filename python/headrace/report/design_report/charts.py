@@ -234,15 +234,16 @@ def _fill(groups: Sequence[Sequence[_Box]], height: float, count: int) -> list[l
 def cost(data: DesignData) -> Iterator[Chart]:
     """Yield the money spent over the years of the plan, stacked by kind."""
     found = data.figures
-    purchase = found.get("purchase")
+    purchase, years = found.get("purchase"), data.worksheet.capacity.years
+    if purchase is None or not math.isfinite(purchase.value) or years <= 0:
+        return
     yearly = [
-        (it, _yearly(it))
-        for key in ("maintenance", "power-cost", "colocation", "engineer")
+        (it, _yearly(it, years))
+        for key in ("maintenance", "spare-parts", "power-cost", "colocation", "engineer")
         if (it := found.get(key)) is not None
     ]
     yearly = [(it, value) for it, value in yearly if value]
-    years = data.worksheet.capacity.years
-    if purchase is None or not yearly or not math.isfinite(purchase.value) or years <= 0:
+    if not yearly:
         return
     times = np.append(np.arange(0.0, math.ceil(years)), years)
     drawing = Drawing(figsize=(WIDTH, 3.0), layout="constrained")
@@ -280,8 +281,8 @@ def cost(data: DesignData) -> Iterator[Chart]:
     )
 
 
-def _yearly(figure: Figure) -> float:
-    """Return the money of a figure in a year; 0 if it is of another kind."""
-    if not math.isfinite(figure.value):
+def _yearly(figure: Figure, years: float) -> float:
+    """Return the money of a figure over all years by year; 0 if it is of another kind."""
+    if figure.unit != "money" or not math.isfinite(figure.value):
         return 0.0
-    return figure.value * {"money/year": 1.0, "money/month": 12.0}.get(figure.unit, 0.0)
+    return figure.value / years

@@ -7,11 +7,12 @@ from functools import cached_property
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import ApplicationPerformance, Choice, Evaluation, Solution
 from headrace.design.figure import Figure
+from headrace.design.growth import growth_figures, unit_of
 from headrace.design.worksheet import Worksheet
 from headrace.report.design_report.bill import Line, bill
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.document.content import Picture, Reference, Text
+from headrace.report.document.content import Picture, Text
 
 SHOWN = "shown"
 """Group of the footnotes of the design that the report describes."""
@@ -40,7 +41,8 @@ class DesignData:
                     at_end=True,
                 )
         if self.shown is not None:
-            self.notes.add_figures(SHOWN, [*figures_of(self.shown), *self.counts.values()])
+            known = [*figures_of(self.shown), *self.counts.values(), *self.growth]
+            self.notes.add_figures(SHOWN, known)
 
     @property
     def alternatives(self) -> tuple[Evaluation, ...]:
@@ -75,21 +77,32 @@ class DesignData:
     @cached_property
     def lines(self) -> list[Line]:
         """Bill of materials of the shown design."""
-        return [] if self.shown is None else bill(self.shown.design, self.catalogue)
+        if self.shown is None:
+            return []
+        return bill(self.shown.design, self.catalogue, self.figures)
 
     @cached_property
     def counts(self) -> dict[str, Figure]:
         """Quantities and sums of the bill of materials by their keys."""
         return {it.key: it for line in self.lines for it in line.figures}
 
+    @cached_property
+    def growth(self) -> tuple[Figure, ...]:
+        """Needs and purchase plans of the shown design over the years."""
+        if self.shown is None:
+            return ()
+        need = self.worksheet.capacity
+        try:
+            unit = unit_of(self.shown.design, self.catalogue, self.worksheet)
+            return growth_figures(need, unit)
+        except ValueError:
+            # A price is missing, or the growth is absurd for such servers.
+            return ()
+
     def value(self, key: str) -> Text:
         """Return the value of a figure of the shown design with its footnote, or a dash."""
         figure = self.figures.get(key) or self.counts.get(key)
         return UNKNOWN if figure is None else self.notes.value(SHOWN, figure)
-
-    def count(self, key: str) -> list[str | Reference]:
-        """Return the quantity of a line of the bill with its footnote, without a unit."""
-        return self.notes.value(SHOWN, self.counts[key])
 
     def choices(self, *aspects: str) -> list[Choice]:
         """Return the choices of some aspects, or all, the whole system's first."""

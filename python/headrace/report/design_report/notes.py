@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from headrace.design.figure import Figure
 from headrace.report.document.content import Footnote, Reference, Text, foreign
-from headrace.report.figure_tables import arithmetic, value_text
+from headrace.report.figure_tables import arithmetic, quantity, value_text
 
 LONGEST = 300
 """Characters of a text of a footnote."""
@@ -46,9 +46,15 @@ class Notes:
         self._notes.setdefault(key, Footnote(key, foreign(title), foreign(text, 1000), at_end))
         return Reference(key)
 
-    def value(self, group: str, figure: Figure) -> list[str | Reference]:
+    def value(
+        self, group: str, figure: Figure, *, show_error: bool = True
+    ) -> list[str | Reference]:
         """Return the value of a figure with its unit and a reference to its footnote."""
-        return [value_text(figure, self._currency), self.reference(group, figure)]
+        if show_error:
+            text = value_text(figure, self._currency)
+        else:
+            text = quantity(figure.value, figure.unit, self._currency)
+        return [text, self.reference(group, figure)]
 
     def reference(self, group: str, figure: Figure) -> Reference:
         """Return a reference to the footnote of a figure."""
@@ -75,14 +81,17 @@ def _text(figure: Figure, keys: dict[str, str]) -> Text:
     for at, it in enumerate(figure.inputs):
         start = "Inputs: " if at == 0 else "; "
         text = f"{start}{foreign(it.name, 100)} {foreign(it.text, 100)}"
-        if it.source in keys and it.source != figure.title:
-            parts += [text, Reference(keys[it.source])]
+        title = it.source.removeprefix("figure: ")
+        if title in keys and title != figure.title:
+            parts += [text, Reference(keys[title])]
         elif it.source:
             parts.append(f"{text} ({foreign(it.source, LONGEST)})")
         else:
             parts.append(text)
     if figure.inputs:
         parts.append(". ")
+    if figure.standard_error is not None:
+        parts.append("\N{PLUS-MINUS SIGN} is the standard error. ")
     if figure.source:
         parts.append(f"Source: {_sentence(figure.source)} ")
     if figure.note:

@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import ApplicationPerformance, Violation
+from headrace.design.figure import Unit
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Text, foreign
 from headrace.report.figure_tables import number, quantity
-from headrace.report.units import size
 
 Status = Literal["met", "missed", "not stated", "not evaluated"]
-MONTHS = 12
-HOURS_PER_YEAR = 8760.0
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,6 @@ class _Limit:
     key: str
     """Key of the figure."""
     at_least: bool = False
-    factor: float = 1.0
-    """The figure times this factor has the unit of the worksheet's number."""
 
 
 def requirements(data: DesignData) -> list[Requirement]:
@@ -80,67 +77,79 @@ def _take(violations: list[Violation], field: str) -> Violation | None:
 
 
 def _limits(data: DesignData) -> Iterator[_Limit]:
+    """Yield the numbers of the worksheet with the figures that the evaluation compares."""
     sheet, currency = data.worksheet, foreign(data.catalogue.currency, 20)
-    capacity, recovery, facility, budget = (
-        sheet.capacity,
-        sheet.recovery,
-        sheet.facility,
-        sheet.budget,
-    )
+    recovery, facility, budget = sheet.recovery, sheet.facility, sheet.budget
+    first = capacity_wanted(sheet.capacity)
+    reserve = f"{100 * sheet.capacity.reserve:g} %"
     yield _Limit(
-        "Usable capacity",
+        f"Usable capacity with a reserve of {reserve}",
         "capacity.usable",
-        capacity.usable,
-        size(capacity.usable),
+        first.value,
+        quantity(first.value, "B").partition(" (")[0],
         "usable-capacity",
         at_least=True,
     )
-    yield _Limit(
-        f"Probability of data loss in {number(recovery.loss_years)} years",
-        "recovery.loss_probability",
-        recovery.loss_probability,
-        _or_unknown(recovery.loss_probability, "1"),
-        "loss-probability",
-    )
-    yield _Limit(
-        "Downtime in a month",
-        "recovery.downtime",
-        recovery.downtime,
-        _or_unknown(recovery.downtime, "s"),
-        "downtime",
-    )
-    yield _Limit(
-        "Power", "facility.power", facility.power, _or_unknown(facility.power, "W"), "max-power"
-    )
-    yield _Limit(
-        "Heat",
-        "facility.cooling",
-        facility.cooling,
-        _or_unknown(facility.cooling, "W"),
-        "heat",
-        factor=1 / 3.41,
-    )
-    yield _Limit(
-        "Racks", "facility.racks", facility.racks, _or_unknown(facility.racks, "1"), "racks"
-    )
-    yield _Limit(
-        "Weight of a rack",
-        "facility.floor_load",
-        facility.floor_load,
-        _or_unknown(facility.floor_load, "kg"),
-        "rack-weight",
-    )
-    for name, field, wanted, key in (
-        ("Purchase", "initial", budget.initial, "purchase"),
-        ("Power in a month", "monthly_power", budget.monthly_power, "power-cost"),
-        ("Maintenance in a year", "yearly_maintenance", budget.yearly_maintenance, "maintenance"),
-    ):
-        text = UNKNOWN if wanted is None else f"{quantity(wanted, 'money', currency)}"
-        yield _Limit(name, f"budget.{field}", wanted, text, key)
-
-
-def _or_unknown(value: float | None, unit: Literal["1", "s", "W", "kg"]) -> str:
-    return UNKNOWN if value is None else quantity(value, unit)
+    years = number(recovery.loss_years)
+    # A provider of co-location cools, and counts no power for it.
+    on_site = facility.place != "co-location"
+    current = None
+    if facility.circuits is not None and facility.circuit_amperes is not None:
+        current = facility.circuits * facility.circuit_amperes
+    rows: list[tuple[str, str, float | None, Unit, str]] = [
+        (
+            f"Probability of a data loss in {years} years",
+            "recovery.loss_probability",
+            recovery.loss_probability,
+            "1",
+            "loss-probability",
+        ),
+        ("Downtime in a month", "recovery.downtime", recovery.downtime, "s", "downtime"),
+        (
+            "Power with cooling" if on_site else "Power",
+            "facility.power",
+            facility.power,
+            "W",
+            "total-power" if on_site else "power",
+        ),
+        ("Heat", "facility.cooling", facility.cooling if on_site else None, "W", "power"),
+        ("Current", "facility.circuits", current, "A", "max-amperes"),
+        ("UPS", "facility.ups_va", facility.ups_va or None, "VA", "ups-va"),
+        ("Racks", "facility.racks", facility.racks, "1", "racks"),
+        (
+            "Weight of a rack",
+            "facility.floor_load",
+            facility.floor_load,
+            "kg",
+            "weight-per-rack",
+        ),
+        ("Purchase", "budget.initial", budget.initial, "money", "purchase"),
+        (
+            "Power in a month",
+            "budget.monthly_power",
+            budget.monthly_power,
+            "money/month",
+            "power-month",
+        ),
+        (
+            "Maintenance in a year",
+            "budget.yearly_maintenance",
+            budget.yearly_maintenance,
+            "money/year",
+            "maintenance-year",
+        ),
+        ("Spare parts", "budget.spare_parts", budget.spare_parts, "money", "spare-parts"),
+        (
+            "Hours of an engineer in a month",
+            "budget.engineer_hours_month",
+            budget.engineer_hours_month,
+            "1",
+            "engineer-hours",
+        ),
+    ]
+    for name, field, wanted, unit, key in rows:
+        text = UNKNOWN if wanted is None else quantity(wanted, unit, currency)
+        yield _Limit(name, field, wanted, text, key)
 
 
 def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Requirement:
@@ -148,7 +157,7 @@ def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Req
     got: Text = UNKNOWN if given is None else data.notes.value(SHOWN, given)
     margin = None
     if given is not None and limit.wanted:
-        ratio = given.value * _factor(limit, given.unit) / limit.wanted
+        ratio = given.value / limit.wanted
         margin = ratio - 1 if limit.at_least else 1 - ratio
     if violation is not None:
         got = foreign(violation.got) if given is None else got
@@ -161,17 +170,6 @@ def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Req
     if given is None:
         return Requirement(limit.name, limit.field, limit.text, got, "not evaluated")
     return Requirement(limit.name, limit.field, limit.text, got, "met", margin)
-
-
-def _factor(limit: _Limit, unit: str) -> float:
-    """Return the factor from a figure's unit to the worksheet's."""
-    if unit == "money/month" and limit.field == "budget.yearly_maintenance":
-        return MONTHS
-    if unit == "money/year" and limit.field == "budget.monthly_power":
-        return 1 / MONTHS
-    if limit.field == "facility.cooling" and unit == "W":
-        return 1.0
-    return limit.factor
 
 
 def _performance(

@@ -1,5 +1,7 @@
 """Designs in words."""
 
+from headrace.design.evaluation import Choice
+from headrace.design.recommendation.rule_table import shipped_rules
 from headrace.design.system import Array, Design
 from headrace.report.document.content import foreign
 from headrace.report.units import binary_size
@@ -11,30 +13,25 @@ FILE_SYSTEMS = {
     "hdfs": "HDFS",
     "nfs": "NFS",
 }
-ASPECTS = {
-    "file-system": "File system",
-    "distribution": "Distribution",
-    "stripe": "Stripe",
-    "copies": "Copies",
-    "array": "Array",
-    "disk-class": "Disk class",
-    "network": "Network",
-    "metadata": "Metadata",
-    "gateway": "Gateway",
-    "backup": "Backup",
-    "spares": "Spare disks",
-    "scrubbing": "Scrubbing",
-    "burn-in": "Burn-in",
-    "replacement": "Replacement",
-    "ups": "Uninterruptible power",
-    "redundancy": "Redundancy of a node",
-}
-"""Aspects of a choice as headings; others are shown by their own names."""
+WHOLE = "whole system"
+"""Name of the system where a zone is expected."""
 
 
 def aspect(name: str) -> str:
-    """Return the name of an aspect for a heading."""
-    return ASPECTS.get(name, foreign(name, 60).replace("-", " ").capitalize())
+    """Return the name of an aspect for a heading; that of a user's rule is its own."""
+    titles = {it.name: it.title for it in shipped_rules().aspects}
+    title = titles.get(name) or foreign(name, 60).replace("-", " ")
+    return title[:1].upper() + title[1:]
+
+
+def zone_name(choice: Choice) -> str:
+    """Return the zone of a choice, or that it is the whole system's."""
+    return foreign(choice.zone, 60) or WHOLE
+
+
+def values(choice: Choice, longest: int = 120) -> str:
+    """Return the recommended values of a choice, the best first."""
+    return foreign(", ".join(choice.values), longest)
 
 
 def array(it: Array) -> str:

@@ -72,6 +72,8 @@ class Picture(msgspec.Struct, frozen=True, tag="picture"):
     title: str
     caption: str
     svg: str
+    wide: bool = False
+    """Whether it is too wide for a page: a PDF turns its page, a screen scrolls it."""
 
 
 Block: TypeAlias = Paragraph | Bullets | Facts | Table | Code | Picture

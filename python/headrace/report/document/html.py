@@ -177,6 +177,8 @@ def _table(table: Table, citations: _Citations) -> str:
 def _picture(picture: Picture) -> str:
     caption = f"<strong>{escape(picture.title)}.</strong> {escape(picture.caption)}"
     image = inline(picture.svg, picture.name, picture.title)
+    if picture.wide:
+        image = f'<div class="wide">{image}</div>'
     return f"<figure>\n{image}\n<figcaption>{caption}</figcaption>\n</figure>"
 
 
@@ -196,7 +198,7 @@ def inline(svg: str, name: str, title: str) -> str:
         image = image.replace(colour, f"var(--{variable}, {colour})")
     # Paths without a fill of their own are black: the glyphs of texts.
     start = f'<svg role="img" aria-label="{escape(title)}" fill="currentColor" '
-    image = image.replace("<svg ", start, 1)
+    image = image.replace(' role="img"', "", 1).replace("<svg ", start, 1)
     # The style sheet gives the width.
     head, end, rest = image.partition(">")
     return re.sub(r' (width|height)="[^"]*"', "", head) + end + rest

@@ -1,6 +1,6 @@
 """The other designs, and what was rejected and why."""
 
-from headrace.design.evaluation import Evaluation
+from headrace.design.evaluation import Evaluation, Reason
 from headrace.design.figure import Figure
 from headrace.report.design_report.data import (
     UNKNOWN,
@@ -9,7 +9,7 @@ from headrace.report.design_report.data import (
     label,
 )
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.design_report.words import aspect
+from headrace.report.design_report.words import aspect, zone_name
 from headrace.report.document.content import (
     Block,
     Paragraph,
@@ -66,7 +66,9 @@ def _front(data: DesignData) -> list[Block]:
         cells: list[Text] = [name, foreign(it.design.name, 160)]
         for _, key in COLUMNS:
             given = figures.get(key)
-            cells.append(UNKNOWN if given is None else data.notes.value(group, given))
+            cells.append(
+                UNKNOWN if given is None else data.notes.value(group, given, show_error=False)
+            )
         cells.append(_throughputs(data, it, group))
         rows.append(cells)
     if not rows:
@@ -86,7 +88,8 @@ def _throughputs(data: DesignData, evaluation: Evaluation, group: str) -> Text:
     text: list[str | Reference] = []
     for at, it in enumerate(evaluation.performance):
         text += [", "] if at else []
-        text += data.notes.value(group, performance_figures(it)["throughput"])
+        given = performance_figures(it)["throughput"]
+        text += data.notes.value(group, given, show_error=False)
     return text or UNKNOWN
 
 
@@ -124,16 +127,21 @@ def _discarded(data: DesignData) -> list[Block]:
 
 
 def _rejected(data: DesignData) -> list[Block]:
+    zones: dict[tuple[str, str, Reason], list[str]] = {}
+    for choice in data.choices():
+        for value, reason in choice.rejected:
+            key = (choice.aspect, value, reason)
+            zones.setdefault(key, []).append(zone_name(choice))
+    order = {it.aspect: at for at, it in reversed(list(enumerate(data.choices())))}
     rows: list[list[Text]] = [
         [
-            foreign(choice.zone, 80) or "whole system",
-            aspect(choice.aspect),
+            aspect(name),
             foreign(value, 120),
+            foreign(", ".join(where), 120),
             foreign(reason.text),
             foreign(reason.source, 160),
         ]
-        for choice in data.choices()
-        for value, reason in choice.rejected
+        for (name, value, reason), where in sorted(zones.items(), key=lambda it: order[it[0][0]])
     ]
-    columns = ["Zone", "Aspect", "Rejected", "Why", "Source"]
+    columns = ["Aspect", "Rejected", "Zones", "Why", "Source"]
     return [Table("Choices that were rejected", columns, "lllww", rows)] if rows else []

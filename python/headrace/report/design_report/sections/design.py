@@ -1,8 +1,10 @@
 """The design: what is bought and how it is configured."""
 
-from headrace.design.evaluation import Choice
+from collections.abc import Sequence
+
+from headrace.design.evaluation import Choice, Reason
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
-from headrace.report.design_report.words import aspect, configuration
+from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
 from headrace.report.document.content import (
     Block,
     Facts,
@@ -13,8 +15,18 @@ from headrace.report.document.content import (
     foreign,
 )
 
-OPERATION = ("backup", "spares", "scrubbing", "burn-in", "replacement", "ups")
-"""Aspects that the section on operation has."""
+OPERATION = (
+    "burn-in",
+    "spares",
+    "scrubbing",
+    "replacement",
+    "maintenance",
+    "backup",
+    "removal",
+    "ups",
+    "growth",
+)
+"""Aspects that the section on operation has, in its order."""
 
 
 def section(data: DesignData) -> Section:
@@ -38,16 +50,13 @@ def _bill(data: DesignData) -> list[Block]:
         if line.price is not None and line.amount is not None:
             price = data.notes.value(SHOWN, line.price)
             amount = data.notes.value(SHOWN, line.amount)
-        rows.append(
-            [
-                line.name,
-                foreign(line.entry, 120),
-                data.count(line.count.key),
-                price,
-                amount,
-            ]
-        )
-    missing = [foreign(it.entry, 80) for it in data.lines if it.price is None]
+        number = data.notes.value(SHOWN, line.count)
+        rows.append([line.part.title, foreign(line.part.entry, 120), number, price, amount])
+    for key in ("purchase", "priced-parts"):
+        if key in data.figures:
+            total = data.figures[key]
+            rows.append([total.title, "", "", "", data.notes.value(SHOWN, total)])
+    missing = [foreign(it.part.entry, 80) for it in data.lines if it.price is None]
     note = f"Prices of the catalogue {foreign(data.catalogue.name, 80)}"
     note += f" of {foreign(data.catalogue.date, 40)}"
     if data.catalogue.currency:
@@ -60,25 +69,49 @@ def _bill(data: DesignData) -> list[Block]:
 
 
 def _zones(data: DesignData) -> list[Block]:
-    chosen = [it for it in data.choices() if it.aspect not in OPERATION]
+    """Return what the rules recommend by zone, and why."""
+    choices = [it for it in data.choices() if it.aspect not in OPERATION]
+    if not choices:
+        return [Paragraph("No rule recommends a configuration of the zones.", "note")]
+    aspects = list(dict.fromkeys(it.aspect for it in choices))
+    zones = list(dict.fromkeys(zone_name(it) for it in choices))
+    by_place = {(it.aspect, zone_name(it)): values(it) for it in choices}
+    note = "The best value is first. The bill and the configuration above say what the search"
+    note += " chose among them."
+    blocks: list[Block] = []
+    for start in range(0, len(zones), MOST_ZONES):
+        shown = zones[start : start + MOST_ZONES]
+        rows: list[list[Text]] = [
+            [aspect(name), *(by_place.get((name, zone)) or UNKNOWN for zone in shown)]
+            for name in aspects
+            if any((name, zone) in by_place for zone in shown)
+        ]
+        names = [it if it == WHOLE else f"Zone {it}" for it in shown]
+        title = "Recommended configuration of each zone"
+        align = "l" + "w" * len(shown)
+        blocks.append(Table(title, ["Aspect", *names], align, rows, note=note))
+    return [*blocks, *reasons_table("Reasons of the configuration", choices)]
+
+
+MOST_ZONES = 5
+"""Zones side by side in a table."""
+
+
+def reasons_table(title: str, choices: Sequence[Choice]) -> list[Block]:
+    """Return each reason once, with the zones that it holds for."""
+    zones: dict[tuple[str, Reason], list[str]] = {}
+    for it in choices:
+        for reason in it.reasons:
+            zones.setdefault((it.aspect, reason), []).append(zone_name(it))
+    order = {it.aspect: at for at, it in reversed(list(enumerate(choices)))}
     rows: list[list[Text]] = [
         [
-            foreign(it.zone, 80) or "whole system",
-            aspect(it.aspect),
-            foreign(", ".join(it.values[:1]), 120) or UNKNOWN,
-            foreign(", ".join(it.values[1:]), 120) or UNKNOWN,
-            reasons(it),
+            aspect(name),
+            foreign(", ".join(where), 120),
+            foreign(reason.text),
+            foreign(reason.source, 160),
         ]
-        for it in chosen
+        for (name, reason), where in sorted(zones.items(), key=lambda it: order[it[0][0]])
     ]
-    if not rows:
-        return [Paragraph("No rule recommends a configuration of the zones.", "note")]
-    note = "Recommendations follow from the rules; the bill and the configuration above say what"
-    note += " the search chose among them."
-    columns = ["Zone", "Aspect", "Recommended", "Also possible", "Why"]
-    return [Table("Configuration of each zone", columns, "llllw", rows, note=note)]
-
-
-def reasons(choice: Choice) -> str:
-    """Return the reasons of a choice with their sources."""
-    return " ".join(f"{foreign(it.text)} ({foreign(it.source, 120)})" for it in choice.reasons)
+    columns = ["Aspect", "Zones", "Why", "Source"]
+    return [Table(title, columns, "llww", rows)] if rows else []

@@ -17,6 +17,7 @@ def section(data: DesignData) -> Section:
     shown = data.shown
     blocks: list[Block] = [
         *_figures(data, "Capacity", shown.capacity),
+        *_figures(data, "Growth and purchase plans", data.growth),
         *_performance(data, shown.performance),
         *_figures(data, "Reliability", shown.reliability),
         *_figures(data, "Power, cooling and room", shown.facility),

@@ -1,30 +1,24 @@
 """How the system is run: burn-in, scrubbing, spares, replacement, backup, power."""
 
 from headrace.report.design_report.data import UNKNOWN, DesignData
-from headrace.report.design_report.sections.design import OPERATION, reasons
-from headrace.report.design_report.words import aspect
+from headrace.report.design_report.sections.design import OPERATION, reasons_table
+from headrace.report.design_report.words import aspect, values, zone_name
 from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
-
-ORDER = ("burn-in", "spares", "scrubbing", "replacement", "backup", "ups")
 
 
 def section(data: DesignData) -> Section:
     """Return the rules of operation with their reasons."""
-    chosen = sorted(data.choices(*OPERATION), key=lambda it: ORDER.index(it.aspect))
+    choices = sorted(data.choices(*OPERATION), key=lambda it: OPERATION.index(it.aspect))
     rows: list[list[Text]] = [
-        [
-            aspect(it.aspect),
-            foreign(it.zone, 80) or "whole system",
-            foreign(", ".join(it.values), 200) or UNKNOWN,
-            reasons(it),
-        ]
-        for it in chosen
+        [aspect(it.aspect), zone_name(it), values(it, 200) or UNKNOWN] for it in choices
     ]
     blocks: list[Block] = []
     if rows:
-        columns = ["Task", "Zone", "Recommended", "Why"]
-        blocks.append(Table("Rules of operation", columns, "llww", rows))
-    missing = [aspect(it) for it in ORDER if it not in {each.aspect for each in chosen}]
+        note = "The best value is first."
+        columns = ["Task", "Zone", "Recommended"]
+        blocks.append(Table("Rules of operation", columns, "llw", rows, note=note))
+        blocks += reasons_table("Reasons of the rules", choices)
+    missing = [aspect(it) for it in OPERATION if it not in {each.aspect for each in choices}]
     if missing:
         blocks.append(
             Paragraph(f"No rule has a recommendation for: {', '.join(missing).lower()}.", "note")
@@ -34,7 +28,7 @@ def section(data: DesignData) -> Section:
 
 
 def _staff(data: DesignData) -> list[Block]:
-    managers = sorted({it.manager for it in data.worksheet.zones if it.manager})
+    managers = dict.fromkeys(it.manager for it in data.worksheet.zones if it.manager)
     if managers:
         return [Paragraph(f"Managers of the zones: {foreign(', '.join(managers))}.")]
     return [

@@ -1,5 +1,7 @@
 """The design in a few lines: what to buy, what it costs, how fast and how safe it is."""
 
+from headrace.design.inventory import Part
+from headrace.report.design_report.bill import PORTS
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.design_report.requirements import Requirement, requirements
@@ -63,10 +65,11 @@ def _lead(data: DesignData) -> Text:
     start = "Buy " if data.is_feasible else "No design meets all requirements. The nearest has "
     text: list[str | Reference] = [start]
     parts: list[list[str | Reference]] = []
-    for line in data.lines:
-        if line.name in ("network adapters", "switch ports"):
+    # Servers first, as the sentence names the system.
+    for line in sorted(data.lines, key=lambda it: it.part.kind != "node"):
+        if line.part.kind in PORTS:
             continue
-        noun = _noun(line.name, line.count.value, line.entry)
+        noun = _noun(line.part)
         number = quantity(line.count.value, "1")
         parts.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
     for at, part in enumerate(parts):
@@ -76,9 +79,10 @@ def _lead(data: DesignData) -> Text:
     return [*text, f", under {system} over {foreign(design.network.name, 60)}."]
 
 
-def _noun(name: str, count: float, entry: str) -> str:
-    word = name.removesuffix("s") if count == 1 else name
-    return f"{word} ({foreign(entry, 60)})"
+def _noun(part: Part) -> str:
+    word = part.title.removesuffix("s") if part.count == 1 else part.title
+    # The entry begins with the kind: "disk nearline-4tb".
+    return f"{word} ({foreign(part.entry.partition(' ')[2], 60)})"
 
 
 def _facts(data: DesignData) -> list[tuple[str, Text]]:
