@@ -80,7 +80,9 @@ def designs(
         scale: Factor on the number of servers, for more throughput.
     """
     seen: set[Design] = set()
-    networks = [it for it in catalogue.networks if not options.networks or it.name in options.networks]
+    networks = [
+        it for it in catalogue.networks if not options.networks or it.name in options.networks
+    ]
     first = capacity_wanted(worksheet.capacity).value
     horizon = horizon_capacity(worksheet)
     metadata_disk = _cheapest_flash(catalogue) if options.metadata_on_flash else None
@@ -101,9 +103,7 @@ def designs(
 def horizon_capacity(worksheet: Worksheet) -> float:
     """Return the bytes that are needed after the years to plan for; at least those to buy first."""
     need = worksheet.capacity
-    return max(
-        capacity_wanted(need).value, need.usable * (1 + (need.growth or 0.0)) ** need.years
-    )
+    return max(capacity_wanted(need).value, need.usable * (1 + (need.growth or 0.0)) ** need.years)
 
 
 def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
@@ -235,6 +235,9 @@ def _sized(
     fewest = max(least, math.ceil(horizon / full * (1 - 1e-9)))
     for factor in (1, 2):
         nodes = math.ceil(fewest * factor * scale)
+        if file_system == "glusterfs":
+            # Bricks are copied in sets of neighbours.
+            nodes = -(-nodes // copies) * copies
         if nodes > MOST_NODES or (file_system == "nfs" and factor * scale > 1):
             return
         needed = math.ceil(first / (nodes * each) * (1 - 1e-9))

@@ -6,7 +6,7 @@ from typing import TypeVar, get_args
 import msgspec
 
 from headrace._core import parse_bytes
-from headrace.design.catalogue import Catalogue, DiskClass, NetworkModel
+from headrace.design.catalogue import Catalogue, DiskClass
 from headrace.design.evaluation import Choice
 from headrace.design.recommendation import network_class
 from headrace.design.system import ArrayKind, Code, FileSystem

@@ -2,8 +2,8 @@
 
 from headrace.design.performance.measurement import performance
 from headrace.design.performance.simulation import (
-    Detail,
     DesignScenario,
+    Detail,
     Measured,
     Simulated,
     scenario,

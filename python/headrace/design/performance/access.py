@@ -64,9 +64,9 @@ def access(application: Application, worksheet: Worksheet) -> Access:
 
 def distribution(application: Application, worksheet: Worksheet) -> bool | None:
     """Return whether its zones are striped; None if they leave it to the design."""
-    wanted = {
-        zone.distribution for zone in worksheet.zones if zone.name in application.zones
-    } - {"either"}
+    wanted = {zone.distribution for zone in worksheet.zones if zone.name in application.zones} - {
+        "either"
+    }
     return None if not wanted else "striped" in wanted
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from headrace.design.worksheet import Application
 
-CAPABILITY = 8.0
+CAPABILITY = 4.0
 """Times what it wants that an application asks for at the most, to show what a system can do."""
 DEMAND = 1.25
 """Times what it wants that an application asks for, where it is to leave the others their part."""
@@ -31,8 +31,8 @@ def wanted_calls(application: Application, transfer: int | None) -> float | None
 class Pace:
     """Pauses between the calls of processes.
 
-    With `latencies`, the mean seconds of a call of each application when they ask for as much as
-    they can, the applications ask for little more than they want.
+    With `latencies`, the mean seconds of a call of each application in a run before, the
+    applications ask for little more than they want.
     """
 
     def __init__(self, latencies: Mapping[str, float] | None = None) -> None:

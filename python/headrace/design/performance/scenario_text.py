@@ -5,9 +5,7 @@ from typing import TypeAlias
 
 from headrace.document_io import toml_value
 
-Value: TypeAlias = (
-    "str | int | float | bool | list[str] | Mapping[str, str] | Mapping[str, int]"
-)
+Value: TypeAlias = "str | int | float | bool | list[str] | Mapping[str, str] | Mapping[str, int]"
 
 
 class ScenarioText:

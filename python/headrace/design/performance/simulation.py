@@ -43,6 +43,11 @@ EFFORTS: dict[Detail, Effort] = {
     "coarse": Effort(16, 1.0, 1.5, 100_000, 1),
     "full": Effort(64, 2.0, 4.0, 400_000, 3),
 }
+MOST_EVENTS = 16e6
+"""Events of a full simulation, at most, from which its simulated time follows (declared: some
+seconds on a core)."""
+LEAST_PART = 0.25
+"""Least part of the usual time that is simulated in full."""
 
 
 class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +58,9 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     """What it simplifies."""
     detail: Detail
+    warm_up: float
+    """Simulated seconds before anything is measured."""
+    replications: int
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +81,8 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     applications: dict[str, Measured]
     limiting_resource: str
     sentence: str
+    event_rate: float
+    """Events of a simulated second."""
     seconds: float
     """Time that the run took."""
 
@@ -85,10 +95,11 @@ def scenario(
     directory: Path = Path(),
     seed: int = 1,
     latencies: Mapping[str, float] | None = None,
+    part: float = 1.0,
 ) -> DesignScenario:
     """Return the scenario of a design with all applications at once.
 
-    Without `latencies` the applications ask for as much as they can, up to eight times what they
+    Without `latencies` the applications ask for as much as they can, up to four times what they
     want. With them they ask for little more than they want.
 
     Args:
@@ -97,8 +108,8 @@ def scenario(
         detail: How much is simulated: few clients and a short time, or more.
         directory: Directory of the worksheet, which its files are relative to.
         seed: Seed of the random numbers.
-        latencies: Mean seconds of a call of each application, by its name, when they ask for as
-            much as they can.
+        latencies: Mean seconds of a call of each application, by its name, in a run before.
+        part: Part of the usual time that is simulated.
 
     Raises:
         ValueError: The worksheet has no application, one cannot run on the file system, or a file
@@ -111,6 +122,7 @@ def scenario(
             " simulated"
         )
     effort = EFFORTS[detail]
+    warm_up, measured = effort.warm_up * part, effort.measured * part
     text = ScenarioText()
     text.value("name", worksheet.name)
     text.value("description", design.name)
@@ -126,22 +138,39 @@ def scenario(
     )
     text.section("run")
     text.value("seed", seed)
-    text.value("warm_up", seconds(effort.warm_up))
+    text.value("warm_up", seconds(warm_up))
     if effort.replications > 1:
         text.value("replications", effort.replications)
     text.section("run.stop")
-    text.value("time", seconds(effort.warm_up + effort.measured))
+    text.value("time", seconds(warm_up + measured))
     text.value("requests", effort.requests)
     return DesignScenario(
-        toml=text.text(), loads=loads, notes=(*notes, *simplified, *LEFT_OUT), detail=detail
+        toml=text.text(),
+        loads=loads,
+        notes=(*notes, *simplified, *LEFT_OUT),
+        detail=detail,
+        warm_up=warm_up,
+        replications=effort.replications,
     )
+
+
+def part_for(event_rate: float, detail: Detail) -> float:
+    """Return the part of the usual time that a simulation has time for.
+
+    Args:
+        event_rate: Events of a simulated second, from a simulation with less detail.
+        detail: Detail of the simulation.
+    """
+    effort = EFFORTS[detail]
+    whole = event_rate * (effort.warm_up + effort.measured) * effort.replications
+    return min(1.0, max(LEAST_PART, MOST_EVENTS / whole)) if whole > 0 else 1.0
 
 
 def read_result(made: DesignScenario, result: Result) -> Simulated:
     """Return what a result tells of each application."""
     document = result.document
     intervals = document.get("intervals", {}).get("groups", {})
-    measured = document["simulated_seconds"] - EFFORTS[made.detail].warm_up
+    measured = document["simulated_seconds"] - made.warm_up
     applications = {}
     for load in made.loads:
         moved = calls = waited = 0.0
@@ -177,6 +206,7 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
         applications=applications,
         limiting_resource=str(bottleneck.get("station") or ""),
         sentence=str(bottleneck["sentence"]),
+        event_rate=document["events"] / made.replications / document["simulated_seconds"],
         seconds=float(document["wall_seconds"]),
     )
 
@@ -189,7 +219,10 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
     for load in loads:
         got = simulated.applications[load.application.name]
         wants = load.application
-        for wanted, have in ((wants.throughput, got.throughput), (wants.operations, got.operations)):
+        for wanted, have in (
+            (wants.throughput, got.throughput),
+            (wants.operations, got.operations),
+        ):
             if wanted:
                 parts = parts if found else []
                 found = True

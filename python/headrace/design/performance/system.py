@@ -184,7 +184,9 @@ def _write_disk(text: ScenarioText, disk: DiskModel, write_factor: float) -> Non
         text.value("rate", rate(disk.read_rate))
         text.value("device_write_rate", rate(disk.write_rate * write_factor))
         text.value("latency", seconds(disk.access_time))
-        text.value("time_per_transfer", seconds(TRANSFER_TIME.get(disk.disk_class, 0.0)), "declared")
+        text.value(
+            "time_per_transfer", seconds(TRANSFER_TIME.get(disk.disk_class, 0.0)), "declared"
+        )
         return
     seek = max(LEAST_SEEK, disk.access_time - 30 / turns)
     text.value("kind", "disk", disk.name)

@@ -98,8 +98,9 @@ def write_applications(
         for part in _parts(application, design, worksheet, directory)
     ]
     counts, processes, fold = _folded(parts, most_clients, notes)
-    _write_clients(text, design, dict(zip([it.group for it in parts], counts, strict=True)),
-                   processes, fold)
+    _write_clients(
+        text, design, dict(zip([it.group for it in parts], counts, strict=True)), processes, fold
+    )
     files = _files_left(parts, counts, processes)
     loads: dict[str, ApplicationLoad] = {}
     for part, count in zip(parts, counts, strict=True):
@@ -405,5 +406,6 @@ def _think(part: _Part, transfer: int | None, simulated: int, pace: Pace) -> flo
     its source deliver."""
     think = pace.think(part.application, transfer, simulated * len(part.workloads) / part.share)
     if part.source_rate is not None and transfer is not None:
-        think = max(think, transfer * part.processes / part.source_rate)
+        limit = part.source_rate * part.clients * part.share / len(part.workloads)
+        think = max(think, transfer * simulated / limit)
     return think
