@@ -257,13 +257,16 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
         formula=" + ".join(terms),
         inputs=tuple(inputs),
         source=HINDMAN,
+        note=f"at least {100 * (1 - FULL):.0f} % stay free, which the other plans do not keep"
+        if plan.key == "when-full"
+        else "",
     )
 
 
 def _full(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     return Figure(
         key=f"racks-full-{plan.key}",
-        title=f"racks are full, {plan.title}",
+        title=f"racks are full after, {plan.title}",
         value=(plan.racks_full or 0.0) * 8760 * 3600,
         unit="s",
         formula="first purchase beyond racks x units of a rack",

@@ -7,16 +7,21 @@ theorem). A failure finds a spare if fewer than all are missing.
 """
 
 import math
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import msgspec
+import numpy as np
 from scipy.special import gammaincc
 
 from headrace.design.quantities import YEAR
+from headrace.design.reliability.question import Exponential, Weibull
 
 Pooling = Literal["global", "per-shelf"]
 MOST_SPARES = 100_000
 """Spares of a pool above which no number is searched."""
+MOST_RUNS = 20_000
+"""Pools that are simulated at most."""
 
 
 class SpareRow(msgspec.Struct, frozen=True):
@@ -143,3 +148,76 @@ def advise(
             "A failed disk without a spare waits for the next one; arrays go on degraded.",
         ),
     )
+
+
+def simulate(
+    advice: SpareAdvice,
+    *,
+    disks: int,
+    lifetime: Exponential | Weibull,
+    restocking: float,
+    years: float,
+    missions: int,
+    seed: int,
+    on_progress: Callable[[float], None] | None = None,
+) -> SpareAdvice:
+    """Return the advice with the probabilities of a simulation beside the formula's.
+
+    Each disk is replaced when it fails and lives on by its law. With `s` spares and a constant
+    restocking time a failure finds a spare if the `s`-th failure before it was longer ago.
+
+    Args:
+        advice: What `advise` gave.
+        disks: Disks of the system.
+        lifetime: Law of a disk's lifetime.
+        restocking: Seconds.
+        years: Length of a mission after a first restocking time; its disks are new at first.
+        missions: Missions; each pool has one of its own.
+        seed: Seed of the random numbers.
+        on_progress: Called with the part that is done.
+    """
+    random = np.random.default_rng(seed)
+    of_pool, end = math.ceil(disks / advice.pools), restocking + years * YEAR
+    runs = min(missions * advice.pools, MOST_RUNS)
+    waits = np.zeros((runs, len(advice.rows)))
+    failures = np.zeros(runs)
+    for run in range(runs):
+        if on_progress is not None:
+            on_progress(run / runs)
+        times = _failure_times(random, of_pool, lifetime, end)
+        # By then the spares on order are those of a whole restocking time.
+        first = int(np.searchsorted(times, restocking))
+        failures[run] = len(times) - first
+        for number, row in enumerate(advice.rows):
+            begin = max(first, row.spares)
+            since = times[begin:] - times[begin - row.spares : len(times) - row.spares]
+            waits[run, number] = np.count_nonzero(since <= restocking)
+    total = float(failures.sum())
+    if total == 0:
+        return advice
+    shares = waits.sum(axis=0) / total
+    # Of a ratio of sums over independent missions; if none waited, about what one would give.
+    residuals = waits - shares * failures[:, None]
+    errors = np.maximum(np.sqrt((residuals**2).sum(axis=0)), shares == 0) / total
+    rows = tuple(
+        msgspec.structs.replace(row, simulated=1 - float(share), standard_error=float(error))
+        for row, share, error in zip(advice.rows, shares, errors, strict=True)
+    )
+    return msgspec.structs.replace(advice, rows=rows)
+
+
+def _failure_times(
+    random: np.random.Generator, disks: int, lifetime: Exponential | Weibull, end: float
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the times of all failures of a pool's disks before the end, ascending."""
+    found = []
+    now = np.zeros(disks)
+    while len(now):
+        if isinstance(lifetime, Exponential):
+            lives = random.exponential(lifetime.mean, len(now))
+        else:
+            lives = lifetime.location + lifetime.scale * random.weibull(lifetime.shape, len(now))
+        now = now + lives
+        now = now[now < end]
+        found.append(now)
+    return np.sort(np.concatenate(found))

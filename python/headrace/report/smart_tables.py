@@ -28,7 +28,10 @@ def fleet(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> RenderableTy
     parts: list[RenderableType] = [heading]
     if risk.not_rated:
         parts.append(
-            Text(f"{hosts(risk.not_rated, 'solid-state drive')} not counted: --ssd-annual-rate")
+            Text(
+                f"{hosts(risk.not_rated, 'solid-state drive')} not counted: --ssd-annual-rate"
+                " gives them a rate"
+            )
         )
     parts.append(_disks(risk))
     parts.append(_actions(risk))

@@ -1,7 +1,7 @@
 """`headrace design reliability`."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -323,11 +323,11 @@ def reliability(
     if replace_age is not None:
         planned = question.Replacement(
             time("--replace-age", replace_age),
-            cast(question.ReplacementManner, replace_manner.value),
+            replace_manner.value,
         )
     wanted = request.Request(
         layout=request.layout(
-            None if level is None else cast(request.Level, level.value),
+            None if level is None else level.value,
             disks,
             copies,
             data,
@@ -345,7 +345,7 @@ def reliability(
         rebuild_share=_positive("--rebuild-share", rebuild_share, 1.0),
         detection=time("--detection", detection, zero=True),
         replacement=time("--replacement", replacement, zero=True),
-        concurrency=cast(question.Concurrency, repair.value),
+        concurrency=repair.value,
         spares=spares,
         spare_groups=spare_groups,
         restock=None if restock is None else parsed("--restock", restock, laws.parse_duration),
@@ -353,13 +353,13 @@ def reliability(
         bit_error_rate=None if bit_error_rate is None else _error_rate(bit_error_rate),
         latent=None if latent is None else time("--latent", latent),
         scrub=None if scrub is None else parsed("--scrub", scrub, laws.parse_scrub),
-        loses=cast(question.ReadErrorLoss, loses.value),
-        with_redundancy=cast(question.ReadErrorWithRedundancy, with_redundancy.value),
+        loses=loses.value,
+        with_redundancy=with_redundancy.value,
         batches=None if batches is None else _batches(batches),
         domains=tuple(map(_domain, domains or [])),
         planned=planned,
         horizons=horizons,
-        method=cast(question.Method, method.value),
+        method=method.value,
         simulation=question.Simulation(
             seed=seed,
             missions=missions,

@@ -224,10 +224,11 @@ def _assumptions(
 ) -> tuple[str, ...]:
     rates = (
         f"Failures a drive-year: {100 * rate_with:.3g} % of a disk with any of the attributes 5,"
-        f" 187, 188, 197, 198 above 0, else {100 * rate_without:.3g} %."
+        f" 187, 188, 197, 198 above 0, else {100 * rate_without:.3g} %"
     )
     if (rate_without, rate_with) == (RATE_WITHOUT_SIGNS, RATE_WITH_SIGNS):
         rates += " (Backblaze, 87,068 SATA drives, 2013 to 2016)"
+    rates += "."
     found = [
         rates,
         f"The rates are constant over {horizon / DAY:.4g} days, and disks fail independently.",

@@ -52,5 +52,5 @@ def draw(risk: FleetRisk) -> Figure:
     axes.set_xlim(left=0)
     axes.set_xlabel("probability, %")
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return figure

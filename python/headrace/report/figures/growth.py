@@ -55,5 +55,5 @@ def draw(
     axes.set_ylim(bottom=0)
     axes.set_xlabel("years")
     axes.set_ylabel(f"usable capacity in {label}")
-    axes.legend(title="plan: price of all purchases", loc="lower right", frameon=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     return figure
