@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def test_annual_rate_and_its_exact_interval() -> None:
 def near(value: float | None, interval: tuple[float, float] | None, known: float) -> bool:
     """Whether a known parameter is within three standard errors of its estimate."""
     assert value is not None and interval is not None
-    return abs(value - known) <= 3 * (interval[1] - interval[0]) / (2 * 1.96)
+    error = math.log(interval[1] / interval[0]) / (2 * 1.96)
+    return abs(math.log(value / known)) <= 3 * error
 
 
 def write(path: Path, header: list[str], rows: list[list[Any]]) -> Path:
