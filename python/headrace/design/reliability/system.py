@@ -150,6 +150,9 @@ class _System:
                 value=float(self.survived),
                 unit="1",
                 formula="copies - 1" if self.design.code is None else "parity of the code",
+                inputs=()
+                if self.design.code is not None
+                else (Input("copies", f"{self.design.copies}", "design"),),
                 source="definition",
             ),
             *self.availability(),
@@ -346,6 +349,11 @@ class _System:
             formula="disks x 8760 h x observed / stated failure rate / MTTF",
             inputs=(
                 Input("disks", f"{disks:,}", "design"),
+                Input(
+                    "observed / stated failure rate",
+                    f"{self.disk.failure_factor:g}",
+                    f"catalogue: {self.disk.name}",
+                ),
                 Input("MTTF", hours_text(self.disk.mttf), f"catalogue: {self.disk.name}"),
             ),
             source="definition",
