@@ -1,9 +1,9 @@
 """Number of hot spares for a wanted probability (Hindman 2011, section 6.2.3, left open there).
 
 Each failed disk takes a spare, and a new disk takes the spare's place after the restocking time.
-Failures come at a constant rate, so the spares that are missing at any moment are those of the
-failures within one restocking time: a Poisson number, whatever the law of that time (Palm's
-theorem). A failure finds a spare if fewer than all are missing.
+The spares that are missing at any moment are those of the failures within one restocking time. At
+a constant failure rate this is a Poisson number, whatever the law of that time (Palm's theorem). A
+failure finds a spare if fewer than all are missing.
 """
 
 import math
@@ -27,7 +27,7 @@ MOST_RUNS = 20_000
 
 
 class SpareRow(msgspec.Struct, frozen=True):
-    """What a number of spares gives."""
+    """Effect of a number of spares."""
 
     spares: int
     """Spares of a pool."""
