@@ -67,7 +67,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "latent errors, no scrub",
             fail_and_repair(&latent(r#"{"kind": "none"}"#)),
         ),
-        ("latent errors, weekly scrub", fail_and_repair(&latent(&weekly))),
+        (
+            "latent errors, weekly scrub",
+            fail_and_repair(&latent(&weekly)),
+        ),
         ("RAID-6 of 8 to 1 %, 1 thread", raid6(0.01, 1)),
         ("RAID-6 of 8 to 1 %, all threads", raid6(0.01, 0)),
     ];

@@ -14,6 +14,9 @@ pub enum Error {
     /// The question is not JSON of the expected form.
     #[error("question: {0}")]
     Form(String),
+    /// An error of the program itself.
+    #[error("{0}")]
+    Own(String),
     /// The caller broke the simulation off.
     #[error("interrupted")]
     Interrupted,

@@ -48,7 +48,7 @@ pub fn answer_json(
     let question: Question =
         serde_json::from_str(question).map_err(|error| Error::Form(error.to_string()))?;
     let answer = answer(&question, progress)?;
-    serde_json::to_string(&answer).map_err(|error| Error::Form(error.to_string()))
+    serde_json::to_string(&answer).map_err(|error| Error::Own(error.to_string()))
 }
 
 /// Answers a question. `progress` is called some times a second with the part that is done.

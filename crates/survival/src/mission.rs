@@ -33,6 +33,8 @@ struct DiskState {
     corrupt_until: f64,
     /// Time until which it is unavailable.
     out_until: f64,
+    /// Time at which its rebuild ends, if it has failed; infinite if that is not known yet.
+    repaired_at: f64,
     /// Number of the life.
     serial: u32,
     failed: bool,
@@ -100,6 +102,7 @@ impl<'a> Missions<'a> {
             clean: 0.0,
             corrupt_until: 0.0,
             out_until: 0.0,
+            repaired_at: f64::INFINITY,
             serial: 0,
             failed: false,
             out: false,
@@ -290,7 +293,11 @@ impl<'a> Missions<'a> {
             Kind::Noticed => self.notice(item, now, random),
             Kind::SpareArrival => {
                 match self.pools[item].waiting.pop_front() {
-                    Some(disk) => self.rebuild(disk as usize, now, random),
+                    Some(disk) => {
+                        let disk = disk as usize;
+                        self.rebuild(disk, now, random);
+                        self.begin_window(self.group_of(disk), now, random);
+                    }
                     None => self.pools[item].stock += 1,
                 };
             }
@@ -333,6 +340,7 @@ impl<'a> Missions<'a> {
         }
         let state = &mut self.disks[disk];
         state.failed = true;
+        state.repaired_at = f64::INFINITY;
         state.factor = 1.0;
         let was_out = std::mem::take(&mut state.out);
         let before = self.is_unavailable(group);
@@ -387,6 +395,7 @@ impl<'a> Missions<'a> {
         if self.pools[pool].stock > 0 {
             self.pools[pool].stock -= 1;
             self.rebuild(disk, now, random);
+            self.begin_window(group, now, random);
         } else {
             self.sums.counts.waits_for_spare += 1;
             self.pools[pool].waiting.push_back(disk as u32);
@@ -403,6 +412,7 @@ impl<'a> Missions<'a> {
             end = busy.max(ready) + length;
             *busy = end;
         }
+        self.disks[disk].repaired_at = end;
         self.agenda.add(end, Kind::Repaired, disk as u32, 0);
     }
 
@@ -457,7 +467,8 @@ impl<'a> Missions<'a> {
         (state.factor - 1.0) * state.batch * passed
     }
 
-    /// Sets the factors of a group whose number of failed disks has changed.
+    /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
+    /// survivors pass the wanted cumulative hazard until the next repair.
     fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
         let Some(bias) = self.model.bias else {
             return;
@@ -468,7 +479,25 @@ impl<'a> Missions<'a> {
         let range = self.disks_of(group);
         let degraded = failed > 0 && failed <= self.model.shape.tolerates;
         let hazard = &self.model.hazard;
-        let mut total = 0.0;
+        let mut wanted = if failed == 1 {
+            bias.first_window
+        } else {
+            bias.later_window
+        };
+        let mut until = f64::INFINITY;
+        if degraded {
+            for disk in range.clone() {
+                if self.disks[disk].failed {
+                    until = until.min(self.disks[disk].repaired_at);
+                }
+            }
+            if until == f64::INFINITY {
+                until = now + self.model.repair_mean;
+                wanted *= bias.unknown;
+            }
+            until = until.min(self.model.end);
+        }
+        let mut passes = 0.0;
         for disk in range.clone() {
             if self.disks[disk].failed {
                 continue;
@@ -476,29 +505,15 @@ impl<'a> Missions<'a> {
             self.end_segment(disk, now);
             let state = &mut self.disks[disk];
             state.factor = bias.healthy;
-            if degraded {
-                total += state.batch * hazard.hazard(now - state.born);
-            }
             if degraded || bias.healthy != 1.0 {
                 state.mark = hazard.cumulative(now - state.born);
             }
+            if degraded {
+                passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
+            }
         }
-        if !degraded {
-            return;
-        }
-        let odds = if failed == 1 {
-            bias.first_odds
-        } else {
-            bias.later_odds
-        };
-        let rebuilds = if self.model.is_serial() {
-            1.0
-        } else {
-            f64::from(failed)
-        };
-        let wanted = odds * rebuilds / (total * self.model.repair_mean);
-        let factor = wanted.min(1e15);
-        if factor.is_nan() || factor <= bias.healthy {
+        let factor = wanted / passes;
+        if !degraded || !factor.is_finite() || factor <= bias.healthy {
             return;
         }
         let mut first = (f64::INFINITY, 0);
@@ -510,8 +525,8 @@ impl<'a> Missions<'a> {
             state.factor = factor;
             let age = now - state.born;
             let added = (factor - bias.healthy) * state.batch;
-            let fails = state.born
-                + hazard.sample_from(age, state.mark, added, self.model.hazard_bound, random);
+            let bound = self.model.hazard_bound;
+            let fails = state.born + hazard.sample_from(age, state.mark, added, bound, random);
             if fails < first.0 {
                 first = (fails, disk);
             }

@@ -7,10 +7,14 @@ use crate::question::{
 use crate::read_error;
 use crate::shape::Shape;
 
-/// Part of missions in which the biasing of healthy groups aims at a failure.
+/// Failures of a mission that the biasing of healthy groups aims at.
 const FAILURES_AIMED: f64 = 1.0;
-/// Probability of another failure before a repair that biasing aims at.
-const DEGRADED_AIM: f64 = 0.5;
+/// Cumulative hazard of the survivors until the next repair that biasing aims at. It minimises the
+/// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
+const WINDOW_HAZARD: f64 = 1.594;
+/// Odds of a failure before a repair whose time is not known yet. One half minimises the second
+/// moment for exponential repairs; at 1 and above it is infinite.
+const UNKNOWN_ODDS: f64 = 0.5;
 
 /// A system made ready for missions.
 #[derive(Clone, Debug)]
@@ -47,10 +51,12 @@ pub struct Model {
 pub struct Bias {
     /// Factor on all hazards at all times.
     pub healthy: f64,
-    /// Odds of another failure before the repair in a group with one failed disk.
-    pub first_odds: f64,
+    /// Cumulative hazard of the survivors of a group with one failed disk until its repair.
+    pub first_window: f64,
     /// Likewise with more failed disks.
-    pub later_odds: f64,
+    pub later_window: f64,
+    /// Part of those where the time of the repair is not known yet.
+    pub unknown: f64,
 }
 
 impl Model {
@@ -82,11 +88,11 @@ impl Model {
         let disks = f64::from(shape.disks) * f64::from(simulated_groups);
         let bias = (biased && !question.simulation.count_losses).then(|| {
             let failures = expected * disks;
-            let aim = DEGRADED_AIM.min(1.0 / failures.max(1.0));
             Bias {
                 healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
-                first_odds: aim / (1.0 - aim),
-                later_odds: DEGRADED_AIM / (1.0 - DEGRADED_AIM),
+                first_window: first_window(failures.max(FAILURES_AIMED)),
+                later_window: WINDOW_HAZARD,
+                unknown: UNKNOWN_ODDS,
             }
         });
         Model {
@@ -136,6 +142,24 @@ impl Model {
     pub fn replacement(&self) -> Option<&Replacement> {
         self.question.replacement.as_ref()
     }
+}
+
+/// Cumulative hazard to aim at where a mission passes `windows` windows on average.
+///
+/// A window that is passed without a failure multiplies the second moment of all later weights:
+/// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
+/// minimised.
+fn first_window(windows: f64) -> f64 {
+    let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
+    let mut best = WINDOW_HAZARD;
+    let mut tried = WINDOW_HAZARD;
+    while tried > 1e-9 {
+        if moment(tried) < moment(best) {
+            best = tried;
+        }
+        tried *= 0.9;
+    }
+    best
 }
 
 /// Whether groups fail independently, so that one stands for all.

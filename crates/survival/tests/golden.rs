@@ -92,7 +92,11 @@ fn closed_forms_of_one_failure_are_exact() {
 
 #[test]
 fn mean_times_to_data_loss() {
-    close(mttdl_hours(&question(8, 1, 1e5, 24.0)), 7_467_261.905, 5e-11);
+    close(
+        mttdl_hours(&question(8, 1, 1e5, 24.0)),
+        7_467_261.905,
+        5e-11,
+    );
     let mut raid6 = question(8, 2, 1e5, 24.0);
     close(mttdl_hours(&raid6), 1.036131991e10, 5e-10);
     raid6.repair.concurrency = Concurrency::Serial;
@@ -262,7 +266,15 @@ fn biasing_gives_raid6_of_eight() {
     asked.simulation.missions = Some(400_000);
     let answer = ask(&asked);
     let at = last(&answer);
-    println!("{} {}", at.loss_probability, at.standard_error / at.loss_probability);
-    within((at.loss_probability, at.standard_error), 2.118504098e-9, 0.0);
+    println!(
+        "{} {}",
+        at.loss_probability,
+        at.standard_error / at.loss_probability
+    );
+    within(
+        (at.loss_probability, at.standard_error),
+        2.118504098e-9,
+        0.0,
+    );
     assert!(at.standard_error < 0.02 * at.loss_probability);
 }
