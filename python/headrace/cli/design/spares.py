@@ -65,7 +65,7 @@ def spares(
         bool,
         typer.Option(
             "--global/--per-shelf",
-            help="Share spares between all shelves, or keep them for their own.",
+            help="Share spares between all shelves, or not.",
         ),
     ] = True,
     years: Annotated[float, typer.Option("--years", help="Years of a simulated mission.")] = 5.0,

@@ -5,8 +5,8 @@ Approximations, which the figures' notes repeat:
 - An array is a component. It loses its data at the constant rate 1 / MTTDL of the array alone, and
   is filled again from the other nodes. A set of copies is lost if the arrays of all its nodes lose
   theirs within that time.
-- Any loss in an array counts as the loss of all of it, also that of a stripe by a read error. So the
-  figure is an upper bound.
+- Any loss in an array counts as the loss of all of it, also that of a stripe by a read error. So
+  the figure is an upper bound.
 - Failed disks are replaced and rebuilt in exponential times of the right mean, so that a Markov
   chain gives the answer at once.
 """
