@@ -82,18 +82,7 @@ def test_golden_mean_times(
 
 
 def test_read_errors_of_a_rebuild(headrace: Command) -> None:
-    options = [
-        "--level",
-        "raid5",
-        "--disks",
-        "8",
-        "--mttf",
-        "1e6h",
-        "--mttr",
-        "24h",
-        "--capacity",
-        "2TB",
-    ]
+    options = "--level raid5 --disks 8 --mttf 1e6h --mttr 24h --capacity 2TB"
     found = answered(headrace, options, "--bit-error-rate", 1e-14, "--read-error-loses", "array")
     assert found["mttdl_seconds"] / YEAR == pytest.approx(21.182, abs=6e-4)
     without = answered(headrace, options)
@@ -122,18 +111,7 @@ def test_probability_of_a_read_error_keeps_its_digits() -> None:
 
 
 def test_a_stripe_or_the_array_is_lost(headrace: Command) -> None:
-    options = [
-        "--level",
-        "raid5",
-        "--disks",
-        "8",
-        "--mttf",
-        "1e6h",
-        "--mttr",
-        "24h",
-        "--capacity",
-        "2TB",
-    ]
+    options = "--level raid5 --disks 8 --mttf 1e6h --mttr 24h --capacity 2TB"
     options += " --bit-error-rate 1e-14"
     stripe, array = (answered(headrace, options, "--read-error-loses", it) for it in LOSES)
     assert stripe["loss_probability"] == pytest.approx(array["loss_probability"], rel=0.01)
@@ -165,18 +143,7 @@ def test_keys_of_the_document(headrace: Command) -> None:
 
 
 def test_monte_carlo_is_within_three_standard_errors(headrace: Command) -> None:
-    options = [
-        "--level",
-        "raid5",
-        "--disks",
-        "8",
-        "--mttf",
-        "1e5h",
-        "--mttr",
-        "24h",
-        "--years",
-        "10",
-    ]
+    options = "--level raid5 --disks 8 --mttf 1e5h --mttr 24h --years 10"
     found = answered(headrace, options, "--method", "monte-carlo", "--relative-error", 0.02)
     assert found["method"] == "monte-carlo"
     assert abs(found["loss_probability"] - 0.01165953728) < 3 * found["standard_error"]
@@ -186,17 +153,7 @@ def test_monte_carlo_is_within_three_standard_errors(headrace: Command) -> None:
 
 
 def test_the_table_the_explanation_and_the_plot(headrace: Command, tmp_path: Path) -> None:
-    options = [
-        "--level",
-        "raid6",
-        "--disks",
-        "8",
-        "--disk-class",
-        "hindman-2011",
-        "--mttr",
-        "12h",
-        "--explain",
-    ]
+    options = "--level raid6 --disks 8 --disk-class hindman-2011 --mttr 12h --explain"
     ended = headrace("design", "reliability", *options.split(), "--plot", tmp_path / "loss.png")
     assert ended.returncode == 0, ended.stderr
     for words in ("RAID-6 of 8 disks", "MTTDL: ", "Assumptions", "Hindman 2011, table 3.2", "T0 ="):
