@@ -19,7 +19,7 @@ from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.system import Array, Code, Design, FileSystem
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.report.figure_tables import quantity
-from headrace.report.units import binary_size
+from headrace.report.units import binary_size, hosts
 
 DEFINITION = "definition"
 HINDMAN = "Hindman 2011, section 2.3"
@@ -142,7 +142,7 @@ def check_plan(plan: StoragePlan) -> None:
             )
     if plan.copies > plan.nodes:
         raise ValueError(
-            f"{plan.copies} copies over {plan.nodes} nodes: expected at least {plan.copies} nodes"
+            f"{plan.copies} copies on {hosts(plan.nodes, 'node')}: expected at least {plan.copies}"
         )
     if plan.code is not None:
         _check_code(plan.code, plan)
@@ -153,8 +153,8 @@ def _check_code(code: Code, plan: StoragePlan) -> None:
         raise ValueError(f"code {code.data}+{code.parity}: expected at least 1 data node")
     if code.data + code.parity > plan.nodes:
         raise ValueError(
-            f"code {code.data}+{code.parity} over {plan.nodes} nodes: expected at least"
-            f" {code.data + code.parity} nodes"
+            f"code {code.data}+{code.parity} over {hosts(plan.nodes, 'node')}: expected at least"
+            f" {code.data + code.parity}"
         )
     if plan.copies > 1:
         raise ValueError(

@@ -105,8 +105,9 @@ def check_growth(need: CapacityNeed, unit: PurchaseUnit) -> None:
     ):
         if not least <= value <= most:
             raise ValueError(f"{name} {value:g}: expected {least:g} to {most:g}, such as {example}")
-    if (unit.units_per_rack or 1) < 1 or (unit.racks or 1) < 1:
-        raise ValueError("racks and units of a rack: expected at least 1")
+    for name, count in (("units of a rack", unit.units_per_rack), ("racks", unit.racks)):
+        if count is not None and count < 1:
+            raise ValueError(f"{name} {count}: expected at least 1")
     most_needed = need_at(need, need.years) * (1 + need.reserve) / FULL
     if most_needed / unit.usable > MOST_UNITS:
         raise ValueError(

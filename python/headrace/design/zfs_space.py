@@ -66,7 +66,7 @@ def pool(array: Array, arrays: int, disk: float, spares: int = 0) -> Pool:
     """
     member = int(disk) - PARTITION - LABELS
     if member < LEAST_COUNT << LEAST_SHIFT:
-        raise ValueError(f"disks of {int(disk)} B: too small for ZFS: expected at least 1 GB")
+        raise ValueError(f"disks of {disk / 1e6:g} MB: too small for ZFS: expected at least 1 GB")
     vdevs, size = arrays, member * array.disks
     if array.kind == "draid":
         size = member * (array.disks - spares)

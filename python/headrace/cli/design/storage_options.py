@@ -168,7 +168,10 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
         self._refuse_level()
         if self.spares:
             raise ValueError("--spares: expected none with --draid, which has its own: 2s")
-        array, spares = parse_draid(draid)
+        try:
+            array, spares = parse_draid(draid)
+        except ValueError as error:
+            raise ValueError(f"--draid {error}") from None
         disks = array.disks * self.arrays if self.disks is None else self.disks
         return array, self.arrays, spares * self.arrays, disks
 
