@@ -1,7 +1,7 @@
 """Raw and usable capacity of a design, step by step.
 
-Order of the steps: all disks; without hot spares and empty arrays' rests; data of the arrays;
-what the file system of each server gives to files; copies or a code over the servers.
+The steps are all disks, the data of the arrays without spares, the space that file systems leave
+to files, and copies or a code over the servers.
 
 Not modelled: compression, deduplication, snapshots, disks of unequal sizes, and the fill level
 above which a file system slows down.
@@ -59,7 +59,7 @@ class StoragePlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_distributed_spares(self) -> bool:
-        """Whether the spares are spare space on all disks of the arrays."""
+        """True if the spares are spare space on all disks of the arrays."""
         filled = self.array.disks * self.arrays_per_node
         return self.array.kind == "draid" and filled + self.spares_per_node > self.disks_per_node
 

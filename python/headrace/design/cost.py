@@ -1,4 +1,4 @@
-"""What a design costs over the years of the worksheet: to buy, to maintain, to power, to run.
+"""Cost of a design over the years of the worksheet: to buy, to maintain, to power, to run.
 
 Not modelled: interest, inflation, taxes, the price of floor space on site, the end of a warranty.
 """

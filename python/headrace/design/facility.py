@@ -1,7 +1,7 @@
 """Power, cooling, space and weight of a design, and what the facility lacks for it.
 
-Every load has two powers: that of its label, which circuits are laid out for, and that measured
-at its peak, which the UPS, cooling and the price of electricity follow.
+Every load has two powers. Circuits are laid out for that of its label. The UPS, cooling and the
+price of electricity follow that measured at its peak.
 
 Not modelled: inrush currents, phases, losses of the UPS and of its battery's charging, people and
 lighting as sources of heat.
@@ -58,10 +58,9 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
 def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
     """Return power, heat, space and weight of a design.
 
-    Keys: `power`, `max-power`, `va`, `max-va`, `amperes`, `max-amperes`, `heat`, `max-heat`,
-    `cooling-tons`, `max-cooling-tons`, `cooling-power`, `total-power`, `ups-va`, `power-per-tb`,
-    `rack-units`, `racks`, `density`; `weight` and `weight-per-rack` if the catalogue has all
-    weights.
+    Keys: `power`, `va`, `amperes`, `heat` and `cooling-tons`, and each of them with `max-` before
+    it; `cooling-power`, `total-power`, `ups-va`, `power-per-tb`. Keys of space: `rack-units`,
+    `racks`, `density`, and with all weights known `weight` and `weight-per-rack`.
 
     Args:
         design: The design.

@@ -31,7 +31,7 @@ MOST_UNITS = 10**6
 
 
 class PurchaseUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is bought at a time: a server with its disks."""
+    """A unit of purchase: a server with its disks."""
 
     usable: float
     """Usable bytes of one."""
@@ -46,7 +46,7 @@ class PurchaseUnit(msgspec.Struct, frozen=True, kw_only=True):
     """Racks that the facility has."""
 
     def price(self, year: float) -> float:
-        """Return the price of one, so many years from now."""
+        """Return the price of one after a number of years."""
         return float(self.node_price + self.disks_price * (1 - self.price_decline) ** year)
 
 
@@ -81,12 +81,12 @@ class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
         return sum(it.price for it in self.purchases)
 
     def units_at(self, year: float) -> int:
-        """Return the units that stand after so many years."""
+        """Return the units that stand after a number of years."""
         return sum(it.units for it in self.purchases if it.year <= year + 1e-9)
 
 
 def need_at(need: CapacityNeed, year: float) -> float:
-    """Return the usable bytes that users need after so many years, without a reserve."""
+    """Return the usable bytes that users need after a number of years, without a reserve."""
     return float(need.usable * (1 + (need.growth or 0.0)) ** year)
 
 
@@ -139,7 +139,7 @@ def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
 def _plan(
     key: str, title: str, wanted: Sequence[tuple[float, float]], unit: PurchaseUnit
 ) -> PurchasePlan:
-    """Return a plan that has so many bytes from each time on."""
+    """Return a plan that has the wanted bytes from each time on."""
     purchases: list[Purchase] = []
     stand = 0
     for year, bytes_ in wanted:
@@ -252,7 +252,7 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
         ]
     return Figure(
         key=f"price-{plan.key}",
-        title=f"price, {plan.title}",
+        title=f"price ({plan.title})",
         value=plan.price,
         unit="money",
         formula=" + ".join(terms),
@@ -267,7 +267,7 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
 def _full(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     return Figure(
         key=f"racks-full-{plan.key}",
-        title=f"racks are full after, {plan.title}",
+        title=f"racks are full after ({plan.title})",
         value=(plan.racks_full or 0.0) * 8760 * 3600,
         unit="s",
         formula="first purchase beyond racks x units of a rack",
