@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from conftest import Command
 from headrace.design.array_level import array_of, draid, parse_draid
 from headrace.design.capacity import (
-    StoragePlan,
     capacity,
     capacity_of,
     capacity_violations,
     capacity_wanted,
-    disks_needed,
-    raw_needed,
 )
 from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel
 from headrace.design.figure import by_key
 from headrace.design.local_space import LocalFileSystem, space
+from headrace.design.raw_need import disks_needed, raw_needed
+from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code, Design, FileSystem
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.design.zfs_space import pool

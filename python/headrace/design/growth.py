@@ -19,7 +19,7 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
 from headrace.design.system import Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.report.figure_tables import number, quantity
+from headrace.report.figure_tables import number, size_text
 
 HINDMAN = "Hindman 2011, section 2.3"
 FULL = 0.8
@@ -210,7 +210,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + reserve)",
             inputs=(
-                Input("initial need", _size(need.usable), "capacity.usable"),
+                Input("initial need", size_text(need.usable), "capacity.usable"),
                 Input("reserve", f"{need.reserve:g}", "capacity.reserve"),
             ),
             source=HINDMAN,
@@ -222,7 +222,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + growth)^years",
             inputs=(
-                Input("initial need", _size(need.usable), "capacity.usable"),
+                Input("initial need", size_text(need.usable), "capacity.usable"),
                 Input("growth", f"{growth:g}", "capacity.growth"),
                 Input("years", f"{need.years:g}", "capacity.years"),
             ),
@@ -334,7 +334,7 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         )
     if not layout.disk_capacity > 0:
         raise ValueError(f"disk capacity {layout.disk_capacity:g} B: expected more than 0")
-    size = Input("capacity of a disk", _size(layout.disk_capacity), "given")
+    size = Input("capacity of a disk", size_text(layout.disk_capacity), "given")
     now = Figure(
         key="rack-capacity",
         title="raw capacity of the rack",
@@ -368,13 +368,9 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         unit="1",
         formula="full rack / rack now",
         inputs=(
-            Input("full rack", _size(most.value), most.title),
-            Input("rack now", _size(now.value), now.title),
+            Input("full rack", size_text(most.value), most.title),
+            Input("rack now", size_text(now.value), now.title),
         ),
         source=HINDMAN,
     )
     return now, most, factor
-
-
-def _size(amount: float) -> str:
-    return quantity(amount, "B").partition(" (")[0]

@@ -7,8 +7,8 @@ import msgspec
 import typer
 
 from headrace.design.array_level import MOST_DISKS, array_kind, array_of, parse_draid
-from headrace.design.capacity import StoragePlan
 from headrace.design.local_space import check_local_file_system
+from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code
 
 Disks: TypeAlias = Annotated[
