@@ -235,7 +235,7 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
         inputs=(
             _input(plan, "nodes", "nodes"),
             Input(
-                "reserve of a pool", binary_size(pool.slop), "1/32 of it, at most 128 GiB: zfs(4)"
+                "reserve of a pool", binary_size(pool.slop), "1/32, at most 128 GiB: zfs(4)"
             ),
         ),
         source=zfs_space.SOURCE,
