@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from headrace.design import zfs_space
 from headrace.design.evaluation import Violation
 from headrace.design.figure import Figure, Input, by_key
+from headrace.design.file_counts import file_violations, most_files
 from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.storage_plan import StoragePlan, check_plan, plan_of
 from headrace.design.system import Array, Design
@@ -27,7 +28,8 @@ def capacity(design: Design, local: LocalFileSystem | None = None) -> tuple[Figu
     """Return the capacities of a design, from the raw to the usable.
 
     Keys: `raw-capacity`, `spare-capacity`, `array-capacity`, `file-system-overhead`,
-    `file-system-capacity`, `usable-capacity`, `usable-share`; with ZFS also those of the pool.
+    `file-system-capacity`, `usable-capacity`, `usable-share`; with ZFS
+    also those of the pool, and with inode tables `files`.
 
     Raises:
         ValueError: The array is impossible.
@@ -60,7 +62,8 @@ def capacity_of(plan: StoragePlan) -> tuple[Figure, ...]:
             source=DEFINITION,
         )
     )
-    return tuple(figures)
+    files = most_files(plan)
+    return tuple(figures) if files is None else (*figures, files)
 
 
 def _raw(plan: StoragePlan) -> Figure:
@@ -234,9 +237,7 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
         formula="nodes x reserve of a pool",
         inputs=(
             _input(plan, "nodes", "nodes"),
-            Input(
-                "reserve of a pool", binary_size(pool.slop), "1/32, at most 128 GiB: zfs(4)"
-            ),
+            Input("reserve of a pool", binary_size(pool.slop), "1/32, at most 128 GiB: zfs(4)"),
         ),
         source=zfs_space.SOURCE,
     )
@@ -322,10 +323,12 @@ def capacity_wanted(need: CapacityNeed) -> Figure:
 
 def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
     """Return the requirements of capacity that a design misses, from its capacities."""
-    usable = by_key(figures)["usable-capacity"].value
+    found = by_key(figures)
+    usable = found["usable-capacity"].value
     wanted = capacity_wanted(worksheet.capacity).value
+    files = file_violations(found.values(), worksheet)
     if usable >= wanted * (1 - 1e-9):
-        return ()
+        return files
     wanted_text, got = size_text(wanted), size_text(usable)
     share = f"{100 * worksheet.capacity.reserve:g} %"
     return (
@@ -335,6 +338,7 @@ def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tupl
             got=got,
             message=f"{got} are usable, {wanted_text} are needed with the reserve of {share}.",
         ),
+        *files,
     )
 
 

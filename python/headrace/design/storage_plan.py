@@ -39,6 +39,8 @@ class StoragePlan(msgspec.Struct, frozen=True, kw_only=True):
     code: Code | None = None
     checksum_files: bool = False
     """Whether checksums are files beside the data, as HDFS has them."""
+    metadata_capacity: float | None = None
+    """Bytes on the metadata servers of Lustre."""
     sources: Mapping[str, str] = {}
     """Where an input comes from, by the name of the field."""
 
@@ -70,6 +72,10 @@ def plan_of(design: Design, local: LocalFileSystem | None = None) -> StoragePlan
         copies=design.copies,
         code=design.code,
         checksum_files=design.file_system == "hdfs",
+        # The mirror of each metadata server has the capacity of one disk.
+        metadata_capacity=design.metadata_nodes * (design.metadata_disk or design.disk).capacity
+        if design.file_system == "lustre"
+        else None,
         sources={"disk_capacity": disk}
         | dict.fromkeys(
             ("nodes", "disks_per_node", "arrays_per_node", "spares_per_node", "copies", "code"),
