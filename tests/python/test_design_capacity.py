@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 from conftest import Command
 from headrace.design.array_level import array_of, draid, parse_draid
 from headrace.design.capacity import (
-    StoragePlan,
     capacity,
     capacity_of,
     capacity_violations,
     capacity_wanted,
-    disks_needed,
-    raw_needed,
 )
 from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel
 from headrace.design.figure import by_key
 from headrace.design.local_space import LocalFileSystem, space
+from headrace.design.raw_need import disks_needed, raw_needed
+from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code, Design, FileSystem
-from headrace.design.worksheet import CapacityNeed, Worksheet
+from headrace.design.worksheet import CapacityNeed, Data, Worksheet
 from headrace.design.zfs_space import pool
 
 TIB, GIB = 1 << 40, 1 << 30
@@ -223,6 +222,22 @@ def test_a_design_must_hold_the_need_and_its_reserve() -> None:
     (violation,) = capacity_violations(capacity(design(array)), tight)
     assert violation.field == "capacity.usable"
     assert capacity_wanted(CapacityNeed(usable=20e12)).value == pytest.approx(24e12)
+
+
+def test_inode_tables_limit_the_number_of_files() -> None:
+    array = array_of("raid6", 12)
+    lustre = by_key(capacity(design(array)))["files"].value
+    assert lustre == pytest.approx(min(4 * 40e12 / 2**20, 4e12 / 2048))
+    ext4 = by_key(capacity(design(array, "pvfs2")))["files"].value
+    assert ext4 == pytest.approx(4 * 40e12 / 65536)
+    assert "files" not in by_key(capacity(design(array, "glusterfs"))), "XFS makes inodes anew"
+    many = Worksheet(
+        name="w",
+        capacity=CapacityNeed(usable=1e12),
+        data=(Data(name="d", data_class="many-files", zone="a", files=10**9),),
+    )
+    (violation,) = capacity_violations(capacity(design(array)), many)
+    assert violation.field == "data.files"
 
 
 levels = st.sampled_from(["raid0", "raid5", "raid6", "raid10"])

@@ -10,18 +10,10 @@ from hypothesis import strategies as st
 from conftest import Command
 from headrace.design.array_level import array_of
 from headrace.design.catalogue import ShelfModel
-from headrace.design.facility import (
-    Load,
-    Supply,
-    facility,
-    facility_violations,
-    missing_weights,
-    power_figures,
-    racks_for,
-    ups_power,
-)
+from headrace.design.facility import facility, facility_violations, missing_weights, racks_for
 from headrace.design.figure import by_key
 from headrace.design.inventory import parts
+from headrace.design.power import Load, Supply, power_figures, ups_power
 from headrace.design.worksheet import Facility
 from test_design_capacity import DISK, NODE, design
 

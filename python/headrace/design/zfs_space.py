@@ -1,11 +1,11 @@
 """Space of a ZFS pool, by the arithmetic of OpenZFS.
 
-A pool divides each vdev into metaslabs, all of one power of two. What a user sees is the
-metaslabs, times the efficiency of records of 128 KiB, less a reserve. Records of a dRAID fill
+A pool divides each vdev into metaslabs, all of one power of two. `zfs list` shows the metaslabs,
+times the efficiency of records of 128 KiB, less a reserve. Records of a dRAID fill
 whole stripes: the rest of the last stripe is padding.
 
-Not modelled: compression, records of other sizes, metadata, special and log devices, and the
-rows that a dRAID cuts from its metaslabs (about 4e-6 of the pool).
+Not modelled: compression, records of other sizes, metadata, special and log devices. A dRAID cuts
+rows from its metaslabs, about 4e-6 of the pool, which are not counted either.
 """
 
 import msgspec

@@ -102,6 +102,11 @@ def quantity(value: float, unit: Unit, currency: str = "") -> str:
     return f"{number(value)} {NAMES.get(unit, unit)}"
 
 
+def size_text(amount: float) -> str:
+    """Return bytes in decimal units only, as the arithmetic has them: "80 TB"."""
+    return scaled(amount, DECIMAL)
+
+
 def number(value: float) -> str:
     """Return a number of at least three significant digits, without needless zeros.
 
