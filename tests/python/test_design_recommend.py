@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+import subprocess
+import sys
 import types
 import typing
 from collections.abc import Iterator
@@ -42,6 +44,8 @@ from headrace.design.worksheet import (
     Zone,
 )
 from headrace.report.recommendation_tables import recommendation
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 def choice(choices: tuple[Choice, ...], zone: str, aspect: str) -> Choice:
@@ -513,3 +517,13 @@ def test_without_zones_all_choices_are_of_the_system() -> None:
     choices = recommend(bare, CATALOGUE)
     assert {it.zone for it in choices} == {""}
     assert "zones is unknown: all data is treated alike" in unknown_answers(bare)
+
+
+def test_the_reference_pages_have_the_current_tables() -> None:
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "tools/design_tables.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -56,8 +56,8 @@ class LeastSystem:
 def least_system(worksheet: Worksheet, catalogue: Catalogue) -> LeastSystem:
     """Return bounds below those of every design that holds the usable capacity.
 
-    They count no redundancy but the copies that zones demand, no spares, no reserve, and disks in
-    nodes or shelves that are all full; a design has one node at least.
+    They count the copies that zones demand, and no other redundancy, spares or reserve. All nodes
+    and shelves are full of disks. There is one node at least.
     """
     wanted = worksheet.capacity.usable * _mean_copies(worksheet)
     price = cheapest_price(catalogue)
