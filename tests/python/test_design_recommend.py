@@ -266,7 +266,7 @@ MADE_FOR_RULES = (
             loss_probability=1e-9,
             survives_node=True,
         ),
-        facility=Facility(place="co-location", generator=True),
+        facility=Facility(place="co-location", generator=True, ups_va=1e4),
         budget=Budget(initial=1000.0, vendor_agreement=True),
     ),
     one_zone(
