@@ -280,6 +280,7 @@ MADE_FOR_RULES = (
     ),
     one_zone(capacity=CapacityNeed(usable=6000 * TB), level="high"),
     one_zone(zone=Zone("z", copies=3)),
+    of_class("large-text", applications=(Application("a", (), ("z",), read_share=0.95),)),
 )
 
 
