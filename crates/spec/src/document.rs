@@ -20,6 +20,9 @@ pub(crate) trait Document: Codec<Value = Self> + serde::Serialize + Sized {
     /// Name of such a document in messages.
     const NOUN: &'static str;
 
+    /// Beginning of its reference page, in Markdown.
+    const INTRODUCTION: &'static str;
+
     /// Returns its declaration.
     fn declared() -> &'static Section;
 
@@ -32,7 +35,7 @@ pub(crate) trait Document: Codec<Value = Self> + serde::Serialize + Sized {
 pub enum DocumentKind {
     /// Requirements of a storage system.
     Worksheet,
-    /// What can be bought.
+    /// Parts of storage systems and their prices.
     Catalogue,
 }
 
@@ -123,7 +126,11 @@ impl DocumentKind {
     /// Returns the reference page: every field with its type, default and source.
     #[must_use]
     pub fn reference(self) -> Page {
-        reference::of_document(self.declared(), self.name())
+        let introduction = match self {
+            DocumentKind::Worksheet => Worksheet::INTRODUCTION,
+            DocumentKind::Catalogue => Catalogue::INTRODUCTION,
+        };
+        reference::of_document(self.declared(), self.name(), introduction)
     }
 }
 

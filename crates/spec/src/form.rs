@@ -33,35 +33,42 @@ fn values(section: &Section, is_example: bool, text: &mut String) {
         };
         text.push('\n');
         comment(&field.doc, text);
-        let (value, note, is_given) = answer(field, expected);
-        comment(&note, text);
-        let mark = if is_given && !is_example { "" } else { "#" };
-        let value = value.map_or_else(String::new, |value| format!(" {value}"));
-        text.push_str(&format!("{mark}{} ={value}\n", key(field.name)));
+        comment(&note(field, expected), text);
+        let is_needed = matches!(field.presence, Presence::Required { .. });
+        let mark = if is_needed && !is_example { "" } else { "#" };
+        text.push_str(&format!(
+            "{mark}{} = {}\n",
+            key(field.name),
+            answer(field, section)
+        ));
     }
 }
 
-/// The example or default of a field, the comment about it, and whether the document needs it.
-fn answer<'a>(field: &'a Field, expected: &str) -> (Option<&'a Raw>, String, bool) {
+/// The comment on the value of a field.
+fn note(field: &Field, expected: &str) -> String {
     let expected = capital(expected);
     match &field.presence {
-        Presence::Required { example } => {
-            let note = format!("Required. {expected}. The value is an example.");
-            (Some(example), note, true)
+        Presence::Required { .. } => format!("Required. {expected}. The value is an example."),
+        Presence::Default { value, source } => format!("{expected}. Default: {value} ({source})."),
+        Presence::Optional { without, .. } => format!("{expected}. If unknown: {without}."),
+        Presence::Same { field } => format!("{expected}. Default: as {field}."),
+        Presence::Supplied { from } => format!("{expected}. Default: {from}."),
+        Presence::Over { .. } | Presence::Section | Presence::Kinds => format!("{expected}."),
+    }
+}
+
+/// The example or the default of a field.
+fn answer(field: &Field, section: &Section) -> Raw {
+    match &field.presence {
+        Presence::Required { example } => example.clone(),
+        Presence::Default { value, .. } => value.clone(),
+        Presence::Optional { example, .. } => example.clone().unwrap_or_else(|| "".into()),
+        Presence::Same { field: other } => {
+            let other = section.fields.iter().find(|it| it.name == *other);
+            other.map_or_else(|| "".into(), |other| answer(other, section))
         }
-        Presence::Default { value, source } => {
-            let note = format!("{expected}. Default: {value} ({source}).");
-            (Some(value), note, false)
-        }
-        Presence::Optional { without, example } => {
-            let note = format!("{expected}. If unknown: {without}.");
-            (example.as_ref(), note, false)
-        }
-        Presence::Same { field } => (None, format!("{expected}. Default: as {field}."), false),
-        Presence::Supplied { from } => (None, format!("{expected}. Default: {from}."), false),
-        Presence::Over { .. } | Presence::Section | Presence::Kinds => {
-            (None, format!("{expected}."), false)
-        }
+        Presence::Supplied { .. } => "my system".into(),
+        Presence::Over { .. } | Presence::Section | Presence::Kinds => "".into(),
     }
 }
 
@@ -71,7 +78,7 @@ fn sections(section: &Section, path: &str, is_example: bool, text: &mut String) 
         let path = join(path, field.name);
         match &field.shape {
             Shape::Section(inner) => {
-                heading(&field.doc, &inner.doc, None, text);
+                heading(&field.doc, None, text);
                 let mark = if is_example { "#" } else { "" };
                 text.push_str(&format!("{mark}[{path}]\n"));
                 values(inner, is_example, text);
@@ -82,7 +89,7 @@ fn sections(section: &Section, path: &str, is_example: bool, text: &mut String) 
                     Presence::Optional { without, .. } => Some(*without),
                     _ => None,
                 };
-                heading(&field.doc, &inner.doc, without, text);
+                heading(&field.doc, without, text);
                 let is_needed = without.is_none() && !is_example;
                 let mark = if is_needed { "" } else { "#" };
                 text.push_str(&format!("{mark}[[{path}]]\n"));
@@ -94,13 +101,10 @@ fn sections(section: &Section, path: &str, is_example: bool, text: &mut String) 
     }
 }
 
-fn heading(question: &str, doc: &str, without: Option<&str>, text: &mut String) {
+fn heading(question: &str, without: Option<&str>, text: &mut String) {
     text.push_str("\n\n");
     text.push_str(&format!("# {}\n", "-".repeat(WIDTH - 2)));
     comment(question, text);
-    if doc != question {
-        comment(doc, text);
-    }
     if let Some(without) = without {
         comment(&format!("If unknown: {without}."), text);
     }

@@ -40,10 +40,10 @@ pub fn reference() -> Vec<Page> {
 }
 
 /// The reference of a document without presets, on one page.
-pub(crate) fn of_document(declared: &Section, noun: &str) -> Page {
+pub(crate) fn of_document(declared: &Section, noun: &str, introduction: &str) -> Page {
     let types = Types::on_one_page(declared, noun);
-    let mut text = format!("# The {noun} file\n");
-    paragraph(&declared.doc, &mut text);
+    let mut text = format!("# The {noun} file\n\n{}\n", introduction.trim());
+    text.push_str(UNITS);
     text.push_str("\n## Top level\n");
     types.body(declared, "", noun, 2, &mut text);
     for field in sections_of(declared) {
@@ -53,6 +53,24 @@ pub(crate) fn of_document(declared: &Section, noun: &str) -> Page {
     }
     page(noun, text)
 }
+
+/// Units of documents that are not simulated.
+const UNITS: &str = "
+## Units
+
+Units are required. Money is a plain number in the currency of the catalogue.
+
+| quantity | units |
+| --- | --- |
+| size | B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers of 1024) |
+| rate | a size per second as in `\"60 MB/s\"`, or bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (powers of 1000, eight bits to a byte) |
+| time | ns, us, ms, s, min, h, d, y (365 d) |
+| part, growth, probability | `\"30 %\"` or `0.3` |
+| power | W, mW, kW, MW |
+| apparent power | VA, kVA, MVA |
+| current, voltage | A, mA, kA; V, kV |
+| weight | kg, g, t |
+";
 
 const GENERATED: &str = "<!-- Generated from the declarations in crates/spec by UPDATE=1 cargo test -p headrace-spec --test reference -->";
 

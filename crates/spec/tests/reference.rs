@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use headrace_spec::DocumentKind;
+
 #[test]
 fn the_reference_pages_are_up_to_date() {
     let folder = Path::new(concat!(
@@ -40,8 +42,28 @@ fn the_reference_pages_are_up_to_date() {
 }
 
 #[test]
+fn the_pages_of_worksheets_and_catalogues_are_up_to_date() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference"));
+    for kind in DocumentKind::ALL {
+        let page = kind.reference();
+        let file = folder.join(&page.file);
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&file, &page.text).expect("a page can be written");
+        }
+        let text = std::fs::read_to_string(&file).expect("a page can be read");
+        assert!(
+            text == page.text,
+            "docs/reference/{} is out of date: run `UPDATE=1 cargo test -p headrace-spec --test \
+             reference`",
+            page.file
+        );
+    }
+}
+
+#[test]
 fn a_heading_stands_once_on_a_page() {
-    for page in headrace_spec::reference() {
+    let documents = DocumentKind::ALL.map(DocumentKind::reference);
+    for page in headrace_spec::reference().into_iter().chain(documents) {
         let mut seen = BTreeSet::new();
         for line in page.text.lines().filter(|line| line.starts_with('#')) {
             let title = line.trim_start_matches('#').trim();
@@ -58,8 +80,15 @@ fn a_heading_stands_once_on_a_page() {
 fn every_field_of_the_schema_is_on_a_page() {
     let pages = headrace_spec::reference();
     let text: String = pages.iter().map(|page| page.text.as_str()).collect();
+    every_field_is_in(&text, &headrace_spec::schema());
+    for kind in DocumentKind::ALL {
+        every_field_is_in(&kind.reference().text, &kind.schema());
+    }
+}
+
+fn every_field_is_in(text: &str, schema: &serde_json::Value) {
     let mut missing = BTreeSet::new();
-    each_property(&headrace_spec::schema(), &mut |name, schema| {
+    each_property(schema, &mut |name, schema| {
         let description = schema["description"].as_str().unwrap_or_default();
         // The schema puts the default behind it.
         let doc = description

@@ -40,5 +40,24 @@ pub(super) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Error> 
             return Err(at.error("shelves", message));
         }
     }
+    every_disk_fits(catalogue, at)
+}
+
+/// Refuses a disk that no slot takes: it could never be bought.
+fn every_disk_fits(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Error> {
+    let nodes = catalogue.node.iter().map(|it| &it.form_factors);
+    let shelves = catalogue.shelf.iter().flatten();
+    let slots: Vec<_> = nodes.chain(shelves.map(|it| &it.form_factors)).collect();
+    for (number, disk) in catalogue.disk.iter().enumerate() {
+        if let Some(form) = disk.form_factor
+            && !slots
+                .iter()
+                .any(|all| all.is_empty() || all.contains(&form))
+        {
+            let at = at.field("disk");
+            let message = "no slot takes it: add it to form_factors of a node or a shelf";
+            return Err(at.field(&number.to_string()).error("form_factor", message));
+        }
+    }
     Ok(())
 }

@@ -15,12 +15,12 @@ use crate::document::Document;
 use crate::tree::{Node, Table};
 use crate::values::{Date, Name, Part};
 
-pub use disk::{DiskClass, DiskModel};
+pub use disk::{DiskClass, DiskModel, FormFactor};
 pub use network::NetworkModel;
 pub use node::{NodeModel, ShelfModel};
 
 section! {
-    /// What can be bought, at the prices of a day.
+    /// Disks, nodes, shelves and networks, at the prices of a day.
     pub struct Catalogue {
         /// Name of the catalogue in reports.
         name: String as Name = supplied("the file's name without its ending") aka ["title"],
@@ -61,6 +61,13 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Catalogue::section);
 
 impl Document for Catalogue {
     const NOUN: &'static str = "catalogue";
+
+    const INTRODUCTION: &'static str = "\
+A catalogue is a TOML file with what can be bought, at the prices of a day. `headrace design
+catalogue` shows the catalogues that ship with Headrace. Their prices are examples: copy one and put
+your own offers in.
+
+A price may be left out. The cost of designs with that entry is then unknown.";
 
     fn declared() -> &'static Section {
         &DECLARED

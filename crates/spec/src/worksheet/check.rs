@@ -4,6 +4,7 @@ use super::{Application, Flow, Worksheet, Zone};
 use crate::Error;
 use crate::declare::{Place, quoted};
 use crate::names;
+use crate::values::amount;
 
 /// Zones whose shares add up to no more than all, rounding aside.
 const ALL: f64 = 1.0 + 1e-9;
@@ -119,9 +120,9 @@ fn shares_fit<'a>(
     for (number, zone) in zones {
         total += zone.share.unwrap_or(0.0);
         if total > ALL {
-            let percent = 100.0 * total;
+            let percent = amount::digits(amount::trimmed(100.0 * total));
             let message = format!(
-                "with it the shares of the zones add up to {percent:.4} %: expected at most 100 %"
+                "with it the shares of the zones add up to {percent} %: expected at most 100 %"
             );
             return Err(at.field("zone").field(&number).error("share", message));
         }

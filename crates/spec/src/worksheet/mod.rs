@@ -42,40 +42,43 @@ section! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         outside: Vec<String> as AnyNumber<Name> = default(NOWHERE, "data comes from clients only")
             aka ["outsiders", "external"],
-        /// Whom is the system designed for?
+        /// Whom is the system designed for (Hindman 2011, appendix A)?
         customer: Customer = section(),
-        /// Which problem does the customer want to solve?
+        /// Why is a new system wanted (Hindman 2011, section 2.2)?
         background: Background = section(),
-        /// How much is stored, and how does it grow?
+        /// How much is stored, and how does it grow (Hindman 2011, section 2.3)?
         capacity: CapacityNeed = section() aka ["storage"],
-        /// Which clients access the system? One section for each group of equal clients.
+        /// Which clients access the system (Hindman 2011, section 2.4)? One section for each group of equal clients.
         #[serde(rename = "clients", skip_serializing_if = "Option::is_none")]
         client: Option<Vec<ClientGroup>> as Option<Tables<ClientGroup>>
             = optional("no client limits the throughput, and none needs a gateway")
             aka ["clients", "client_group"],
-        /// Which data has equal policies? One section for each zone (Hindman 2011, section 2.5).
+        /// Which data has equal policies (Hindman 2011, section 2.5 and table 2.1)? One section for each
+        /// zone.
         #[serde(rename = "zones", skip_serializing_if = "Option::is_none")]
         zone: Option<Vec<Zone>> as Option<Tables<Zone>>
             = optional("all data is treated alike") aka ["zones"],
-        /// Which kinds of data are stored? One section for each kind.
+        /// Which kinds of data are stored (Hindman 2011, appendix B)? One section for each kind.
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<Vec<Data>> as Option<Tables<Data>>
             = optional("nothing says which data benefits from striping or replication")
             aka ["dataset", "datasets"],
-        /// How does data move into the system, through it and out of it? One section for each way.
+        /// How does data move into the system, through it and out of it (Hindman 2011, figures 2.3 to
+        /// 2.9)? One section for each way.
         #[serde(rename = "flows", skip_serializing_if = "Option::is_none")]
         flow: Option<Vec<Flow>> as Option<Tables<Flow>>
             = optional("the report has no diagram of the data flow") aka ["flows"],
-        /// Which applications access the data, and how? One section for each application.
+        /// Which applications access the data, and how (Hindman 2011, section 2.6)? One section for each
+        /// application.
         #[serde(rename = "applications", skip_serializing_if = "Option::is_none")]
         application: Option<Vec<Application>> as Option<Tables<Application>>
             = optional("no performance is simulated, and no design is discarded for being slow")
             aka ["applications", "app"],
-        /// What happens if data or access to it is lost?
+        /// What happens if data or access to it is lost (Hindman 2011, section 2.7)?
         recovery: Recovery = section() aka ["disaster_recovery"],
-        /// Where is the system housed?
+        /// Where is the system housed (Hindman 2011, section 2.8)?
         facility: Facility = section() aka ["site"],
-        /// What may it cost?
+        /// What may it cost, in the currency of the catalogue (Hindman 2011, section 2.9)?
         budget: Budget = section() aka ["money"],
     }
 }
@@ -87,6 +90,15 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Worksheet::section);
 
 impl Document for Worksheet {
     const NOUN: &'static str = "worksheet";
+
+    const INTRODUCTION: &'static str = "\
+A worksheet is a TOML file with the requirements of a storage system. Its questions follow Hindman
+2011, appendix A. `headrace design init` writes a form with all of them, and `headrace design check`
+finds mistakes and lists unknown answers.
+
+Leave an answer out if it is unknown; the column *why* says what holds then. Only
+`capacity.usable` is required. An answer on the command line, as in `--set facility.power=\"6 kW\"`,
+replaces that of the file. An entry of a list is named by its number: `--set zone.0.copies=2`.";
 
     fn declared() -> &'static Section {
         &DECLARED
