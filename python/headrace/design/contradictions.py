@@ -375,7 +375,9 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
                 f"{size(total)}/s together",
                 f"{size(nodes * port)}/s",
                 f"{field} has room for {nodes} nodes at most: the fastest network of the catalogue"
-                f" gives them {size(total - nodes * port)}/s less than the applications want",
+                f" gives them {size(total - nodes * port)}/s less than the applications want"
+                if nodes
+                else f"{field} has room for no node of the catalogue",
             )
 
 
