@@ -33,6 +33,8 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     wanted_throughput: float | None = None
     wanted_operations: float | None = None
     wanted_latency: float | None = None
+    capability: float | None = None
+    """Bytes a second of all its processes when every application asks for as much as it can."""
     limiting_resource: str = ""
     """The station of the highest utilisation."""
     detail: str = "coarse"

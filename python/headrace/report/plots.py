@@ -10,6 +10,8 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
 
+from headrace.design.growth import PurchasePlan, PurchaseUnit
+from headrace.design.worksheet import CapacityNeed
 from headrace.files import atomic_file
 from headrace.histograms import percentiles
 from headrace.report.figures import (
@@ -20,6 +22,7 @@ from headrace.report.figures import (
     client_hosts,
     client_sweep,
     gains,
+    growth,
     jobs,
     kernel_trace,
     load_sweep,
@@ -129,6 +132,17 @@ def save_baseline(directory: Path, document: Mapping[str, Any]) -> list[Path]:
 def save_tuned(directory: Path, document: Mapping[str, Any]) -> list[Path]:
     """Write the figure of a tuned mix, as `save` does."""
     return _save(directory, {"tune": tuning.draw(document)})
+
+
+def save_growth(
+    directory: Path,
+    name: str,
+    need: CapacityNeed,
+    unit: PurchaseUnit,
+    plans: Sequence[PurchasePlan],
+) -> list[Path]:
+    """Write the figure of growth and purchase plans, as `save` does."""
+    return _save(directory, {"growth": growth.draw(name, need, unit, plans)})
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -8,10 +8,10 @@ import polars as pl
 
 from headrace.files import atomic_file
 from headrace.report import plots
-from headrace.report.profile_report import html, pdf
+from headrace.report.document import html, pdf
+from headrace.report.document.content import Picture, Report, foreign
 from headrace.report.profile_report.chart import Chart
 from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
-from headrace.report.profile_report.content import Picture, Report, foreign
 from headrace.report.profile_report.data import RATES, Document, ProfileData
 from headrace.report.profile_report.sections import sections
 from headrace.report.profile_values import timestamp

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
+from headrace.report.document.content import foreign
 from headrace.report.profile_report.chart import Chart
-from headrace.report.profile_report.content import foreign
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_report.time_chart import READ, SMALL, WIDTH, WRITE, scale
 

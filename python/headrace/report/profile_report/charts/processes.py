@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from headrace.report.document.content import foreign
 from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
-from headrace.report.profile_report.content import foreign
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_report.time_chart import Line, Panel
 

@@ -3,7 +3,7 @@ here."""
 
 from collections.abc import Sequence
 
-from headrace.report.profile_report.content import Picture, Section
+from headrace.report.document.content import Picture, Section
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_report.sections import (
     charts,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Paragraph,
     Picture,

@@ -1,6 +1,6 @@
 """Verdicts in words."""
 
-from headrace.report.profile_report.content import Facts, Section
+from headrace.report.document.content import Facts, Section
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.verdict_words import VERDICTS
 

@@ -1,6 +1,6 @@
 """Phases with their verdict, evidence and advice."""
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Paragraph,

@@ -1,6 +1,6 @@
 """Simulated against recorded run time, and the omissions of the models."""
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Code,

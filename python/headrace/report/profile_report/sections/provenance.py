@@ -1,7 +1,7 @@
 """Origin of the profile: program, machine, baseline and files."""
 
 from headrace.environment import KEYS, shown
-from headrace.report.profile_report.content import Block, Bullets, Facts, Section, foreign
+from headrace.report.document.content import Block, Bullets, Facts, Section, foreign
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_values import timestamp
 

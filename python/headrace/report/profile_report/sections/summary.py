@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Facts,
     Paragraph,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Code,

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Facts,

@@ -1,21 +1,27 @@
 """A report as one HTML file without scripts, which needs nothing from the network."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape as escape_html
 from importlib.resources import files
 
-from headrace.report.plain_text import plain
-from headrace.report.profile_report.content import (
+from headrace.report.document.content import (
     Block,
     Bullets,
     Code,
     Facts,
+    Footnote,
     Paragraph,
     Picture,
     Report,
     Section,
     Table,
+    Text,
 )
+from headrace.report.document.footnotes import numbered
+from headrace.report.plain_text import plain
 
 PAPER_COLOURS = {
     "#ffffff": "paper",
@@ -35,10 +41,13 @@ PAPER_COLOURS = {
 def render(report: Report) -> str:
     """Return the HTML document of a report."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
-    links = "".join(
-        f'<li><a href="#{it.identifier}">{escape(it.title)}</a></li>' for it in report.sections
-    )
-    body = "\n".join(map(_section, report.sections))
+    notes = numbered(report)
+    citations = _Citations({it.key: number for number, it in enumerate(notes, 1)})
+    titles = [(it.identifier, it.title) for it in report.sections]
+    titles += [("notes", "Notes")] if notes else []
+    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in titles)
+    body = "\n".join(_section(it, citations) for it in report.sections)
+    body += _notes(notes, citations) if notes else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -70,33 +79,74 @@ def escape(text: str) -> str:
     return escape_html(plain(text))
 
 
-def _section(section: Section) -> str:
-    blocks = "\n".join(map(_block, section.blocks))
+@dataclass
+class _Citations:
+    """Numbers of footnotes by their keys, and how often each was cited so far."""
+
+    numbers: Mapping[str, int]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def cite(self, key: str) -> str:
+        """Return a link to a footnote."""
+        self.counts[key] += 1
+        name = _citation(self.numbers[key], self.counts[key])
+        return f'<sup><a id="{name}" href="#note-{self.numbers[key]}">{self.numbers[key]}</a></sup>'
+
+
+def _citation(number: int, count: int) -> str:
+    return f"cite-{number}" if count == 1 else f"cite-{number}-{count}"
+
+
+def _section(section: Section, citations: _Citations) -> str:
+    blocks = "\n".join(_block(it, citations) for it in section.blocks)
     title = f"<h2>{escape(section.title)}</h2>"
     return f'<section id="{section.identifier}">\n{title}\n{blocks}\n</section>'
 
 
-def _block(block: Block) -> str:
+def _notes(notes: list[Footnote], citations: _Citations) -> str:
+    # References within notes count before their links back are written.
+    texts = [_text(it.text, citations) for it in notes]
+    items = []
+    for number, (note, text) in enumerate(zip(notes, texts, strict=True), 1):
+        back = " ".join(
+            f'<a href="#{_citation(number, count)}" aria-label="back to the text">↩</a>'
+            for count in range(1, citations.counts[note.key] + 1)
+        )
+        title = f"<strong>{escape(note.title)}.</strong> " if note.title else ""
+        items.append(f'<li id="note-{number}">{title}{text} {back}</li>')
+    body = "\n".join(items)
+    return f'\n<section id="notes">\n<h2>Notes</h2>\n<ol class="notes">\n{body}\n</ol>\n</section>'
+
+
+def _text(text: Text, citations: _Citations) -> str:
+    if isinstance(text, str):
+        return escape(text)
+    return "".join(escape(it) if isinstance(it, str) else citations.cite(it.note) for it in text)
+
+
+def _block(block: Block, citations: _Citations) -> str:
     match block:
         case Paragraph():
             name = "h3" if block.style == "heading" else "p"
-            return f'<{name} class="{block.style}">{escape(block.text)}</{name}>'
+            return f'<{name} class="{block.style}">{_text(block.text, citations)}</{name}>'
         case Bullets():
-            return f"<ul>{''.join(f'<li>{escape(it)}</li>' for it in block.items)}</ul>"
+            items = "".join(f"<li>{_text(it, citations)}</li>" for it in block.items)
+            return f"<ul>{items}</ul>"
         case Facts():
             rows = "".join(
-                f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in block.rows
+                f"<dt>{escape(name)}</dt><dd>{_text(value, citations)}</dd>"
+                for name, value in block.rows
             )
             return f"<dl>{rows}</dl>"
         case Code():
             return f"<pre><code>{escape(block.text)}</code></pre>"
         case Table():
-            return _table(block)
+            return _table(block, citations)
         case Picture():
             return _picture(block)
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, citations: _Citations) -> str:
     rows = []
     if table.groups:
         cells = "".join(
@@ -110,7 +160,8 @@ def _table(table: Table) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td class="{at}">{escape(it)}</td>' for it, at in zip(row, table.align, strict=True)
+            f'<td class="{at}">{_text(it, citations)}</td>'
+            for it, at in zip(row, table.align, strict=True)
         )
         + "</tr>\n"
         for row in table.rows
@@ -126,6 +177,8 @@ def _table(table: Table) -> str:
 def _picture(picture: Picture) -> str:
     caption = f"<strong>{escape(picture.title)}.</strong> {escape(picture.caption)}"
     image = inline(picture.svg, picture.name, picture.title)
+    if picture.wide:
+        image = f'<div class="wide">{image}</div>'
     return f"<figure>\n{image}\n<figcaption>{caption}</figcaption>\n</figure>"
 
 
@@ -145,7 +198,7 @@ def inline(svg: str, name: str, title: str) -> str:
         image = image.replace(colour, f"var(--{variable}, {colour})")
     # Paths without a fill of their own are black: the glyphs of texts.
     start = f'<svg role="img" aria-label="{escape(title)}" fill="currentColor" '
-    image = image.replace("<svg ", start, 1)
+    image = image.replace(' role="img"', "", 1).replace("<svg ", start, 1)
     # The style sheet gives the width.
     head, end, rest = image.partition(">")
     return re.sub(r' (width|height)="[^"]*"', "", head) + end + rest

@@ -13,10 +13,21 @@ LONGEST = 400
 """Characters of a foreign name or command that are shown."""
 
 
+class Reference(msgspec.Struct, frozen=True, tag="reference"):
+    """A reference to a footnote."""
+
+    note: str
+    """Key of the footnote."""
+
+
+Text: TypeAlias = str | list[str | Reference]
+"""A text, in which references to footnotes may stand."""
+
+
 class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
     """A paragraph."""
 
-    text: str
+    text: Text
     style: Literal["normal", "lead", "heading", "note"] = "normal"
     """"lead" is the main statement of the report, "note" is small print."""
 
@@ -24,13 +35,13 @@ class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
 class Bullets(msgspec.Struct, frozen=True, tag="bullets"):
     """A list."""
 
-    items: list[str]
+    items: list[Text]
 
 
 class Facts(msgspec.Struct, frozen=True, tag="facts"):
     """Names with their values, a line each."""
 
-    rows: list[tuple[str, str]]
+    rows: list[tuple[str, Text]]
 
 
 class Table(msgspec.Struct, frozen=True, tag="table"):
@@ -39,8 +50,9 @@ class Table(msgspec.Struct, frozen=True, tag="table"):
     title: str
     columns: list[str]
     align: str
-    """A letter for each column: "l" for words, "r" for figures, "w" for long texts."""
-    rows: list[list[str]]
+    """A letter for each column: "l" for words, "r" for figures, "w" for long texts, "W" for texts
+    that are longer still."""
+    rows: list[list[Text]]
     groups: list[tuple[str, int]] = []
     """Headings above several columns: text and number of columns, left to right."""
     note: str = ""
@@ -51,6 +63,8 @@ class Code(msgspec.Struct, frozen=True, tag="code"):
 
     text: str
     language: str = ""
+    columns: int = 1
+    """Columns of a page; a screen has one."""
 
 
 class Picture(msgspec.Struct, frozen=True, tag="picture"):
@@ -61,6 +75,8 @@ class Picture(msgspec.Struct, frozen=True, tag="picture"):
     title: str
     caption: str
     svg: str
+    wide: bool = False
+    """Whether it is too wide for a page: a PDF turns its page, a screen scrolls it."""
 
 
 Block: TypeAlias = Paragraph | Bullets | Facts | Table | Code | Picture
@@ -74,12 +90,25 @@ class Section(msgspec.Struct, frozen=True):
     blocks: list[Block]
 
 
+class Footnote(msgspec.Struct, frozen=True):
+    """A footnote. Its number follows from the place of the first reference to it."""
+
+    key: str
+    """Unique in the report."""
+    title: str
+    text: Text
+    at_end: bool = False
+    """Whether a document with pages has it at its end, and not at the foot of a page."""
+
+
 class Report(msgspec.Struct, frozen=True):
     """A whole report."""
 
     title: str
     subtitle: str
     sections: list[Section]
+    footnotes: list[Footnote] = []
+    """Only those that are referred to are shown."""
 
 
 def foreign(text: object, longest: int = LONGEST) -> str:

@@ -1,0 +1,103 @@
+//! What is answered: loss probabilities with their errors, and how they were computed.
+
+use serde::{Deserialize, Serialize};
+
+/// Answer to a [question](crate::question::Question).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Estimates for each horizon of the question, in its order.
+    pub horizons: Vec<HorizonAnswer>,
+    /// Mean time to the first data loss in seconds. None: no loss was simulated. A simulation
+    /// gives -horizon / ln(1 - loss probability) of the last horizon: the mean if the rate of
+    /// losses stayed as it is on average.
+    pub mttdl_seconds: Option<f64>,
+    /// Method used: `closed-form`, `markov`, `monte-carlo` or `splitting`.
+    pub method: MethodUsed,
+    /// Bytes that the system holds as data.
+    pub usable_bytes: f64,
+    /// Probability that the rebuild of a group without redundancy left meets a read error, by the
+    /// bit error rate and latent errors together. None: neither was given, or laws of latent
+    /// errors need simulation.
+    pub read_error_probability: Option<f64>,
+    /// Missions simulated; 0 without simulation.
+    pub missions: u64,
+    /// Disk-years of all missions.
+    pub simulated_disk_years: f64,
+    /// Part of the time at which data of any group is unavailable because of outages of domains
+    /// and failed disks. None: no domains were given.
+    pub unavailability: Option<Estimate>,
+    /// What happened in the simulated missions.
+    pub counts: Option<Counts>,
+    /// What the model assumes and what it leaves out, a sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// Estimates for one horizon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HorizonAnswer {
+    /// The horizon in seconds.
+    pub horizon_seconds: f64,
+    /// Probability that any data of the system is lost by then.
+    pub loss_probability: f64,
+    /// Standard error of the loss probability; 0 without simulation.
+    pub standard_error: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Part of the loss probability in which the first loss is due to a read error in a rebuild.
+    pub read_error_loss_probability: f64,
+    /// Normalised magnitude of data loss: expected bytes lost by then per usable byte (Greenan,
+    /// Plank and Wylie 2010, "Mean time to meaningless"). Each group counts up to its first loss.
+    pub nomdl: f64,
+    /// Standard error of `nomdl`; 0 without simulation.
+    pub nomdl_standard_error: f64,
+    /// Mean number of losses, each restored from a backup; only with `count_losses`.
+    pub expected_losses: Option<Estimate>,
+}
+
+/// An estimate with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimate {
+    /// Value.
+    pub value: f64,
+    /// Standard error.
+    pub standard_error: f64,
+}
+
+/// Methods that give an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodUsed {
+    /// Formulas.
+    ClosedForm,
+    /// A Markov chain.
+    Markov,
+    /// Simulation, with dynamic failure biasing unless it was turned off.
+    MonteCarlo,
+    /// Simulation with multilevel splitting.
+    Splitting,
+}
+
+/// Events of all simulated missions. With biasing they are far more frequent than in reality.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Failures of disks.
+    pub failures: u64,
+    /// Failures of a disk while another of its group had failed.
+    pub failures_while_degraded: u64,
+    /// Losses by more failures than the redundancy tolerates.
+    pub failure_losses: u64,
+    /// Losses by a read error in a rebuild without redundancy left.
+    pub read_error_losses: u64,
+    /// Failures that waited for a spare.
+    pub waits_for_spare: u64,
+    /// Planned replacements.
+    pub planned_replacements: u64,
+    /// Failures of domains.
+    pub domain_failures: u64,
+}

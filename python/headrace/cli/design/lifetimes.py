@@ -1,0 +1,46 @@
+"""`headrace design lifetimes`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.design.quantity_options import AsJson, PlotPath, check_plot, save_plot
+from headrace.cli.screen import show, steps
+
+
+def lifetimes(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE.csv...",
+            help="Table with the columns age (hours; or age_days, age_years) and failed (0 or 1),"
+            " perhaps entry and model; or daily files of Backblaze.",
+        ),
+    ],
+    as_json: AsJson = False,
+    plot: PlotPath = None,
+) -> None:
+    """Fit disk lifetimes to failure records, for headrace design reliability --lifetime.
+
+    Gives annual failure rates and Weibull lifetimes by model, with 95 % intervals.
+    """
+    import msgspec
+
+    from headrace.design.lifetimes.fits import curves, fit_lifetimes
+    from headrace.design.lifetimes.records import read_records
+    from headrace.report import lifetime_tables
+
+    check_plot(plot)
+    with steps("lifetimes") as on_progress:
+        on_progress(0, 1, "reading")
+        records = read_records(files)
+        found = fit_lifetimes(records, on_progress)
+    if plot is not None:
+        from headrace.report.figures import lifetimes as figure
+
+        save_plot(plot, "lifetimes", figure.draw(found, list(curves(records, figure.MOST))))
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        return
+    show(lifetime_tables.lifetimes(found))

@@ -1,0 +1,101 @@
+"""`headrace design smart`."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.design.quantity_options import (
+    AsJson,
+    PlotPath,
+    check_plot,
+    probability,
+    save_plot,
+    time,
+)
+from headrace.cli.screen import show
+
+if TYPE_CHECKING:
+    from headrace.design.smart.reports import DamagedReport, Report
+
+
+def smart(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Output of smartctl --json -a, one file or several; - reads standard input.",
+        ),
+    ],
+    within: Annotated[
+        str,
+        typer.Option("--within", metavar="TIME", help="Time to give the probability for."),
+    ] = "60 d",
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            "--annual-rate",
+            metavar="RATE",
+            help='Failures a drive-year of a disk without errors, such as "1.36 %"; default'
+            ' "1.23 %".',
+        ),
+    ] = None,
+    solid_state_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--ssd-annual-rate",
+            metavar="RATE",
+            help="Failures a drive-year of a solid-state drive; without it they have no"
+            " probability.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    plot: PlotPath = None,
+) -> None:
+    """Rate the failure risk of disks from their SMART data.
+
+    Damaged reports are counted and named. Several reports of one disk show which counters rise.
+    """
+    import msgspec
+
+    from headrace.design.smart.reports import DamagedReport, Report
+    from headrace.design.smart.risk import RATE_WITHOUT_SIGNS, fleet_risk
+    from headrace.report import smart_tables
+
+    check_plot(plot)
+    horizon = time("--within", within)
+    base = RATE_WITHOUT_SIGNS if rate is None else probability("--annual-rate", rate)
+    ssd = None if solid_state_rate is None else probability("--ssd-annual-rate", solid_state_rate)
+    reports: list[Report] = []
+    damaged: list[str] = []
+    for found in _read(files):
+        if isinstance(found, DamagedReport):
+            damaged.append(str(found))
+        else:
+            reports.append(found)
+    if not reports:
+        more = f" ({len(damaged)} damaged reports)" if len(damaged) > 1 else ""
+        raise ValueError(damaged[0] + more)
+    risk = fleet_risk(reports, horizon=horizon, rate_without_signs=base, solid_state_rate=ssd)
+    if plot is not None:
+        from headrace.report.figures import disk_risk
+
+        save_plot(plot, "smart", disk_risk.draw(risk))
+    if as_json:
+        document = msgspec.to_builtins(risk) | {"reports": len(reports), "damaged": damaged}
+        print(msgspec.json.format(msgspec.json.encode(document)).decode())
+        return
+    show(smart_tables.fleet(risk, len(reports), damaged))
+
+
+def _read(files: list[str]) -> "Iterator[Report | DamagedReport]":
+    from headrace.design.smart.reports import read_reports
+
+    for name in files:
+        if name == "-":
+            text, where = sys.stdin.buffer.read(), "standard input"
+        else:
+            text, where = Path(name).read_bytes(), name
+        yield from read_reports(text.decode("utf-8", "replace"), where)

@@ -1,0 +1,424 @@
+"""Cost of a design over the years of the worksheet: to buy, to maintain, to power, to run.
+
+Not modelled: interest, inflation, taxes, the price of floor space on site, the end of a warranty.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from headrace.design.capacity import capacity
+from headrace.design.catalogue import Catalogue
+from headrace.design.evaluation import Violation
+from headrace.design.facility import facility
+from headrace.design.figure import Figure, Input, by_key
+from headrace.design.inventory import Part, parts
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+from headrace.report.figure_tables import number, quantity, size_text
+
+HINDMAN = "Hindman 2011, section 2.9"
+DEFINITION = "definition"
+HOURS_YEAR = 8760.0
+MONTHS_YEAR = 12.0
+HOURS_MONTH = HOURS_YEAR / MONTHS_YEAR
+DISK_HOURS, NODE_HOURS = 1.0, 4.0
+"""Hours of an engineer for a failed disk and a failed server: declared."""
+MONITORING_HOURS = 4.0
+"""Hours a month of an engineer for monitoring: declared, one a week."""
+
+
+def cost(
+    design: Design,
+    catalogue: Catalogue,
+    worksheet: Worksheet,
+    throughput: float | None = None,
+    *,
+    capacities: Iterable[Figure] | None = None,
+    facilities: Iterable[Figure] | None = None,
+) -> tuple[Figure, ...]:
+    """Return the costs of a design.
+
+    Keys: `purchase-disk`, `purchase-node` and others for each kind of part, `purchase`,
+    `maintenance-year`, `maintenance`, `failures-month`, `spare-parts`, `power-month`,
+    `power-cost`, `colocation`, `engineer-hours`, `engineer`, `total-cost`, `cost-per-tb`,
+    `cost-per-tb-year`, `cost-per-rate`.
+
+    A figure that needs a price that is missing is not given: `missing_prices` names the entries.
+    The sum of the parts that have prices is then `priced-parts`, with a note.
+
+    Args:
+        design: The design.
+        catalogue: Currency and share of maintenance.
+        worksheet: Years, prices of electricity, racks and hours.
+        throughput: Bytes a second that the design reaches; none: no cost of a rate.
+        capacities: Figures of `capacity(design)`, if they are known.
+        facilities: Figures of `facility(design, worksheet.facility)`, if they are known.
+    """
+    found = parts(design)
+    usable = by_key(capacity(design) if capacities is None else capacities)["usable-capacity"]
+    housing = by_key(facility(design, worksheet.facility) if facilities is None else facilities)
+    figures = _purchase(found)
+    purchase = by_key(figures).get("purchase")
+    failures = _failures(found)
+    running: list[Figure] = []
+    if purchase is not None:
+        running += _maintenance(found, catalogue, worksheet)
+    figures += [*_years(running, worksheet), failures]
+    if worksheet.budget.vendor_agreement is False:
+        figures += (spares := _spare_parts(found, worksheet))
+        running += spares
+    housed = [*_power(housing["total-power"], worksheet), *_colocation(housing["racks"], worksheet)]
+    engineer = _engineer(found, worksheet)
+    figures += [*housed, *engineer]
+    if purchase is None:
+        return tuple(figures)
+    sums = by_key(figures)
+    summed = [
+        sums[key]
+        for key in (
+            "purchase",
+            "maintenance",
+            "spare-parts",
+            "power-cost",
+            "colocation",
+            "engineer",
+        )
+        if key in sums
+    ]
+    figures += _totals(summed, usable, worksheet, throughput)
+    return tuple(figures)
+
+
+def missing_prices(design: Design) -> tuple[str, ...]:
+    """Return the entries of the catalogue that a design needs and that have no price."""
+    return tuple(dict.fromkeys(it.entry for it in parts(design) if it.price is None))
+
+
+def _purchase(found: Sequence[Part]) -> list[Figure]:
+    """Return the price of each kind of part, and their sum if all have prices."""
+    figures = [
+        Figure(
+            key=f"purchase-{it.kind}",
+            title=it.title,
+            value=it.count * it.price,
+            unit="money",
+            formula="number x price",
+            inputs=(
+                Input("number", str(it.count), "design"),
+                Input("price", number(it.price), f"catalogue: {it.entry}"),
+            ),
+            source=DEFINITION,
+        )
+        for it in found
+        if it.price is not None
+    ]
+    missing = list(dict.fromkeys(it.entry for it in found if it.price is None))
+    total = Figure(
+        key="priced-parts" if missing else "purchase",
+        title="parts that have a price" if missing else "purchase",
+        value=sum(it.value for it in figures),
+        unit="money",
+        formula=" + ".join(it.title for it in figures) or "0",
+        inputs=tuple(_of(it) for it in figures),
+        source=HINDMAN,
+        note=f"no price in the catalogue: {', '.join(missing)}: purchase and total are unknown"
+        if missing
+        else "",
+    )
+    return [*figures, total]
+
+
+def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Worksheet) -> list[Figure]:
+    """Return the maintenance of a year; none without an agreement."""
+    if worksheet.budget.vendor_agreement is False:
+        return []
+    quoted = sum(it.count * it.yearly_maintenance for it in found if it.yearly_maintenance)
+    rest = sum(it.count * (it.price or 0.0) for it in found if it.yearly_maintenance is None)
+    share = catalogue.maintenance_share
+    unknown = worksheet.budget.vendor_agreement is None
+    return [
+        Figure(
+            key="maintenance-year",
+            title="maintenance a year",
+            value=quoted + share * rest,
+            unit="money/year",
+            formula="quoted maintenance + share x price of the other parts",
+            inputs=(
+                Input("quoted maintenance", number(quoted), "catalogue: yearly_maintenance"),
+                Input("share", f"{share:g}", "catalogue: maintenance_share"),
+                Input("price of the other parts", number(rest), "purchase"),
+            ),
+            source=HINDMAN,
+            note="budget.vendor_agreement is unknown: an agreement is assumed" if unknown else "",
+        )
+    ]
+
+
+def _years(running: Sequence[Figure], worksheet: Worksheet) -> list[Figure]:
+    if not running:
+        return []
+    years = worksheet.capacity.years
+    yearly = running[0]
+    total = Figure(
+        key="maintenance",
+        title="maintenance",
+        value=yearly.value * years,
+        unit="money",
+        formula="maintenance a year x years",
+        inputs=(_of(yearly), _span(years)),
+        source=HINDMAN,
+    )
+    return [yearly, total]
+
+
+def _rate(it: Part) -> float:
+    """Return the failures a month of the parts of a kind."""
+    return it.count * HOURS_MONTH * 3600 / it.mttf if it.mttf else 0.0
+
+
+def _failures(found: Sequence[Part]) -> Figure:
+    failing = [it for it in found if it.mttf]
+    return Figure(
+        key="failures-month",
+        title="failures a month",
+        value=sum(_rate(it) for it in failing),
+        unit="1",
+        formula=" + ".join(f"{it.title} x 730 h / MTTF of {it.title}" for it in failing) or "0",
+        inputs=tuple(
+            one
+            for it in failing
+            for one in (
+                Input(it.title, str(it.count), "design"),
+                Input(
+                    f"MTTF of {it.title}",
+                    f"{number((it.mttf or 0.0) / 3600)} h",
+                    f"catalogue: {it.entry}, mttf / failure_factor",
+                ),
+            )
+        ),
+        source="reliability: failures at a constant rate",
+    )
+
+
+def _spare_parts(found: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
+    """Return the price of the disks that fail, which an agreement would replace."""
+    disks = [it for it in found if it.kind in ("disk", "metadata-disk") and it.mttf]
+    if any(it.price is None for it in disks):
+        return []
+    years = worksheet.capacity.years
+    return [
+        Figure(
+            key="spare-parts",
+            title="disks that fail",
+            value=sum(_rate(it) * MONTHS_YEAR * years * (it.price or 0.0) for it in disks),
+            unit="money",
+            formula=" + ".join(f"failures of {it.title} x price of {it.title}" for it in disks)
+            or "0",
+            inputs=tuple(
+                one
+                for it in disks
+                for one in (
+                    Input(
+                        f"failures of {it.title}",
+                        number(_rate(it) * MONTHS_YEAR * years),
+                        f"failures a month x 12 x {years:g} years",
+                    ),
+                    Input(
+                        f"price of {it.title}", number(it.price or 0.0), f"catalogue: {it.entry}"
+                    ),
+                )
+            ),
+            source=HINDMAN,
+            note="without an agreement; the makers' warranty is not counted",
+        )
+    ]
+
+
+def _power(total: Figure, worksheet: Worksheet) -> list[Figure]:
+    price = worksheet.budget.electricity
+    if price is None:
+        return []
+    years = worksheet.capacity.years
+    month = Figure(
+        key="power-month",
+        title="power and cooling a month",
+        value=total.value / 1e3 * HOURS_MONTH * price,
+        unit="money/month",
+        formula="power with cooling / 1000 W x 730 h x price of a kWh",
+        inputs=(_of(total), Input("price of a kWh", f"{price:g}", "worksheet: budget.electricity")),
+        source=HINDMAN,
+        note="at the peak of power all the time: an upper bound",
+    )
+    years_power = Figure(
+        key="power-cost",
+        title="power and cooling",
+        value=month.value * MONTHS_YEAR * years,
+        unit="money",
+        formula="power and cooling a month x 12 x years",
+        inputs=(_of(month), _span(years)),
+        source=HINDMAN,
+    )
+    return [month, years_power]
+
+
+def _colocation(racks: Figure, worksheet: Worksheet) -> list[Figure]:
+    price = worksheet.budget.rack_month
+    if worksheet.facility.place != "co-location" or price is None:
+        return []
+    years = worksheet.capacity.years
+    return [
+        Figure(
+            key="colocation",
+            title="co-location",
+            value=racks.value * price * MONTHS_YEAR * years,
+            unit="money",
+            formula="racks x price of a rack a month x 12 x years",
+            inputs=(
+                _of(racks),
+                Input("price of a rack a month", number(price), "worksheet: budget.rack_month"),
+                _span(years),
+            ),
+            source="Hindman 2011, section 2.8",
+        )
+    ]
+
+
+def _engineer(found: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
+    disks = sum(_rate(it) for it in found if it.kind in ("disk", "metadata-disk"))
+    nodes = sum(_rate(it) for it in found if it.kind not in ("disk", "metadata-disk"))
+    hours = Figure(
+        key="engineer-hours",
+        title="hours of an engineer a month",
+        value=MONITORING_HOURS + disks * DISK_HOURS + nodes * NODE_HOURS,
+        unit="1",
+        formula="monitoring + failed disks x hours of a disk + failed servers x hours of a server",
+        inputs=(
+            Input("monitoring", f"{MONITORING_HOURS:g} h", "declared: 1 h a week"),
+            Input("failed disks", number(disks), "failures a month"),
+            Input("hours of a disk", f"{DISK_HOURS:g} h", "declared"),
+            Input("failed servers", number(nodes), "failures a month"),
+            Input("hours of a server", f"{NODE_HOURS:g} h", "declared"),
+        ),
+        source=HINDMAN,
+    )
+    price = worksheet.budget.engineer_hour
+    if price is None:
+        return [hours]
+    years = worksheet.capacity.years
+    return [
+        hours,
+        Figure(
+            key="engineer",
+            title="engineer",
+            value=hours.value * price * MONTHS_YEAR * years,
+            unit="money",
+            formula="hours a month x price of an hour x 12 x years",
+            inputs=(
+                Input("hours a month", number(hours.value), hours.title),
+                Input("price of an hour", number(price), "worksheet: budget.engineer_hour"),
+                _span(years),
+            ),
+            source=HINDMAN,
+        ),
+    ]
+
+
+def _totals(
+    summed: Sequence[Figure], usable: Figure, worksheet: Worksheet, throughput: float | None
+) -> list[Figure]:
+    years = worksheet.capacity.years
+    absent = _absent(worksheet)
+    total = Figure(
+        key="total-cost",
+        title=f"total over {years:g} years",
+        value=sum(it.value for it in summed),
+        unit="money",
+        formula=" + ".join(it.title for it in summed),
+        inputs=tuple(_of(it) for it in summed),
+        source=HINDMAN,
+        note=f"without {' and '.join(absent)}" if absent else "",
+    )
+    figures = [total]
+    if usable.value > 0:
+        terabytes = Input("usable capacity", size_text(usable.value), usable.title)
+        per_tb = Figure(
+            key="cost-per-tb",
+            title="total for a usable TB",
+            value=total.value / (usable.value / 1e12),
+            unit="money/TB",
+            formula="total / usable capacity",
+            inputs=(Input("total", number(total.value), total.title), terabytes),
+            source=DEFINITION,
+        )
+        figures += [
+            per_tb,
+            Figure(
+                key="cost-per-tb-year",
+                title="total for a usable TB and year",
+                value=per_tb.value / years,
+                unit="money/TB",
+                formula="total for a usable TB / years",
+                inputs=(_of(per_tb), _span(years)),
+                source=DEFINITION,
+            ),
+        ]
+    if throughput is not None and throughput > 0:
+        figures.append(
+            Figure(
+                key="cost-per-rate",
+                title="total for 1 GB/s",
+                value=total.value / (throughput / 1e9),
+                unit="money/(GB/s)",
+                formula="total / throughput",
+                inputs=(
+                    Input("total", number(total.value), total.title),
+                    Input("throughput", quantity(throughput, "B/s"), "simulation"),
+                ),
+                source=DEFINITION,
+            )
+        )
+    return figures
+
+
+def _absent(worksheet: Worksheet) -> list[str]:
+    """Return the costs that the worksheet has no price for."""
+    budget, away = worksheet.budget, worksheet.facility.place == "co-location"
+    absent = []
+    if budget.electricity is None and not away:
+        absent.append("power (budget.electricity is unknown)")
+    if budget.rack_month is None and away:
+        absent.append("the co-location (budget.rack_month is unknown)")
+    if budget.engineer_hour is None:
+        absent.append("the engineer (budget.engineer_hour is unknown)")
+    return absent
+
+
+def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
+    """Return the limits of the budget that a design exceeds, from its costs."""
+    found, budget = by_key(figures), worksheet.budget
+    limits = (
+        ("budget.initial", budget.initial, "purchase"),
+        ("budget.monthly_power", budget.monthly_power, "power-month"),
+        ("budget.yearly_maintenance", budget.yearly_maintenance, "maintenance-year"),
+        ("budget.spare_parts", budget.spare_parts, "spare-parts"),
+        ("budget.engineer_hours_month", budget.engineer_hours_month, "engineer-hours"),
+    )
+    return tuple(
+        Violation(
+            field=field,
+            wanted=f"at most {number(limit)}",
+            got=number(found[key].value),
+            message=f"{found[key].title[:1].upper()}{found[key].title[1:]}:"
+            f" {number(found[key].value)}; the budget has {number(limit)}.",
+        )
+        for field, limit, key in limits
+        if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
+    )
+
+
+def _of(figure: Figure) -> Input:
+    text = quantity(figure.value, figure.unit).partition(" (")[0]
+    return Input(figure.title, text, f"figure: {figure.title}")
+
+
+def _span(years: float) -> Input:
+    return Input("years", f"{years:g}", "worksheet: capacity.years")

@@ -1,0 +1,307 @@
+"""Designs that a catalogue allows for a worksheet."""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from headrace.design.capacity import capacity, capacity_wanted
+from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.design.figure import by_key
+from headrace.design.options import STRIPED, STRIPES, Options
+from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
+from headrace.design.worksheet import Worksheet
+
+MOST_NODES = 512
+"""Data servers of a design, at most."""
+WIDEST: dict[ArrayKind, int] = {"raid0": 12, "raid10": 12, "raid5": 9, "raid6": 14}
+"""Disks of an array, at most (declared: wider ones rebuild too slowly)."""
+USUAL: dict[ArrayKind, tuple[int, ...]] = {
+    "raid0": (4,),
+    "raid10": (4, 8),
+    "raid5": (5,),
+    "raid6": (6, 10),
+}
+"""Disks of usual arrays: two mirrors, 4 + 1, 4 + 2 and 8 + 2."""
+DRAID_DATA, DRAID_PARITY = 8, 2
+"""Disks of a group of a declustered array (OpenZFS' default is 8 data disks)."""
+DRAID_LEAST = 20
+"""Disks of a node from which on a declustered array is tried (declared: two groups)."""
+FULL_STRIPE = 1 << 20
+"""Bytes of the data disks' chunks of an array with parity: a request of Lustre or NFS."""
+LEAST_CHUNK, USUAL_CHUNK = 64 << 10, 512 << 10
+HAS_COPIES: frozenset[FileSystem] = frozenset({"glusterfs", "hdfs"})
+"""File systems that copy or code files over nodes."""
+OWN_METADATA: frozenset[FileSystem] = frozenset({"lustre", "pvfs2", "hdfs"})
+"""File systems with metadata servers."""
+STANDBY: frozenset[FileSystem] = frozenset({"lustre", "hdfs"})
+"""Those of which a second one can wait to take over."""
+
+
+class Housing(NamedTuple):
+    """A server with its shelves."""
+
+    node: NodeModel
+    shelf: ShelfModel | None
+    shelves: int
+
+    @property
+    def slots(self) -> int:
+        """Disk slots of both."""
+        return self.node.slots + (self.shelf.slots * self.shelves if self.shelf else 0)
+
+
+class Filling(NamedTuple):
+    """Disks of a server."""
+
+    array: Array
+    most: int
+    """Arrays that fit."""
+    spares: int
+    own_spares: bool
+    """Whether spares are disks of their own, and not space on all disks."""
+
+
+def designs(
+    worksheet: Worksheet, catalogue: Catalogue, options: Options, scale: float = 1.0
+) -> Iterator[Design]:
+    """Yield the designs that hold the data.
+
+    The number of servers is the least whose slots hold what the data grows to in the years to plan
+    for, and twice that. Of each number, one design has the disks that are needed first, and one has
+    all slots filled.
+
+    Args:
+        worksheet: Capacity to buy first and its growth.
+        catalogue: What can be bought.
+        options: Values to combine.
+        scale: Factor on the number of servers, for more throughput.
+    """
+    seen: set[Design] = set()
+    networks = [
+        it for it in catalogue.networks if not options.networks or it.name in options.networks
+    ]
+    first = capacity_wanted(worksheet.capacity).value
+    horizon = horizon_capacity(worksheet)
+    metadata_disk = _cheapest_flash(catalogue) if options.metadata_on_flash else None
+    for file_system in options.file_systems:
+        for housing in _housings(catalogue):
+            for disk in catalogue.disks:
+                if disk.disk_class not in options.disk_classes:
+                    continue
+                for made in _filled(file_system, housing, disk, options, first, horizon, scale):
+                    for network in networks:
+                        for metadata in _metadata(file_system, options):
+                            design = _with(made, network, metadata, metadata_disk, options)
+                            if design not in seen:
+                                seen.add(design)
+                                yield design
+
+
+def horizon_capacity(worksheet: Worksheet) -> float:
+    """Return the bytes that are needed after the years to plan for; at least those to buy first."""
+    need = worksheet.capacity
+    return max(capacity_wanted(need).value, need.usable * (1 + (need.growth or 0.0)) ** need.years)
+
+
+def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
+    """Yield the arrays of a kind that fit into the slots of a server.
+
+    Args:
+        kind: Kind of the arrays.
+        slots: Disk slots.
+        spares: Hot spares, or distributed ones.
+    """
+    free = slots - spares
+    if kind == "draid":
+        if slots >= DRAID_LEAST and free >= DRAID_DATA + DRAID_PARITY:
+            array = Array(
+                kind="draid",
+                disks=slots,
+                data=DRAID_DATA,
+                parity=DRAID_PARITY,
+                chunk=_chunk(DRAID_DATA),
+            )
+            yield Filling(array, 1, spares, own_spares=False)
+        return
+    for width in _widths(kind, free):
+        data, parity = _parts(kind, width)
+        chunk = _chunk(data) if kind in ("raid5", "raid6") else USUAL_CHUNK
+        array = Array(kind=kind, disks=width, data=data, parity=parity, chunk=chunk)
+        yield Filling(array, free // width, spares, own_spares=True)
+
+
+def _widths(kind: ArrayKind, free: int) -> list[int]:
+    """Return the numbers of disks of an array: usual ones, and the one that leaves no slot over."""
+    if kind == "single":
+        return [1] if free >= 1 else []
+    if kind == "raid1":
+        return [2] if free >= 2 else []
+    even = free // -(-free // WIDEST[kind]) if free > 0 else 0
+    if kind == "raid10":
+        even -= even % 2
+    found = {it for it in (*USUAL[kind], even) if min(USUAL[kind]) <= it <= free}
+    return sorted(found)
+
+
+def _parts(kind: ArrayKind, width: int) -> tuple[int, int]:
+    """Return the data disks and the redundant disks of an array."""
+    if kind == "raid10":
+        return width // 2, width // 2
+    parity = {"single": 0, "raid0": 0, "raid1": 1, "raid5": 1, "raid6": 2}[kind]
+    return width - parity, parity
+
+
+def _chunk(data: int) -> int:
+    """Return the chunk with which a full stripe has at most a usual request."""
+    return max(LEAST_CHUNK, 1 << int(math.log2(FULL_STRIPE / data)))
+
+
+def _housings(catalogue: Catalogue) -> Iterator[Housing]:
+    for node in catalogue.nodes:
+        yield Housing(node, None, 0)
+        if node.shelves:
+            for shelf in catalogue.shelves:
+                yield Housing(node, shelf, node.shelves)
+
+
+def _filled(
+    file_system: FileSystem,
+    housing: Housing,
+    disk: DiskModel,
+    options: Options,
+    first: float,
+    horizon: float,
+    scale: float,
+) -> Iterator[Design]:
+    """Yield designs with a number of servers and disks, without network and metadata."""
+    for kind in options.arrays:
+        for spares in options.spares:
+            if spares and kind in ("single", "raid0"):
+                continue
+            for filling in fillings(kind, housing.slots, spares):
+                for copies, code in _redundancies(file_system, kind, options):
+                    yield from _sized(
+                        file_system,
+                        housing,
+                        disk,
+                        filling,
+                        copies,
+                        code,
+                        first=first,
+                        horizon=horizon,
+                        scale=scale,
+                    )
+
+
+def _sized(
+    file_system: FileSystem,
+    housing: Housing,
+    disk: DiskModel,
+    filling: Filling,
+    copies: int,
+    code: Code | None,
+    *,
+    first: float,
+    horizon: float,
+    scale: float,
+) -> Iterator[Design]:
+    least = copies if code is None else code.data + code.parity
+
+    def design(nodes: int, arrays: int) -> Design:
+        spares = filling.spares if filling.own_spares else 0
+        return Design(
+            file_system=file_system,
+            nodes=nodes,
+            node=housing.node,
+            disk=disk,
+            disks_per_node=filling.array.disks * arrays + spares,
+            array=filling.array,
+            arrays_per_node=arrays,
+            spares_per_node=filling.spares,
+            network=_NO_NETWORK,
+            shelf=housing.shelf,
+            shelves_per_node=housing.shelves,
+            copies=copies,
+            code=code,
+        )
+
+    each = _usable(design(least, 1)) / least
+    full = _usable(design(least, filling.most)) / least
+    if each <= 0:
+        return
+    fewest = max(least, math.ceil(horizon / full * (1 - 1e-9)))
+    for factor in (1, 2):
+        nodes = math.ceil(fewest * factor * scale)
+        if file_system == "glusterfs":
+            # Bricks are copied in sets of neighbours.
+            nodes = -(-nodes // copies) * copies
+        if nodes > MOST_NODES or (file_system == "nfs" and factor * scale > 1):
+            return
+        needed = math.ceil(first / (nodes * each) * (1 - 1e-9))
+        # A file system's reserve may grow with its size.
+        while needed < filling.most and _usable(design(nodes, needed)) < first * (1 - 1e-9):
+            needed += 1
+        for arrays in sorted({min(needed, filling.most), filling.most}):
+            yield design(nodes, arrays)
+
+
+@lru_cache(maxsize=65536)
+def _usable(design: Design) -> float:
+    return by_key(capacity(design))["usable-capacity"].value
+
+
+def _redundancies(
+    file_system: FileSystem, kind: ArrayKind, options: Options
+) -> Iterator[tuple[int, Code | None]]:
+    """Yield copies and codes over nodes; none without any redundancy where others are possible."""
+    for copies in options.copies:
+        if copies > 1 and file_system not in HAS_COPIES:
+            continue
+        yield copies, None
+    if file_system in HAS_COPIES and kind in ("single", "raid0"):
+        for code in options.codes:
+            yield 1, code
+
+
+def _metadata(file_system: FileSystem, options: Options) -> tuple[int, ...]:
+    if file_system not in OWN_METADATA:
+        return (0,)
+    most = 2 if file_system in STANDBY else 1
+    return tuple(sorted({min(it, most) for it in options.metadata_nodes}))
+
+
+def _with(
+    design: Design,
+    network: NetworkModel,
+    metadata_nodes: int,
+    metadata_disk: DiskModel | None,
+    options: Options,
+) -> Design:
+    """Return a design with its network, metadata and distribution."""
+    file_system = design.file_system
+    can = STRIPED[file_system]
+    striped = options.striped if options.striped in can else can[-1]
+    stripe = STRIPES[file_system]
+    if options.stripe is not None and file_system in ("lustre", "pvfs2", "glusterfs"):
+        stripe = options.stripe
+    return msgspec.structs.replace(
+        design,
+        network=network,
+        metadata_nodes=metadata_nodes,
+        metadata_disk=metadata_disk if metadata_nodes else None,
+        distribution="striped" if striped else "simple",
+        stripe=stripe,
+        gateways=options.gateways,
+    )
+
+
+def _cheapest_flash(catalogue: Catalogue) -> DiskModel | None:
+    """Return the solid-state drive of the least price, or the first if none has one."""
+    flash = [it for it in catalogue.disks if it.disk_class in ("ssd", "nvme")]
+    return min(flash, key=lambda it: math.inf if it.price is None else it.price, default=None)
+
+
+_NO_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)

@@ -1,0 +1,143 @@
+"""Everything that is computed of a design, and the requirements that it misses."""
+
+from functools import lru_cache
+
+import msgspec
+
+from headrace.design.capacity import capacity, capacity_violations
+from headrace.design.catalogue import Catalogue, NetworkModel
+from headrace.design.cost import cost, cost_violations, missing_prices
+from headrace.design.evaluation import ApplicationPerformance, Evaluation, Violation
+from headrace.design.facility import facility, facility_violations
+from headrace.design.figure import Figure
+from headrace.design.reliability.requirements import reliability_violations
+from headrace.design.reliability.system import system_reliability
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+from headrace.report.figure_tables import number, quantity
+
+_ANY_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def evaluate(
+    design: Design,
+    worksheet: Worksheet,
+    catalogue: Catalogue,
+    performance: tuple[ApplicationPerformance, ...] = (),
+    *,
+    to_the_end: bool = True,
+) -> Evaluation:
+    """Compute a design's capacity, power, cost and reliability, and check every requirement.
+
+    Args:
+        design: The design.
+        worksheet: The requirements.
+        catalogue: Currency and prices.
+        performance: Simulated performance, if there is any.
+        to_the_end: Compute reliability even if another requirement is missed.
+    """
+    capacities = _capacity(_without_network(design))
+    facilities = facility(design, worksheet.facility)
+    throughput = sum(it.throughput for it in performance) or None
+    costs = cost(
+        design,
+        catalogue,
+        worksheet,
+        throughput,
+        capacities=capacities,
+        facilities=facilities,
+    )
+    violations = [
+        *capacity_violations(capacities, worksheet),
+        *facility_violations(facilities, worksheet.facility),
+        *cost_violations(costs, worksheet),
+        *_unknown_price(design, worksheet),
+        *performance_violations(performance, worksheet),
+    ]
+    reliability: tuple[Figure, ...] = ()
+    if to_the_end or not violations:
+        reliability = system_reliability(design, worksheet)
+        violations += reliability_violations(reliability, worksheet)
+    return Evaluation(
+        design=design,
+        capacity=capacities,
+        reliability=reliability,
+        facility=facilities,
+        cost=costs,
+        performance=performance,
+        violations=tuple(violations),
+    )
+
+
+def performance_violations(
+    performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
+) -> tuple[Violation, ...]:
+    """Return what applications want and do not get in the simulation."""
+    places = {it.name: number for number, it in enumerate(worksheet.applications)}
+    found = []
+    for it in performance:
+        place = f"application.{places.get(it.application, 0)}"
+        if it.wanted_throughput is not None and it.throughput < it.wanted_throughput:
+            wanted, got = quantity(it.wanted_throughput, "B/s"), quantity(it.throughput, "B/s")
+            found.append(
+                Violation(
+                    f"{place}.throughput",
+                    f"at least {wanted}",
+                    got,
+                    f"{it.application} gets {got} and needs {wanted};"
+                    f" {it.limiting_resource or 'the system'} is the limit.",
+                )
+            )
+        if it.wanted_operations is not None and it.operations < it.wanted_operations:
+            wanted, got = f"{number(it.wanted_operations)}/s", f"{number(it.operations)}/s"
+            found.append(
+                Violation(
+                    f"{place}.operations",
+                    f"at least {wanted}",
+                    got,
+                    f"{it.application} makes {got} calls and needs {wanted};"
+                    f" {it.limiting_resource or 'the system'} is the limit.",
+                )
+            )
+        if it.wanted_latency is not None and it.latency > it.wanted_latency:
+            wanted, got = quantity(it.wanted_latency, "s"), quantity(it.latency, "s")
+            found.append(
+                Violation(
+                    f"{place}.latency",
+                    f"at most {wanted}",
+                    got,
+                    f"A call of {it.application} takes {got} on average, and {wanted} is accepted.",
+                )
+            )
+    return tuple(found)
+
+
+def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...]:
+    """Return a violation if there is a budget and a price is missing."""
+    missing = missing_prices(design) if worksheet.budget.initial is not None else ()
+    if not missing:
+        return ()
+    return (
+        Violation(
+            "budget.initial",
+            f"at most {number(worksheet.budget.initial or 0.0)}",
+            "unknown",
+            f"The catalogue has no price of {', '.join(missing)}.",
+        ),
+    )
+
+
+@lru_cache(maxsize=1 << 17)
+def _capacity(design: Design) -> tuple[Figure, ...]:
+    return capacity(design)
+
+
+def _without_network(design: Design) -> Design:
+    """Return the design as far as its capacity depends on it."""
+    return msgspec.structs.replace(
+        design,
+        network=_ANY_NETWORK,
+        metadata_nodes=0,
+        metadata_disk=None,
+        gateways=0,
+    )

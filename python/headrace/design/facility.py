@@ -1,0 +1,240 @@
+"""Power, cooling, space and weight of a design, and what the facility lacks for it."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from headrace.design.evaluation import Violation
+from headrace.design.figure import Figure, Input, by_key
+from headrace.design.inventory import Part, parts
+from headrace.design.power import Load, Supply, power_figures
+from headrace.design.system import Design
+from headrace.design.worksheet import Facility
+from headrace.report.figure_tables import number, quantity, size_text
+
+DEFINITION = "definition"
+RACK_WEIGHT = 125.0
+"""Kilograms of an empty rack: declared."""
+
+
+def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
+    """Return power, heat, space and weight of a design.
+
+    Keys: `power`, `va`, `amperes`, `heat` and `cooling-tons`, and each of them with `max-` before
+    it; `cooling-power`, `total-power`, `ups-va`, `power-per-tb`. Keys of space: `rack-units`,
+    `racks`, `density`, and with all weights known `weight` and `weight-per-rack`.
+
+    Args:
+        design: The design.
+        facility: Voltage, power factor of the UPS, overhead of cooling, units of a rack.
+    """
+    found = parts(design)
+    loads = [
+        Load(
+            name=it.title,
+            count=it.count,
+            power=it.power,
+            max_power=it.max_power,
+            source=f"catalogue: {it.entry}",
+        )
+        for it in found
+        if it.power or it.max_power
+    ]
+    supply = Supply(
+        voltage=facility.voltage,
+        ups_power_factor=facility.ups_power_factor,
+        cooling_overhead=facility.cooling_overhead,
+    )
+    raw = design.disks * design.disk.capacity
+    figures = [*power_figures(loads, supply), *_space(design, found, facility)]
+    power, units = by_key(figures)["power"], by_key(figures)["rack-units"]
+    terabytes = Input("raw capacity", size_text(raw), "raw capacity")
+    figures.append(
+        Figure(
+            key="power-per-tb",
+            title="power of a raw TB",
+            value=power.value / (raw / 1e12),
+            unit="W/TB",
+            formula="power at peak / raw capacity",
+            inputs=(Input("power at peak", quantity(power.value, "W"), power.title), terabytes),
+            source=DEFINITION,
+        )
+    )
+    figures.append(
+        Figure(
+            key="density",
+            title="raw TB in a rack unit",
+            value=raw / 1e12 / units.value if units.value else math.inf,
+            unit="TB/U",
+            formula="raw capacity / rack units",
+            inputs=(terabytes, Input("rack units", number(units.value), units.title)),
+            source=DEFINITION,
+        )
+    )
+    return tuple(figures)
+
+
+def _space(design: Design, found: Sequence[Part], facility: Facility) -> list[Figure]:
+    housed = [it for it in found if it.rack_units]
+    units = Figure(
+        key="rack-units",
+        title="rack units",
+        value=sum(it.count * it.rack_units for it in housed),
+        unit="U",
+        formula=" + ".join(f"{it.title} x units of {it.title}" for it in housed),
+        inputs=tuple(
+            one
+            for it in housed
+            for one in (
+                Input(it.title, str(it.count), "design"),
+                Input(f"units of {it.title}", f"{it.rack_units:g} U", f"catalogue: {it.entry}"),
+            )
+        ),
+        source=DEFINITION,
+    )
+    racks = Figure(
+        key="racks",
+        title="racks",
+        value=float(racks_for(_blocks(design, found), facility.rack_units)),
+        unit="1",
+        formula=f"racks of {facility.rack_units} U that hold rack units, first fit",
+        inputs=(Input("rack units", f"{number(units.value)} U", units.title),),
+        source="declared: a server and its shelves stay in one rack, the largest first",
+    )
+    return [units, racks, *_weight(found, racks)]
+
+
+def _blocks(design: Design, found: Sequence[Part]) -> list[float]:
+    """Return the rack units of what stays together: a data server with its shelves, ..."""
+    blocks = []
+    for it in found:
+        size = it.rack_units
+        if it.kind == "node" and design.shelf is not None:
+            size += design.shelves_per_node * design.shelf.rack_units
+        if it.kind != "shelf" and size:
+            blocks += [size] * it.count
+    return blocks
+
+
+def racks_for(blocks: Iterable[float], rack_units: float) -> int:
+    """Return the number of racks that blocks of rack units need, the largest first.
+
+    A block that is larger than a rack takes as many racks as its units need.
+
+    Raises:
+        ValueError: A rack has no units, or there are too many blocks.
+    """
+    if not rack_units > 0:
+        raise ValueError(f"rack of {rack_units:g} U: expected a height such as 42")
+    free: list[float] = []
+    racks = 0
+    for block in sorted(blocks, reverse=True):
+        if block > rack_units:
+            racks += math.ceil(block / rack_units)
+            continue
+        for index, room in enumerate(free):
+            if room >= block:
+                free[index] = room - block
+                # Full racks are no longer looked at.
+                if room - block < 1e-9:
+                    free.pop(index)
+                break
+        else:
+            racks += 1
+            if rack_units - block > 1e-9:
+                free.append(rack_units - block)
+    return racks
+
+
+def _weight(found: Sequence[Part], racks: Figure) -> list[Figure]:
+    """Return the weights, if the catalogue has those of all parts."""
+    weighed = [it for it in found if it.weight is None or it.weight]
+    if any(it.weight is None for it in weighed):
+        return []
+    total = Figure(
+        key="weight",
+        title="weight without racks",
+        value=sum(it.count * (it.weight or 0.0) for it in weighed),
+        unit="kg",
+        formula=" + ".join(f"{it.title} x weight of {it.title}" for it in weighed),
+        inputs=tuple(
+            one
+            for it in weighed
+            for one in (
+                Input(it.title, str(it.count), "design"),
+                Input(
+                    f"weight of {it.title}",
+                    f"{it.weight:g} kg",
+                    "declared: 10 kg a unit" if it.kind == "switch" else f"catalogue: {it.entry}",
+                ),
+            )
+        ),
+        source=DEFINITION,
+    )
+    each = Figure(
+        key="weight-per-rack",
+        title="weight of a rack",
+        value=RACK_WEIGHT + total.value / max(racks.value, 1.0),
+        unit="kg",
+        formula="empty rack + weight / racks",
+        inputs=(
+            Input("empty rack", f"{RACK_WEIGHT:g} kg", "declared"),
+            Input("weight", quantity(total.value, "kg"), total.title),
+            Input("racks", number(racks.value), racks.title),
+        ),
+        source=DEFINITION,
+        note="mean over the racks; the heaviest may weigh more",
+    )
+    return [total, each]
+
+
+def missing_weights(design: Design) -> tuple[str, ...]:
+    """Return the entries of the catalogue that lack a weight."""
+    return tuple(dict.fromkeys(it.entry for it in parts(design) if it.weight is None))
+
+
+def facility_violations(figures: Iterable[Figure], facility: Facility) -> tuple[Violation, ...]:
+    """Return what the facility lacks for a design, from its figures.
+
+    On site the power includes that of cooling; at a co-location cooling is the provider's.
+    Circuits are compared with the current by the labels, all else with the peak.
+    """
+    found = by_key(figures)
+    own_cooling = facility.place != "co-location"
+    power = found["total-power" if own_cooling else "power"]
+    limits: list[tuple[str, float | None, Figure | None, str]] = [
+        ("facility.power", facility.power, power, power.title),
+        ("facility.racks", facility.racks, found["racks"], "the number of racks"),
+        (
+            "facility.floor_load",
+            facility.floor_load,
+            found.get("weight-per-rack"),
+            "the weight of a rack",
+        ),
+    ]
+    if own_cooling:
+        limits.append(("facility.cooling", facility.cooling, found["power"], "the heat"))
+    if facility.ups_va:
+        limits.append(("facility.ups_va", facility.ups_va, found["ups-va"], "the UPS's rating"))
+    if facility.circuits is not None and facility.circuit_amperes is not None:
+        amperes = facility.circuits * facility.circuit_amperes
+        current = found["max-amperes"]
+        limits.append(("facility.circuits", amperes, current, current.title))
+    return tuple(
+        _violation(field, limit, figure, what)
+        for field, limit, figure, what in limits
+        if limit is not None and figure is not None and figure.value > limit * (1 + 1e-9)
+    )
+
+
+def _violation(field: str, limit: float, figure: Figure, what: str) -> Violation:
+    wanted, got = quantity(limit, figure.unit), quantity(figure.value, figure.unit)
+    return Violation(
+        field=field,
+        wanted=f"at most {wanted}",
+        got=got,
+        message=f"{what[:1].upper()}{what[1:]} is {got}; the facility has {wanted}.",
+    )
+
+
+def _text(figure: Figure) -> str:
+    return quantity(figure.value, figure.unit)

@@ -1,0 +1,376 @@
+"""Growth of a system over the years: what to buy when, at falling prices, and when racks are full.
+
+Three plans are compared. The first buys at once what the last year needs. The second buys at the
+start of each year what that year needs. The third buys whenever the system is 80 % full. A unit of
+purchase is a server with its disks. The price of disks falls from year to year; that of servers
+does not (declared).
+
+Not modelled: larger disks in later years, interest, servers that wear out, power.
+"""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from headrace.design.capacity import capacity
+from headrace.design.catalogue import Catalogue
+from headrace.design.figure import Figure, Input, by_key
+from headrace.design.inventory import parts
+from headrace.design.system import Design
+from headrace.design.worksheet import CapacityNeed, Worksheet
+from headrace.report.figure_tables import number, size_text
+
+HINDMAN = "Hindman 2011, section 2.3"
+FULL = 0.8
+"""Part of the capacity in use at which the third plan buys."""
+MONTHS = 12
+MOST_YEARS = 50.0
+MOST_UNITS = 10**6
+"""Units above which a plan is taken for a mistake."""
+
+
+class PurchaseUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """A unit of purchase: a server with its disks."""
+
+    usable: float
+    """Usable bytes of one."""
+    node_price: float
+    """Price of what does not become cheaper."""
+    disks_price: float
+    """Price of its disks today."""
+    price_decline: float = 0.15
+    """Part by which the price of disks falls in a year."""
+    units_per_rack: int | None = None
+    racks: int | None = None
+    """Racks that the facility has."""
+
+    def price(self, year: float) -> float:
+        """Return the price of one after a number of years."""
+        return float(self.node_price + self.disks_price * (1 - self.price_decline) ** year)
+
+
+class Purchase(msgspec.Struct, frozen=True, kw_only=True):
+    """Units that are bought on a day."""
+
+    year: float
+    """Years from the start."""
+    units: int
+    price: float
+    """Price of all of them."""
+
+
+class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """When a plan buys what."""
+
+    key: str
+    """`at-once`, `yearly` or `when-full`."""
+    title: str
+    purchases: tuple[Purchase, ...]
+    racks_full: float | None = None
+    """Years after which the racks of the facility have no room for what is bought; none: never."""
+
+    @property
+    def units(self) -> int:
+        """Units at the end."""
+        return sum(it.units for it in self.purchases)
+
+    @property
+    def price(self) -> float:
+        """Price of all purchases, each in the money of its day."""
+        return sum(it.price for it in self.purchases)
+
+    def units_at(self, year: float) -> int:
+        """Return the units that stand after a number of years."""
+        return sum(it.units for it in self.purchases if it.year <= year + 1e-9)
+
+
+def need_at(need: CapacityNeed, year: float) -> float:
+    """Return the usable bytes that users need after a number of years, without a reserve."""
+    return float(need.usable * (1 + (need.growth or 0.0)) ** year)
+
+
+def check_growth(need: CapacityNeed, unit: PurchaseUnit) -> None:
+    """Raise ValueError if a value is impossible or absurd."""
+    growth = need.growth or 0.0
+    for name, value, least, most, example in (
+        ("usable capacity", need.usable, 1.0, 1e21, "20 TB"),
+        ("growth", growth, -0.99, 100.0, "30 %"),
+        ("years", need.years, 1 / MONTHS, MOST_YEARS, "3"),
+        ("reserve", need.reserve, 0.0, 10.0, "20 %"),
+        ("usable capacity of a unit", unit.usable, 1.0, 1e21, "32 TB"),
+        ("price of a server", unit.node_price, 0.0, 1e12, "4000"),
+        ("price of disks", unit.disks_price, 0.0, 1e12, "3000"),
+        ("price decline", unit.price_decline, 0.0, 0.99, "15 %"),
+    ):
+        if not least <= value <= most:
+            raise ValueError(f"{name} {value:g}: expected {least:g} to {most:g}, such as {example}")
+    for name, count in (("units of a rack", unit.units_per_rack), ("racks", unit.racks)):
+        if count is not None and count < 1:
+            raise ValueError(f"{name} {count}: expected at least 1")
+    most_needed = need_at(need, need.years) * (1 + need.reserve) / FULL
+    if most_needed / unit.usable > MOST_UNITS:
+        raise ValueError(
+            f"{number(most_needed / unit.usable)} units: expected larger units, or less growth"
+        )
+
+
+def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
+    """Return the three plans, the cheapest first.
+
+    Args:
+        need: Usable capacity, its growth and reserve, and the years to plan for.
+        unit: What is bought at a time.
+
+    Raises:
+        ValueError: A value is impossible or absurd.
+    """
+    check_growth(need, unit)
+    made = [
+        _plan("at-once", "all at once", _at_once(need, unit), unit),
+        _plan("yearly", "every year", _yearly(need, unit), unit),
+        _plan(
+            "when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need, unit), unit
+        ),
+    ]
+    return tuple(sorted(made, key=lambda it: it.price))
+
+
+def _plan(
+    key: str, title: str, wanted: Sequence[tuple[float, float]], unit: PurchaseUnit
+) -> PurchasePlan:
+    """Return a plan that has the wanted bytes from each time on."""
+    purchases: list[Purchase] = []
+    stand = 0
+    for year, bytes_ in wanted:
+        # Quotients such as 80 TB / 8 TB must not become 11 by a rounding error.
+        units = math.ceil(bytes_ / unit.usable * (1 - 1e-12)) - stand
+        if units > 0:
+            stand += units
+            purchases.append(Purchase(year=year, units=units, price=units * unit.price(year)))
+    return PurchasePlan(
+        key=key, title=title, purchases=tuple(purchases), racks_full=_racks_full(purchases, unit)
+    )
+
+
+def _racks_full(purchases: Sequence[Purchase], unit: PurchaseUnit) -> float | None:
+    if unit.units_per_rack is None:
+        return None
+    room = unit.units_per_rack * (unit.racks or 1)
+    stand = 0
+    for it in purchases:
+        stand += it.units
+        if stand > room:
+            return it.year
+    return None
+
+
+def _first(need: CapacityNeed) -> float:
+    return need.usable * (1 + need.reserve)
+
+
+def _at_once(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+    return [(0.0, max(_first(need), need_at(need, need.years)))]
+
+
+def _yearly(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+    wanted = []
+    for year in range(math.ceil(need.years)):
+        end = min(year + 1.0, need.years)
+        bytes_ = max(need_at(need, float(year)), need_at(need, end))
+        wanted.append((float(year), max(_first(need), bytes_) if year == 0 else bytes_))
+    return wanted
+
+
+def _when_full(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+    """Return what is wanted each month so that the system is at most 80 % full."""
+    months = math.floor(need.years * MONTHS + 1e-9)
+    found = [(0.0, max(_first(need), need.usable / FULL))]
+    for month in range(1, months + 1):
+        year = month / MONTHS
+        found.append((year, need_at(need, year) / FULL))
+    return found
+
+
+def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]:
+    """Return the needs and the price of each plan, the cheapest first.
+
+    Keys: `first-capacity`, `last-capacity`, `price-at-once`, `price-yearly`, `price-when-full`,
+    and `racks-full-` with the key of a plan that does not fit in the racks.
+
+    Raises:
+        ValueError: A value is impossible or absurd.
+    """
+    growth = need.growth or 0.0
+    figures = [
+        Figure(
+            key="first-capacity",
+            title="capacity to buy first",
+            value=_first(need),
+            unit="B",
+            formula="initial need x (1 + reserve)",
+            inputs=(
+                Input("initial need", size_text(need.usable), "capacity.usable"),
+                Input("reserve", f"{need.reserve:g}", "capacity.reserve"),
+            ),
+            source=HINDMAN,
+        ),
+        Figure(
+            key="last-capacity",
+            title=f"need after {need.years:g} years",
+            value=need_at(need, need.years),
+            unit="B",
+            formula="initial need x (1 + growth)^years",
+            inputs=(
+                Input("initial need", size_text(need.usable), "capacity.usable"),
+                Input("growth", f"{growth:g}", "capacity.growth"),
+                Input("years", f"{need.years:g}", "capacity.years"),
+            ),
+            source="definition",
+            note="the growth is unknown: none is assumed" if need.growth is None else "",
+        ),
+    ]
+    for plan in plans(need, unit):
+        figures.append(_price(plan, unit))
+        if plan.racks_full is not None:
+            figures.append(_full(plan, unit))
+    return tuple(figures)
+
+
+def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
+    terms, inputs = [], []
+    for index, it in enumerate(plan.purchases, 1):
+        terms.append(f"units {index} x price {index}")
+        inputs += [
+            Input(f"units {index}", str(it.units), f"bought after {it.year:.3g} years"),
+            Input(
+                f"price {index}",
+                number(it.price / it.units),
+                f"{unit.node_price:g} + {unit.disks_price:g} x (1 -"
+                f" {unit.price_decline:g})^{it.year:.3g}",
+            ),
+        ]
+    return Figure(
+        key=f"price-{plan.key}",
+        title=f"price ({plan.title})",
+        value=plan.price,
+        unit="money",
+        formula=" + ".join(terms),
+        inputs=tuple(inputs),
+        source=HINDMAN,
+        note=f"at least {100 * (1 - FULL):.0f} % stay free, which the other plans do not keep"
+        if plan.key == "when-full"
+        else "",
+    )
+
+
+def _full(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
+    return Figure(
+        key=f"racks-full-{plan.key}",
+        title=f"racks are full after ({plan.title})",
+        value=(plan.racks_full or 0.0) * 8760 * 3600,
+        unit="s",
+        formula="first purchase beyond racks x units of a rack",
+        inputs=(
+            Input("racks", str(unit.racks or 1), "facility.racks"),
+            Input("units of a rack", str(unit.units_per_rack), "given"),
+        ),
+        source="definition",
+    )
+
+
+def unit_of(design: Design, catalogue: Catalogue, worksheet: Worksheet) -> PurchaseUnit:
+    """Return the unit of purchase that a design grows by: a data server with its disks.
+
+    Raises:
+        ValueError: The catalogue lacks a price; the message names the entry.
+    """
+    found = [it for it in parts(design) if it.kind in ("node", "disk", "shelf", "adapter")]
+    for it in found:
+        if it.price is None:
+            raise ValueError(f"{it.entry}: has no price in the catalogue: growth needs one")
+    disks = sum(it.count * (it.price or 0.0) for it in found if it.kind == "disk")
+    adapters = sum(it.price or 0.0 for it in found if it.kind == "adapter")
+    rest = sum(it.count * (it.price or 0.0) for it in found if it.kind in ("node", "shelf"))
+    shelves = 0.0 if design.shelf is None else design.shelves_per_node * design.shelf.rack_units
+    height = design.node.rack_units + shelves
+    return PurchaseUnit(
+        usable=by_key(capacity(design))["usable-capacity"].value / design.nodes,
+        node_price=rest / design.nodes + adapters,
+        disks_price=disks / design.nodes,
+        price_decline=catalogue.price_decline,
+        units_per_rack=max(int(worksheet.facility.rack_units // height), 1) if height else None,
+        racks=worksheet.facility.racks,
+    )
+
+
+class RackLayout(msgspec.Struct, frozen=True, kw_only=True):
+    """Servers of one rack that may have empty slots."""
+
+    nodes: int
+    slots: int
+    """Disk slots of a node."""
+    disks: int
+    """Disks in each node."""
+    disk_capacity: float
+    """Bytes."""
+    nodes_per_rack: int
+    """Nodes that the rack holds at most."""
+
+
+def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
+    """Return the raw capacity of a rack now, at most, and the factor between them.
+
+    Keys: `rack-capacity`, `full-rack-capacity`, `growth-factor`.
+
+    Raises:
+        ValueError: More disks than slots, or more nodes than the rack holds.
+    """
+    if not 1 <= layout.disks <= layout.slots:
+        raise ValueError(f"{layout.disks} disks in {layout.slots} slots: expected 1 to the slots")
+    if not 1 <= layout.nodes <= layout.nodes_per_rack:
+        raise ValueError(
+            f"{layout.nodes} nodes in a rack of {layout.nodes_per_rack}: expected 1 to the rack"
+        )
+    if not layout.disk_capacity > 0:
+        raise ValueError(f"disk capacity {layout.disk_capacity:g} B: expected more than 0")
+    size = Input("capacity of a disk", size_text(layout.disk_capacity), "given")
+    now = Figure(
+        key="rack-capacity",
+        title="raw capacity of the rack",
+        value=layout.nodes * layout.disks * layout.disk_capacity,
+        unit="B",
+        formula="nodes x disks x capacity of a disk",
+        inputs=(
+            Input("nodes", str(layout.nodes), "given"),
+            Input("disks", str(layout.disks), "given"),
+            size,
+        ),
+        source=HINDMAN,
+    )
+    most = Figure(
+        key="full-rack-capacity",
+        title="raw capacity of the full rack",
+        value=layout.nodes_per_rack * layout.slots * layout.disk_capacity,
+        unit="B",
+        formula="nodes of a full rack x slots x capacity of a disk",
+        inputs=(
+            Input("nodes of a full rack", str(layout.nodes_per_rack), "given"),
+            Input("slots", str(layout.slots), "given"),
+            size,
+        ),
+        source=HINDMAN,
+    )
+    factor = Figure(
+        key="growth-factor",
+        title="growth in the rack",
+        value=most.value / now.value,
+        unit="1",
+        formula="full rack / rack now",
+        inputs=(
+            Input("full rack", size_text(most.value), most.title),
+            Input("rack now", size_text(now.value), now.title),
+        ),
+        source=HINDMAN,
+    )
+    return now, most, factor

@@ -1,0 +1,122 @@
+"""An upper bound of what a design can do, as a multiple of what the applications want.
+
+Every resource is busy for the least time that the demand can take: each byte passes its disks, its
+array's redundant disks, the bus and the card once, each call at a random place takes one access.
+Not considered: queues, seeks between streams, metadata, the clients' own cards. The simulation
+tells what remains of the bound; a search uses it to order designs.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headrace._core import parse_bytes
+from headrace.design.performance.access import access
+from headrace.design.performance.pacing import wanted_calls
+from headrace.design.performance.recorded import Table, complete, preset, recorded
+from headrace.design.performance.system import MEAN_RATE, ROTATION, TRANSFER_TIME
+from headrace.design.system import ArrayKind, Design
+from headrace.design.worksheet import Worksheet
+
+UNKNOWN_DEMAND = 100e6
+"""Bytes a second that an application counts with if it says nothing (declared: gigabit Ethernet
+delivers somewhat more)."""
+WHOLE_STRIPE = 1 << 20
+"""Bytes of a file up to which each call counts as one at a random place."""
+WRITES: dict[ArrayKind, int] = {"raid1": 2, "raid10": 2, "raid5": 4, "raid6": 6, "draid": 6}
+"""Accesses of disks for a small write: both mirrors, or old and new data and parity."""
+
+
+class Demand(NamedTuple):
+    """What an application wants of the disks."""
+
+    bytes: float
+    """Bytes a second."""
+    random_calls: float
+    """Calls a second at random places."""
+    read_share: float
+
+
+def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...]:
+    """Return what each application wants.
+
+    Raises:
+        ValueError: An application's profile is none.
+        OSError: It cannot be read.
+    """
+    found = []
+    for application in worksheet.applications:
+        if application.profile is None and application.preset is None:
+            does = access(application, worksheet)
+            transfer: int | None = does.transfer
+            share = does.read_share
+            random = does.pattern == "random" or does.file_size < WHOLE_STRIPE
+        else:
+            source: Sequence[Table] = (
+                recorded(directory / application.profile).workloads
+                if application.profile is not None
+                else (preset(application.preset or ""),)
+            )
+            transfer, share, random = _workload(complete(source[0]))
+            if transfer is not None and application.transfer is not None:
+                transfer = round(application.transfer)
+        calls = wanted_calls(application, transfer)
+        moved = application.throughput or (calls or 0.0) * (transfer or 0)
+        if calls is None and not moved:
+            moved = UNKNOWN_DEMAND
+        if calls is None:
+            calls = moved / (transfer or WHOLE_STRIPE)
+        # Calls without data are for metadata, which is not considered.
+        found.append(Demand(moved, calls if random and transfer else 0.0, share))
+    return tuple(found)
+
+
+def _workload(table: Table) -> tuple[int | None, float, bool]:
+    """Return bytes of a call, read share, and whether calls are at random places."""
+    if table.get("kind", "ior") != "ior":
+        return None, 0.5, True
+    phases = table.get("phases", ["write"])
+    reads, writes = "read" in phases or "mixed" in phases, "write" in phases or "mixed" in phases
+    share = float(table.get("read_share", 0.5)) if reads and writes else float(reads)
+    block = parse_bytes(table["block"])
+    small = block * int(table.get("segments", 1)) < WHOLE_STRIPE
+    random = table.get("order", "sequential") not in ("sequential", "backward") or small
+    return parse_bytes(table.get("transfer", table["block"])), share, random
+
+
+def headroom(design: Design, wanted: Sequence[Demand]) -> float:
+    """Return how many times what the applications want a design could do at most.
+
+    Args:
+        design: The design.
+        wanted: What they want, by `demands`.
+    """
+    array, disk, nodes = design.array, design.disk, design.nodes
+    disks = array.disks * design.arrays_per_node * nodes
+    turns = disk.disk_class in ROTATION
+    factor = MEAN_RATE if turns else 1.0
+    access_time = disk.access_time if turns else TRANSFER_TIME.get(disk.disk_class, 0.0)
+    code = design.code
+    copies = design.copies if code is None else (code.data + code.parity) / code.data
+    redundant = (array.data + array.parity) / array.data
+    reads = writes = disk_time = 0.0
+    for it in wanted:
+        read, written = it.bytes * it.read_share, it.bytes * (1 - it.read_share)
+        reads, writes = reads + read, writes + written
+        amplified = redundant if not it.random_calls else float(WRITES.get(array.kind, 1))
+        disk_time += read / (disk.read_rate * factor)
+        disk_time += written * copies * amplified / (disk.write_rate * factor)
+        disk_time += (
+            it.random_calls
+            * access_time
+            * (it.read_share + (1 - it.read_share) * copies * WRITES.get(array.kind, 1))
+        )
+    busy = [
+        disk_time / disks,
+        reads / (nodes * design.network.bandwidth),
+        writes * copies / (nodes * design.network.bandwidth),
+    ]
+    if design.node.bus_rate is not None:
+        busy.append((reads + writes * copies * redundant) / (nodes * design.node.bus_rate))
+    most = max(busy)
+    return 1 / most if most > 0 else float("inf")

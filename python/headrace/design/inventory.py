@@ -1,0 +1,144 @@
+"""The parts list of a design: what is bought, with the power, space, weight and price of each.
+
+The parts of clients are not counted: their network cards and the ports that they take are theirs.
+Metadata servers and gateways are nodes of the same model as the data servers.
+"""
+
+import math
+from typing import Literal
+
+import msgspec
+
+from headrace.design.system import Design
+
+PartKind = Literal[
+    "disk", "node", "shelf", "metadata-node", "metadata-disk", "gateway", "adapter", "switch"
+]
+METADATA_DISKS = 2
+"""Disks of a metadata server: declared, a mirror of two."""
+SWITCH_WEIGHT = 10.0
+"""Kilograms of a switch of one unit: declared; catalogues have no weight of switches."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Parts of one kind."""
+
+    kind: PartKind
+    title: str
+    """Name in tables: "data disks"."""
+    entry: str
+    """Entry of the catalogue: `disk nearline-4tb`."""
+    count: int
+    price: float | None
+    """Price of one."""
+    power: float = 0.0
+    """Watts of one, measured at peak."""
+    max_power: float = 0.0
+    """Watts of one as its label has them."""
+    rack_units: float = 0.0
+    weight: float | None = 0.0
+    """Kilograms of one; none if the catalogue lacks it."""
+    mttf: float | None = None
+    """Seconds, as observed: what the maker states / the failure factor."""
+    yearly_maintenance: float | None = None
+    """Price of the maintenance of one in a year, if its entry has one."""
+
+
+def parts(design: Design) -> tuple[Part, ...]:
+    """Return the parts of a design; kinds that it has none of are left out."""
+    network, servers = design.network, design.nodes + design.metadata_nodes + design.gateways
+    switches = math.ceil(servers / network.switch_ports)
+    switch_power = network.port_power * network.switch_ports
+    found = [
+        _disks(design),
+        _nodes(design, "node", "data servers", design.nodes),
+        _shelves(design),
+        _nodes(design, "metadata-node", "metadata servers", design.metadata_nodes),
+        _metadata_disks(design),
+        _nodes(design, "gateway", "gateways", design.gateways),
+        Part(
+            kind="adapter",
+            title="network adapters",
+            entry=f"network {network.name}",
+            count=servers,
+            price=network.adapter_price,
+            power=network.adapter_power,
+            max_power=network.adapter_power,
+        ),
+        Part(
+            kind="switch",
+            title="switches",
+            entry=f"network {network.name}",
+            count=switches,
+            price=None if network.port_price is None else network.port_price * network.switch_ports,
+            power=switch_power,
+            max_power=switch_power,
+            rack_units=network.switch_rack_units,
+            weight=SWITCH_WEIGHT * network.switch_rack_units,
+        ),
+    ]
+    return tuple(it for it in found if it is not None and it.count)
+
+
+def _disks(design: Design) -> Part:
+    disk = design.disk
+    return Part(
+        kind="disk",
+        title="data disks",
+        entry=f"disk {disk.name}",
+        count=design.disks,
+        price=disk.price,
+        power=disk.power,
+        max_power=disk.power,
+        weight=disk.weight,
+        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+    )
+
+
+def _metadata_disks(design: Design) -> Part:
+    disk = design.metadata_disk or design.disk
+    return Part(
+        kind="metadata-disk",
+        title="metadata disks",
+        entry=f"disk {disk.name}",
+        count=design.metadata_nodes * METADATA_DISKS,
+        price=disk.price,
+        power=disk.power,
+        max_power=disk.power,
+        weight=disk.weight,
+        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+    )
+
+
+def _nodes(design: Design, kind: PartKind, title: str, count: int) -> Part:
+    node = design.node
+    return Part(
+        kind=kind,
+        title=title,
+        entry=f"node {node.name}",
+        count=count,
+        price=node.price,
+        power=node.power,
+        max_power=node.max_power,
+        rack_units=node.rack_units,
+        weight=node.weight,
+        mttf=node.mttf,
+        yearly_maintenance=node.yearly_maintenance,
+    )
+
+
+def _shelves(design: Design) -> Part | None:
+    shelf = design.shelf
+    if shelf is None:
+        return None
+    return Part(
+        kind="shelf",
+        title="shelves",
+        entry=f"shelf {shelf.name}",
+        count=design.nodes * design.shelves_per_node,
+        price=shelf.price,
+        power=shelf.power,
+        max_power=shelf.power,
+        rack_units=shelf.rack_units,
+        weight=shelf.weight,
+    )

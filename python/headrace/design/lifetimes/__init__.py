@@ -1,0 +1,1 @@
+"""Lifetimes of disks, fitted from failure records."""

@@ -1,0 +1,168 @@
+"""What a search tries: the recommended values, and those that no rule speaks against."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar, get_args
+
+import msgspec
+
+from headrace._core import parse_bytes
+from headrace.design.catalogue import Catalogue, DiskClass
+from headrace.design.evaluation import Choice
+from headrace.design.recommendation import network_class
+from headrace.design.system import ArrayKind, Code, FileSystem
+from headrace.design.worksheet import Worksheet
+
+T = TypeVar("T")
+
+FILE_SYSTEMS: tuple[FileSystem, ...] = get_args(FileSystem)
+DISK_CLASSES: tuple[DiskClass, ...] = get_args(DiskClass)
+ARRAYS: tuple[ArrayKind, ...] = (
+    "raid10",
+    "raid1",
+    "raid6",
+    "draid",
+    "raid5",
+    "raid0",
+    "single",
+)
+"""Arrays of disks in a node; an erasure code over its disks is a draid of one group."""
+COPIES = (1, 2, 3)
+SPARES = (0, 1, 2)
+CODES = (Code(4, 2), Code(8, 3))
+"""Erasure codes over nodes (declared: usual of GlusterFS' dispersed volumes and of HDFS)."""
+STRIPES: dict[FileSystem, int] = {
+    "lustre": 1 << 20,
+    "pvfs2": 64 << 10,
+    "glusterfs": 128 << 10,
+    "hdfs": 64 << 20,
+    "nfs": 1 << 20,
+}
+"""Bytes of a stripe as the presets of the scenario have them."""
+STRIPED: dict[FileSystem, tuple[bool, ...]] = {
+    "lustre": (False, True),
+    "pvfs2": (False, True),
+    "glusterfs": (False, True),
+    "hdfs": (True,),
+    "nfs": (False,),
+}
+"""Whether files can lie on one server, or on several."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Values that a search combines."""
+
+    file_systems: tuple[FileSystem, ...] = FILE_SYSTEMS
+    disk_classes: tuple[DiskClass, ...] = DISK_CLASSES
+    arrays: tuple[ArrayKind, ...] = ARRAYS
+    networks: tuple[str, ...] = ()
+    """Names of networks; empty: all of the catalogue."""
+    copies: tuple[int, ...] = COPIES
+    codes: tuple[Code, ...] = ()
+    spares: tuple[int, ...] = (0, 1)
+    metadata_nodes: tuple[int, ...] = (1,)
+    metadata_on_flash: bool = True
+    """Whether metadata is on the cheapest solid-state drive, and not on the data's disk model."""
+    striped: bool | None = None
+    """Whether files are striped over servers; None: where the file system can."""
+    stripe: int | None = None
+    """Bytes; None: as usual of the file system."""
+    gateways: int = 0
+
+
+def options(
+    worksheet: Worksheet,
+    catalogue: Catalogue,
+    choices: Sequence[Choice],
+    everything: bool = False,
+) -> Options:
+    """Return what a search tries.
+
+    A value is tried if a rule recommends it for some zone, or if no rule speaks against it for any.
+    The file system is one of the two best of the whole system.
+
+    Args:
+        worksheet: The requirements.
+        catalogue: What can be bought.
+        choices: Recommendations for each zone and for the system.
+        everything: Try all values instead, codes over nodes among them.
+    """
+    demanded = max((it.copies or 1 for it in worksheet.zones), default=1)
+    copies = tuple(it for it in COPIES if it >= demanded) or (demanded,)
+    gateways = {"gateway": 1, "gateway-pair": 2}.get(_first(choices, "gateway"), 0)
+    if everything:
+        return Options(
+            copies=copies,
+            codes=CODES if demanded == 1 else (),
+            spares=SPARES,
+            metadata_nodes=(1, 2),
+            gateways=gateways,
+        )
+    metadata = _recommended(choices, "metadata")
+    stripe = _most_common(_each_first(choices, "stripe"))
+    distributions = _each_first(choices, "distribution")
+    best = _system(choices, "file-system")[:2]
+    file_systems = tuple(it for it in FILE_SYSTEMS if it in best) or FILE_SYSTEMS
+    if worksheet.recovery.survives_node:
+        tried = _tried(choices, "copies", COPIES, str)
+        copies = tuple(it for it in copies if it in tried and it > 1) or (max(2, demanded),)
+    else:
+        tried = _tried(choices, "copies", COPIES, str)
+        # One copy stays possible: few file systems make more.
+        copies = tuple(it for it in copies if it in tried or it == demanded)
+    return Options(
+        file_systems=file_systems,
+        disk_classes=_tried(choices, "disk-class", DISK_CLASSES, str),
+        arrays=_tried(choices, "array", ARRAYS, str),
+        networks=tuple(
+            it.name for it in _tried(choices, "network", catalogue.networks, network_class)
+        ),
+        copies=copies,
+        spares=_tried(choices, "spares", SPARES, str),
+        metadata_nodes=(2,) if {"standby", "several-servers"} & metadata else (1,),
+        metadata_on_flash=not metadata or "ssd" in metadata,
+        striped=_most_common(distributions) == "striped" if distributions else None,
+        stripe=parse_bytes(stripe) if stripe else None,
+        gateways=gateways,
+    )
+
+
+def _of(choices: Iterable[Choice], aspect: str) -> list[Choice]:
+    """Return the choices of an aspect: those of zones, or else that of the system."""
+    found = [it for it in choices if it.aspect == aspect]
+    return [it for it in found if it.zone] or found
+
+
+def _system(choices: Iterable[Choice], aspect: str) -> tuple[str, ...]:
+    found = [it for it in choices if it.aspect == aspect]
+    return next((it.values for it in found if not it.zone), ()) or (
+        tuple(dict.fromkeys(value for it in found for value in it.values))
+    )
+
+
+def _recommended(choices: Iterable[Choice], aspect: str) -> set[str]:
+    return {value for it in choices if it.aspect == aspect for value in it.values}
+
+
+def _first(choices: Iterable[Choice], aspect: str) -> str:
+    return next(iter(_system(choices, aspect)), "")
+
+
+def _each_first(choices: Iterable[Choice], aspect: str) -> list[str]:
+    return [it.values[0] for it in _of(choices, aspect) if it.values]
+
+
+def _most_common(values: Sequence[str]) -> str:
+    """Return the value of most zones, the first of equals; empty if there is none."""
+    return max(dict.fromkeys(values), key=values.count, default="")
+
+
+def _tried(
+    choices: Iterable[Choice], aspect: str, known: Iterable[T], name: Callable[[T], str]
+) -> tuple[T, ...]:
+    """Return the values that are recommended for some zone, or rejected for none."""
+    of = _of(choices, aspect)
+    recommended = {value for it in of for value in it.values}
+    rejected = {value for it in of for value, _ in it.rejected}
+    known = tuple(known)
+    kept = tuple(it for it in known if name(it) in recommended or name(it) not in rejected)
+    return kept or known

@@ -1,0 +1,187 @@
+"""Simulate designs: first with all that applications can ask for, then with what they want."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from headrace import simulate
+from headrace._core import RunError, ScenarioError
+from headrace.design.evaluation import ApplicationPerformance
+from headrace.design.performance.simulation import (
+    DesignScenario,
+    Detail,
+    Simulated,
+    part_for,
+    performances,
+    read_result,
+    satisfaction,
+    scenario,
+)
+from headrace.design.performance.workloads import ApplicationLoad
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+from headrace.simulate import ParallelRuns
+
+Simulate: TypeAlias = Callable[[Sequence[DesignScenario]], list["Simulated | Exception"]]
+"""Run scenarios; of one that cannot be run the error."""
+MOST_PACED = 2
+"""Runs in which applications ask for little more than they want, at most."""
+
+
+def run_scenarios(
+    made: Sequence[DesignScenario], runs: ParallelRuns
+) -> list[Simulated | Exception]:
+    """Simulate scenarios side by side."""
+    loaded: list[simulate.Scenario | Exception] = []
+    for it in made:
+        try:
+            loaded.append(simulate.load(it.toml))
+        except ScenarioError as error:
+            loaded.append(error)
+    results = iter(
+        runs.results_or_errors([it for it in loaded if isinstance(it, simulate.Scenario)])
+    )
+    found: list[Simulated | Exception] = []
+    for one, it in zip(loaded, made, strict=True):
+        outcome = one if isinstance(one, Exception) else next(results)
+        found.append(outcome if isinstance(outcome, Exception) else read_result(it, outcome))
+    return found.performance
+
+
+class DesignRuns(NamedTuple):
+    """What simulations tell of a design."""
+
+    performance: tuple[ApplicationPerformance, ...]
+    event_rate: float
+    """Events of a simulated second."""
+
+
+class _State:
+    """Runs of a design so far."""
+
+    def __init__(self, design: Design, part: float) -> None:
+        self.design = design
+        self.part = part
+        self.next: DesignScenario | None = None
+        self.best: tuple[DesignScenario, Simulated] | None = None
+        self.saturated: Simulated | None = None
+        self.error: Exception | None = None
+
+
+def performances_of(
+    designs: Sequence[Design],
+    worksheet: Worksheet,
+    *,
+    detail: Detail,
+    directory: Path,
+    seed: int,
+    run: Simulate,
+    event_rates: Sequence[float] = (),
+) -> list[DesignRuns | Exception]:
+    """Return the performance of designs.
+
+    Every application first asks for as much as it can. Where that leaves one of them less than it
+    wants, all ask for little more than they want, with pauses by the latencies of the run before.
+    The run in which the least-served application gets most of what it wants counts.
+
+    Args:
+        designs: The designs.
+        worksheet: Applications and clients.
+        detail: How much is simulated.
+        directory: Directory of the worksheet.
+        seed: Seed of the random numbers.
+        run: Runs scenarios.
+        event_rates: Events of a simulated second of each design, if they are known.
+
+    Returns:
+        For each design its performance, or the reason why it cannot be simulated.
+    """
+    parts = [part_for(it, detail) for it in event_rates] or [1.0] * len(designs)
+    states = [_State(design, part) for design, part in zip(designs, parts, strict=True)]
+
+    def prepare(state: _State, before: Simulated | None) -> None:
+        latencies = None
+        if before is not None:
+            latencies = {name: it.latency for name, it in before.applications.items()}
+        try:
+            state.next = scenario(
+                state.design,
+                worksheet,
+                detail=detail,
+                directory=directory,
+                seed=seed,
+                latencies=latencies,
+                part=state.part,
+            )
+        except (ValueError, OSError) as error:
+            state.error = error
+
+    for state in states:
+        prepare(state, None)
+    for number in range(1 + MOST_PACED):
+        waiting = [(it, made) for it in states if (made := it.next) is not None]
+        outcomes = run([made for _, made in waiting])
+        for (state, made), outcome in zip(waiting, outcomes, strict=True):
+            state.next = None
+            if isinstance(outcome, Exception):
+                state.error = state.error or outcome
+                continue
+            state.saturated = state.saturated or outcome
+            if state.best is None or satisfaction(made.loads, outcome) > satisfaction(*_of(state)):
+                state.best = made, outcome
+            if satisfaction(*_of(state)) < 1 and number < MOST_PACED:
+                prepare(state, outcome)
+    return [_found(it) for it in states]
+
+
+def _of(state: _State) -> tuple[tuple[ApplicationLoad, ...], Simulated]:
+    assert state.best is not None
+    return state.best[0].loads, state.best[1]
+
+
+def _found(state: _State) -> DesignRuns | Exception:
+    if state.best is None or state.saturated is None:
+        return state.error or RunError("nothing was simulated")
+    made, simulated = state.best
+    return DesignRuns(performances(made, simulated, state.saturated), state.saturated.event_rate)
+
+
+def performance(
+    design: Design,
+    worksheet: Worksheet,
+    *,
+    detail: Detail = "full",
+    directory: Path = Path(),
+    seed: int = 1,
+) -> tuple[ApplicationPerformance, ...]:
+    """Simulate a design with all applications of a worksheet at once.
+
+    Args:
+        design: The system.
+        worksheet: Applications and clients.
+        detail: "coarse" for few clients and a short time, "full" for more, with intervals.
+        directory: Directory of the worksheet, which its files are relative to.
+        seed: Seed of the random numbers.
+
+    Returns:
+        The performance of each application.
+
+    Raises:
+        ValueError: The worksheet has no application, or one cannot run on this file system.
+        OSError: A profile or trace cannot be read.
+        RunError: The simulation fails.
+    """
+    with ParallelRuns("design", progress=False) as runs:
+        found = performances_of(
+            [design],
+            worksheet,
+            detail=detail,
+            directory=directory,
+            seed=seed,
+            run=lambda made: run_scenarios(made, runs),
+        )[0]
+    if isinstance(found, (ValueError, OSError, RunError)):
+        raise found
+    if isinstance(found, Exception):
+        raise RunError(str(found)) from found
+    return found.performance

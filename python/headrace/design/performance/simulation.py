@@ -1,0 +1,264 @@
+"""Scenarios of designs, and what their simulation tells of each application."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from headrace.design.evaluation import ApplicationPerformance
+from headrace.design.performance.pacing import Pace
+from headrace.design.performance.scenario_text import ScenarioText, seconds
+from headrace.design.performance.system import write_system
+from headrace.design.performance.workloads import ApplicationLoad, write_applications
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+from headrace.simulate.result import Result
+
+Detail = Literal["coarse", "full"]
+
+LEFT_OUT = (
+    "servers cache no data beyond the memory of their arrays",
+    "clients are on the network of the servers",
+    "files are as old as the run: fragmentation and full disks are left out",
+)
+"""What no scenario of a design has."""
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """How much is simulated."""
+
+    clients: int
+    """Simulated clients, at most."""
+    warm_up: float
+    """Simulated seconds before anything is measured."""
+    measured: float
+    """Simulated seconds that are measured."""
+    requests: int
+    """Requests after which a run ends sooner."""
+    replications: int
+
+
+EFFORTS: dict[Detail, Effort] = {
+    "coarse": Effort(16, 1.0, 1.5, 100_000, 1),
+    "full": Effort(64, 2.0, 4.0, 400_000, 3),
+}
+MOST_EVENTS = 16e6
+"""Events of a full simulation, at most, from which its simulated time follows (declared: some
+seconds on a core)."""
+LEAST_PART = 0.25
+"""Least part of the usual time that is simulated in full."""
+
+
+class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
+    """A design with its applications as a scenario."""
+
+    toml: str
+    loads: tuple[ApplicationLoad, ...]
+    notes: tuple[str, ...]
+    """What it simplifies."""
+    detail: Detail
+    warm_up: float
+    """Simulated seconds before anything is measured."""
+    replications: int
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """What a simulation tells of an application."""
+
+    throughput: float
+    """Bytes a second."""
+    operations: float
+    """Calls a second."""
+    latency: float
+    """Seconds, mean of a call."""
+    throughput_error: float | None = None
+
+
+class Simulated(msgspec.Struct, frozen=True, kw_only=True):
+    """What a simulation tells of a design."""
+
+    applications: dict[str, Measured]
+    limiting_resource: str
+    sentence: str
+    event_rate: float
+    """Events of a simulated second."""
+    seconds: float
+    """Time that the run took."""
+
+
+def scenario(
+    design: Design,
+    worksheet: Worksheet,
+    *,
+    detail: Detail = "full",
+    directory: Path = Path(),
+    seed: int = 1,
+    latencies: Mapping[str, float] | None = None,
+    part: float = 1.0,
+) -> DesignScenario:
+    """Return the scenario of a design with all applications at once.
+
+    Without `latencies` the applications ask for as much as they can, up to four times what they
+    want. With them they ask for little more than they want.
+
+    Args:
+        design: The system.
+        worksheet: Applications and clients.
+        detail: How much is simulated: few clients and a short time, or more.
+        directory: Directory of the worksheet, which its files are relative to.
+        seed: Seed of the random numbers.
+        latencies: Mean seconds of a call of each application, by its name, in a run before.
+        part: Part of the usual time that is simulated.
+
+    Raises:
+        ValueError: The worksheet has no application, one cannot run on the file system, or a file
+            that it names cannot be read as one.
+        OSError: Such a file cannot be read.
+    """
+    if not worksheet.applications:
+        raise ValueError(
+            "the worksheet has no application: expected [[application]], so that something can be"
+            " simulated"
+        )
+    effort = EFFORTS[detail]
+    warm_up, measured = effort.warm_up * part, effort.measured * part
+    text = ScenarioText()
+    text.value("name", worksheet.name)
+    text.value("description", design.name)
+    text.value("system", design.file_system)
+    notes = [*write_system(text, design)]
+    loads, simplified = write_applications(
+        text,
+        design,
+        worksheet,
+        directory=directory,
+        most_clients=effort.clients,
+        pace=Pace(latencies),
+    )
+    text.section("run")
+    text.value("seed", seed)
+    text.value("warm_up", seconds(warm_up))
+    if effort.replications > 1:
+        text.value("replications", effort.replications)
+    text.section("run.stop")
+    text.value("time", seconds(warm_up + measured))
+    text.value("requests", effort.requests)
+    return DesignScenario(
+        toml=text.text(),
+        loads=loads,
+        notes=(*notes, *simplified, *LEFT_OUT),
+        detail=detail,
+        warm_up=warm_up,
+        replications=effort.replications,
+    )
+
+
+def part_for(event_rate: float, detail: Detail) -> float:
+    """Return the part of the usual time that a simulation has time for.
+
+    Args:
+        event_rate: Events of a simulated second, from a simulation with less detail.
+        detail: Detail of the simulation.
+    """
+    effort = EFFORTS[detail]
+    whole = event_rate * (effort.warm_up + effort.measured) * effort.replications
+    return min(1.0, max(LEAST_PART, MOST_EVENTS / whole)) if whole > 0 else 1.0
+
+
+def read_result(made: DesignScenario, result: Result) -> Simulated:
+    """Return what a result tells of each application."""
+    document = result.document
+    intervals = document.get("intervals", {}).get("groups", {})
+    measured = document["simulated_seconds"] - made.warm_up
+    applications = {}
+    for load in made.loads:
+        moved = calls = waited = 0.0
+        for group in load.groups:
+            figures = document["groups"].get(group)
+            if figures is None:
+                continue
+            operations = figures["operations"].values()
+            latency = figures["latency"].get("all", {})
+            count = latency.get("count") or 0
+            active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
+            elapsed = measured if load.repeats else active
+            if elapsed <= 0:
+                continue
+            moved += sum(it["bytes"] for it in operations) / elapsed
+            calls += count / elapsed
+            waited += count / elapsed * (latency.get("mean") or 0.0)
+        # Of reads and writes the sum, which is at least the error of their sum.
+        errors = [
+            value
+            for group in load.groups
+            for value in intervals.get(group, {}).get("throughput", {}).values()
+            if value is not None
+        ]
+        applications[load.application.name] = Measured(
+            throughput=moved,
+            operations=calls,
+            latency=waited / calls if calls else 0.0,
+            throughput_error=sum(errors) if errors else None,
+        )
+    bottleneck = document["bottleneck"]
+    return Simulated(
+        applications=applications,
+        limiting_resource=str(bottleneck.get("station") or ""),
+        sentence=str(bottleneck["sentence"]),
+        event_rate=document["events"] / made.replications / document["simulated_seconds"],
+        seconds=float(document["wall_seconds"]),
+    )
+
+
+def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> float:
+    """Return the least part of a requirement that any application gets: 1 or more if all of
+    them are met."""
+    parts = [1.0]
+    found = False
+    for load in loads:
+        got = simulated.applications[load.application.name]
+        wants = load.application
+        for wanted, have in (
+            (wants.throughput, got.throughput),
+            (wants.operations, got.operations),
+        ):
+            if wanted:
+                parts = parts if found else []
+                found = True
+                parts.append(have / wanted)
+        if wants.latency and got.latency:
+            parts = parts if found else []
+            found = True
+            parts.append(wants.latency / got.latency)
+    return min(parts)
+
+
+def performances(
+    made: DesignScenario, simulated: Simulated, saturated: Simulated
+) -> tuple[ApplicationPerformance, ...]:
+    """Return the performance of each application.
+
+    Args:
+        made: The scenario that `simulated` is of.
+        simulated: The run to judge by.
+        saturated: The run in which every application asks for as much as it can.
+    """
+    return tuple(
+        ApplicationPerformance(
+            application=load.application.name,
+            throughput=(got := simulated.applications[load.application.name]).throughput,
+            operations=got.operations,
+            latency=got.latency,
+            throughput_error=got.throughput_error,
+            wanted_throughput=load.application.throughput,
+            wanted_operations=load.application.operations,
+            wanted_latency=load.application.latency,
+            capability=saturated.applications[load.application.name].throughput,
+            limiting_resource=saturated.limiting_resource,
+            detail=made.detail,
+            scenario=made.toml,
+            notes=(*load.notes, *made.notes),
+        )
+        for load in made.loads
+    )

@@ -1,0 +1,224 @@
+"""The system of a design as the sections of a scenario: servers, arrays, network, metadata."""
+
+from typing import NamedTuple
+
+from headrace.design.catalogue import DiskClass, DiskModel
+from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
+from headrace.design.system import ArrayKind, Design
+
+ROTATION: dict[DiskClass, int] = {"desktop": 7200, "nearline": 7200, "enterprise": 15000}
+"""Revolutions a minute of classes that turn (declared: Hindman 2011, table 3.2, compares SATA disks
+of 7,200 and SAS disks of 15,000)."""
+MEAN_RATE = 0.75
+"""Mean over all tracks of the rate that a disk's maker states, which is that of the outermost
+(declared: the innermost tracks have half of it)."""
+SEEK_TO_NEXT = 0.1
+"""Seek to the next track, as a part of the average seek (declared: usual of data sheets)."""
+FULL_SEEK = 2.0
+"""Seek over all tracks, as a multiple of the average seek (declared: likewise)."""
+LEAST_SEEK = 5e-4
+"""Least average seek in seconds, where the access time leaves less beside half a turn."""
+DISK_BUFFER = 64 << 20
+"""Bytes of a disk's buffer (declared: the least of current disks)."""
+INTERFACE_RATE = 600e6
+"""Bytes a second of a disk's interface (SATA 3, 6 Gbit/s with 8b/10b coding)."""
+TRANSFER_TIME: dict[DiskClass, float] = {"ssd": 1e-5, "nvme": 1.5e-6}
+"""Seconds for which a transfer has a solid-state drive alone (declared: 100,000 and 670,000
+transfers a second)."""
+ARRAY_CACHE = 128 << 20
+"""Bytes of write-back memory of an array (declared: a controller with a battery, or the stripe
+cache and page cache of a software array)."""
+CACHE_RATE = 8e9
+"""Bytes a second that pass this memory (declared: of the order of a core's copying)."""
+SERVICE_TIME = 50e-6
+"""Seconds of a core for a request, and for an operation on metadata (declared: as in
+`scenarios/nfs.toml`)."""
+
+RAID_LEVEL: dict[ArrayKind, int] = {
+    "raid0": 0,
+    "raid1": 1,
+    "raid5": 5,
+    "raid6": 6,
+    "raid10": 10,
+}
+
+
+class DeviceArrays(NamedTuple):
+    """The arrays of a server as a scenario has them."""
+
+    level: int | None
+    """RAID level; None for disks without an array."""
+    disks: int
+    """Disks of one array."""
+    count: int
+    """Arrays of a server."""
+    note: str = ""
+
+
+def device_arrays(design: Design) -> DeviceArrays:
+    """Return the arrays of a server, or what comes nearest to them.
+
+    A declustered array is several arrays of its group's width, an erasure code over the disks of a
+    node an array with as many parity disks as the scenario knows.
+    """
+    array = design.array
+    count = max(1, design.arrays_per_node)
+    if array.kind == "single":
+        return DeviceArrays(None, 1, max(1, count * array.disks))
+    if array.kind in RAID_LEVEL:
+        return DeviceArrays(RAID_LEVEL[array.kind], array.disks, count)
+    width = array.data + array.parity
+    groups = max(1, array.disks // width) * count
+    if array.parity == 0:
+        level = 0
+    elif array.data == 1 and array.parity == 1:
+        level = 1
+    else:
+        level = 5 if array.parity == 1 else 6
+    note = (
+        f"{array.kind} is simulated as {groups} arrays of RAID {level} with {width} disks in each"
+        " server: spreading over all disks is left out"
+    )
+    if array.parity > 2:
+        note += f", and so is the update of {array.parity - 2} of {array.parity} parity disks"
+    return DeviceArrays(level, width, groups, note)
+
+
+def write_system(text: ScenarioText, design: Design) -> tuple[str, ...]:
+    """Add the sections of a design to a scenario.
+
+    Returns:
+        What the scenario simplifies or leaves out.
+    """
+    notes: list[str] = []
+    text.section("network")
+    text.value("bandwidth", rate(design.network.bandwidth), design.network.name)
+    text.value("latency", seconds(design.network.latency), design.network.name)
+    arrays = device_arrays(design)
+    if arrays.note:
+        notes.append(arrays.note)
+    text.section("servers")
+    text.value("count", design.nodes, design.node.name)
+    text.value("targets", arrays.count, "arrays of a server")
+    text.section("servers.daemon")
+    text.value("threads", max(1, design.node.cores), "cores of a server")
+    text.value("time_per_job", seconds(SERVICE_TIME), "declared")
+    write_overhead = _node_limits(text, design, arrays, notes)
+    text.section("servers.io_scheduler")
+    text.value("kind", "deadline" if design.disk.disk_class in ROTATION else "none")
+    _write_device(text, design, arrays, write_overhead)
+    _write_metadata(text, design, notes)
+    if design.copies > 1 or design.file_system == "hdfs":
+        text.section("replication")
+        text.value("copies", design.copies)
+    text.section("layout")
+    text.value("unit", size(design.stripe))
+    if design.file_system != "hdfs":
+        text.value("servers", layout_servers(design.distribution == "striped"))
+    if design.gateways:
+        notes.append("gateways are left out: every client uses the file system's own protocol")
+    if design.spares_per_node:
+        notes.append("hot spares are idle")
+    return tuple(notes)
+
+
+def layout_servers(striped: bool) -> str | int:
+    """Over how many targets a file lies: `layout.servers`."""
+    return "all" if striped else 1
+
+
+def _node_limits(
+    text: ScenarioText, design: Design, arrays: DeviceArrays, notes: list[str]
+) -> float:
+    """Limit a server's card where its bus or an erasure code does; return the factor on the rate of
+    its disks for writes."""
+    factor = 1.0
+    limits = [design.network.bandwidth]
+    if design.node.bus_rate is not None and arrays.level is None:
+        limits.append(design.node.bus_rate)
+        notes.append(
+            "the bus of a server is simulated as a limit of its network card, as its disks are in"
+            " no array"
+        )
+    if design.code is not None:
+        factor = design.code.data / (design.code.data + design.code.parity)
+        limits.append(design.network.bandwidth * factor)
+        notes.append(
+            f"the code of {design.code.data} + {design.code.parity} nodes is simulated as one copy"
+            f" on servers whose cards, and disks when they write, have {factor:.0%} of their rate:"
+            " reads are then slower than they need be"
+        )
+    if min(limits) < design.network.bandwidth:
+        text.section("servers.card")
+        text.value("bandwidth", rate(min(limits)))
+    return factor
+
+
+def _write_device(
+    text: ScenarioText, design: Design, arrays: DeviceArrays, write_factor: float
+) -> None:
+    text.section("servers.device")
+    if arrays.level is None:
+        _write_disk(text, design.disk, write_factor)
+        return
+    text.value("kind", "raid")
+    text.value("level", arrays.level)
+    text.value("disks", arrays.disks)
+    text.value("chunk", size(design.array.chunk))
+    text.section("servers.device.cache")
+    text.value("size", size(ARRAY_CACHE), "declared")
+    text.value("rate", rate(CACHE_RATE), "declared")
+    if design.node.bus_rate is not None:
+        text.section("servers.device.bus")
+        part = f"a part of {arrays.count} of the bus" if arrays.count > 1 else "the bus"
+        text.value("rate", rate(design.node.bus_rate / arrays.count), f"{part}: {design.node.name}")
+    text.section("servers.device.member")
+    _write_disk(text, design.disk, write_factor)
+
+
+def _write_disk(text: ScenarioText, disk: DiskModel, write_factor: float) -> None:
+    """Add a disk: one that turns with seeks and queue, a solid-state drive as rates and times."""
+    turns = ROTATION.get(disk.disk_class)
+    if turns is None:
+        text.value("kind", "throttled", disk.name)
+        text.value("rate", rate(disk.read_rate))
+        text.value("device_write_rate", rate(disk.write_rate * write_factor))
+        text.value("latency", seconds(disk.access_time))
+        text.value(
+            "time_per_transfer", seconds(TRANSFER_TIME.get(disk.disk_class, 0.0)), "declared"
+        )
+        return
+    seek = max(LEAST_SEEK, disk.access_time - 30 / turns)
+    text.value("kind", "disk", disk.name)
+    text.value("capacity", size(disk.capacity))
+    text.value("rpm", turns, f"declared for the class {disk.disk_class}")
+    text.value("track_to_track_seek", seconds(SEEK_TO_NEXT * seek), "declared part of the average")
+    text.value("average_seek", seconds(seek), "access time less half a turn")
+    text.value("full_stroke_seek", seconds(FULL_SEEK * seek), "declared multiple of the average")
+    slower = min(disk.read_rate, disk.write_rate * write_factor)
+    text.value("outer_rate", rate(MEAN_RATE * slower), "mean over all tracks, declared")
+    text.value("buffer", size(DISK_BUFFER), "declared")
+    text.value("interface_rate", rate(max(INTERFACE_RATE, disk.read_rate)))
+    text.value("queue_depth", 32, "native command queueing")
+
+
+def _write_metadata(text: ScenarioText, design: Design, notes: list[str]) -> None:
+    """Add metadata servers; PVFS2 and Lustre store their entries on a device, HDFS in memory."""
+    text.section("metadata")
+    text.value("time_per_operation", seconds(SERVICE_TIME), "declared")
+    if design.file_system in ("nfs", "glusterfs"):
+        everywhere = design.copies > 1 or design.distribution == "striped"
+        if design.file_system == "glusterfs" and everywhere:
+            text.value("lookups", "everywhere", "every brick has a part or a copy of a file")
+        return
+    text.value("threads", max(1, design.node.cores), "cores of a metadata server")
+    if design.metadata_nodes > 1:
+        notes.append(
+            f"{design.metadata_nodes} metadata servers: one serves, the others wait to take over"
+        )
+    disk = design.metadata_disk
+    if disk is None or design.file_system == "hdfs":
+        return
+    text.value("kind", "database")
+    text.section("metadata.device")
+    _write_disk(text, disk, 1.0)

@@ -1,0 +1,411 @@
+"""The applications of a worksheet as clients and workloads of a scenario."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from headrace._core import Loaded, parse_bytes
+from headrace.design.performance.access import PROCESSES, access, distribution
+from headrace.design.performance.pacing import Pace
+from headrace.design.performance.recorded import PROBE, Recorded, Table, complete, preset, recorded
+from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
+from headrace.design.performance.system import layout_servers
+from headrace.design.system import Design
+from headrace.design.worksheet import Application, ClientGroup, Worksheet
+
+MOST_PROCESSES = 512
+"""Simulated processes, at most."""
+CLIENT_MEMORY = 1 << 30
+"""Bytes of a client's memory (declared: little, so that the servers are measured)."""
+DIRTY = 256 << 20
+"""Bytes that all clients together may have written and not yet sent (declared: likewise)."""
+LEAST_DIRTY = 4 << 20
+MOST_DIRTY = 32 << 20
+"""Bounds of the part of a client."""
+WRITTEN_ONCE = 16 << 30
+"""Bytes that a process writes where a file is written once: more than a short run takes."""
+CLIENT_CORES = 8
+"""Cores of a client (declared)."""
+SYSTEM_CALL = 1e-6
+"""Seconds of a system call (declared: as in `scenarios/nfs.toml`)."""
+MOST_FILES = 2000
+"""Files of a process, at most."""
+WHOLE_FILES = 64 << 20
+"""Bytes of a file up to which opening it is simulated."""
+
+
+class ApplicationLoad(NamedTuple):
+    """An application as it is simulated."""
+
+    application: Application
+    groups: tuple[str, ...]
+    """Groups of simulated clients."""
+    processes: int
+    """Simulated processes in all."""
+    transfer: int | None
+    """Bytes of a call, if all have one size."""
+    repeats: bool
+    """Whether it goes on until the run ends."""
+    notes: tuple[str, ...]
+
+
+class _Part(NamedTuple):
+    """Clients of a group that do the same."""
+
+    group: str
+    application: Application
+    workloads: tuple[Table, ...]
+    clients: int
+    processes: int
+    """Processes of a client."""
+    source_rate: float | None
+    notes: tuple[str, ...]
+    share: float = 1.0
+    """Part of the application's bytes."""
+
+
+def write_applications(
+    text: ScenarioText,
+    design: Design,
+    worksheet: Worksheet,
+    *,
+    directory: Path,
+    most_clients: int,
+    pace: Pace,
+) -> tuple[tuple[ApplicationLoad, ...], tuple[str, ...]]:
+    """Add clients and workloads to a scenario.
+
+    Args:
+        text: The scenario.
+        design: The system that they use.
+        worksheet: The applications and the groups of clients.
+        directory: Directory that files of the worksheet are relative to.
+        most_clients: Simulated clients, at most.
+        pace: Pauses between calls.
+
+    Returns:
+        Applications as they are simulated, and what is simplified for all of them.
+
+    Raises:
+        ValueError: An application cannot run on the file system, or a file of it cannot be read.
+    """
+    notes: list[str] = []
+    parts = [
+        part
+        for application in worksheet.applications
+        for part in _parts(application, design, worksheet, directory)
+    ]
+    counts, processes, fold = _folded(parts, most_clients, notes)
+    _write_clients(
+        text, design, dict(zip([it.group for it in parts], counts, strict=True)), processes, fold
+    )
+    files = _files_left(parts, counts, processes)
+    loads: dict[str, ApplicationLoad] = {}
+    for part, count in zip(parts, counts, strict=True):
+        simulated = count * processes
+        repeats = True
+        name = part.application.name
+        transfers: set[int] = set()
+        part_notes = [*part.notes]
+        for workload in part.workloads:
+            shaped, whole = _endless(workload, design.file_system == "hdfs", part_notes)
+            transfer = _transfer(shaped)
+            transfers.add(transfer or 0)
+            if shaped.get("kind", "ior") == "ior":
+                _fill_files(shaped, files, processes, fold)
+            think = _think(part, transfer, simulated, pace)
+            if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
+                shaped["think"] = seconds(think)
+            repeats = repeats and whole
+            text.section("[workload]")
+            for key, value in shaped.items():
+                text.value(key, value)
+        known = loads.get(name)
+        one = transfers.pop() if len(transfers) == 1 else 0
+        if known is not None and known.transfer != one:
+            one = 0
+        loads[name] = ApplicationLoad(
+            application=part.application,
+            groups=(*(known.groups if known else ()), part.group),
+            processes=simulated + (known.processes if known else 0),
+            transfer=one or None,
+            repeats=repeats and (known is None or known.repeats),
+            notes=tuple(dict.fromkeys([*(known.notes if known else ()), *part_notes])),
+        )
+    return tuple(loads.values()), tuple(notes)
+
+
+def client_groups(application: Application, worksheet: Worksheet) -> Sequence[ClientGroup]:
+    """Return the groups of clients that an application runs on; all if it names none."""
+    named = [it for it in worksheet.clients if it.name in application.clients]
+    return named or worksheet.clients
+
+
+def _parts(
+    application: Application, design: Design, worksheet: Worksheet, directory: Path
+) -> list[_Part]:
+    notes: list[str] = []
+    source = _recorded(application, worksheet, directory, notes)
+    groups = client_groups(application, worksheet)
+    clients = sum(it.count for it in groups) or 1
+    if not groups:
+        notes.append("clients are unknown: one is simulated")
+    processes = application.processes or source.processes or PROCESSES
+    if source.processes and not application.processes:
+        processes = max(1, -(-source.processes // clients))
+    rates = [(it.source_rate, it.count) for it in groups if it.source_rate is not None]
+    source_rate = None
+    if rates and sum(count for _, count in rates) == clients:
+        source_rate = sum(each * count for each, count in rates) / clients
+    striped = distribution(application, worksheet)
+    workloads = tuple(source.workloads)
+    if striped is not None and striped != (design.distribution == "striped"):
+        if design.file_system in ("lustre", "pvfs2"):
+            layout = {"servers": layout_servers(striped)}
+            workloads = tuple(it | {"layout": layout} for it in workloads)
+        else:
+            notes.append(
+                f"{design.file_system} distributes the files of all zones as the design says"
+            )
+    part = _Part(
+        application.name, application, workloads, clients, processes, source_rate, tuple(notes)
+    )
+    return _write_once(part) if design.file_system == "hdfs" else [_grouped(part)]
+
+
+def _grouped(part: _Part) -> _Part:
+    workloads = tuple({"group": part.group} | it for it in part.workloads)
+    return part._replace(workloads=workloads)
+
+
+def _recorded(
+    application: Application, worksheet: Worksheet, directory: Path, notes: list[str]
+) -> Recorded:
+    if application.profile is not None:
+        return recorded(directory / application.profile)
+    if application.preset is not None:
+        table: Table = {"preset": application.preset}
+        given = preset(application.preset)
+        if application.transfer is not None and given.get("kind") == "ior":
+            table["transfer"] = size(application.transfer)
+            block = max(parse_bytes(given["block"]), round(application.transfer))
+            calls = -(-block // round(application.transfer))
+            table["block"] = size(calls * round(application.transfer))
+        return Recorded((table,), None)
+    does = access(application, worksheet)
+    if does.assumed:
+        notes.append("assumed: " + ", ".join(does.assumed))
+    table = {"block": size(does.file_size), "transfer": size(does.transfer)}
+    if does.pattern == "random":
+        table["order"] = "random"
+    if does.read_share >= 1:
+        table["phases"] = ["read"]
+    elif does.read_share <= 0:
+        table["phases"] = ["write"]
+    else:
+        table |= {"phases": ["mixed"], "read_share": does.read_share}
+    if does.file_size <= WHOLE_FILES:
+        table["opens"] = True
+    return Recorded((table,), None)
+
+
+def _write_once(part: _Part) -> list[_Part]:
+    """Divide the processes into some that read and some that write, as files are written once.
+
+    Raises:
+        ValueError: The application writes at random places, or reads and writes one file.
+    """
+    readers, writers = [], []
+    share = 0.0
+    for workload in part.workloads:
+        whole = complete(workload)
+        kind, phases = whole.get("kind", "ior"), whole.get("phases", [])
+        writes = kind != "ior" or "write" in phases or "mixed" in phases
+        if kind != "ior" or (writes and whole.get("order", "sequential") != "sequential"):
+            raise ValueError(
+                f"{part.application.name}: HDFS files are written once, in order: expected an"
+                " application that reads, or writes sequentially, or another file system"
+            )
+        if writes and whole.get("access") == "shared":
+            raise ValueError(
+                f"{part.application.name}: an HDFS file has one writer: expected files of its own"
+                " for each process, or another file system"
+            )
+        reads = "read" in phases or "mixed" in phases
+        share = float(whole.get("read_share", 0.5)) if reads and writes else float(reads)
+        plain = {key: value for key, value in workload.items() if key != "read_share"}
+        if share > 0:
+            readers.append(plain | {"phases": ["read"]})
+        if share < 1:
+            writers.append(plain | {"phases": ["write"]})
+    if not (readers and writers):
+        return [_grouped(part)]
+    total = part.clients * part.processes
+    reading = min(max(1, round(total * share)), max(1, total - 1))
+    note = f"{share:.0%} of the processes read and the others write, as files are written once"
+
+    def of(verb: str, workloads: list[Table], count: int, part_share: float) -> _Part:
+        return _grouped(
+            part._replace(
+                share=part_share,
+                group=f"{part.group} ({verb})",
+                workloads=tuple(workloads),
+                clients=max(1, -(-count // part.processes)),
+                processes=min(part.processes, count),
+                notes=(*part.notes, note),
+            )
+        )
+
+    return [
+        of("reads", readers, reading, share),
+        of("writes", writers, max(1, total - reading), 1 - share),
+    ]
+
+
+def _folded(
+    parts: Sequence[_Part], most_clients: int, notes: list[str]
+) -> tuple[list[int], int, float]:
+    """Return the simulated clients of each part, the processes of each, and the real clients that
+    one stands for."""
+    real = sum(it.clients for it in parts)
+    wanted = [it.clients * it.processes for it in parts]
+    factor = max(1.0, real / most_clients)
+    counts = [max(1, round(it.clients / factor)) for it in parts]
+    thinning = min(1.0, MOST_PROCESSES / sum(wanted))
+    processes = max(1, round(sum(wanted) * thinning / sum(counts)))
+    if len({it.processes for it in parts}) > 1 and len(parts) > 1:
+        # All simulated clients have as many processes: their number makes up for it.
+        counts = [max(1, round(it * thinning / processes)) for it in wanted]
+        notes.append(
+            f"processes a client differ by application: all have {processes} here, and the number"
+            " of clients is chosen so that each application has its processes"
+        )
+    fold = real / sum(counts)
+    if factor > 1:
+        notes.append(
+            f"{sum(counts)} simulated clients stand for {real}: the card, memory and requests in"
+            f" flight of each are those of {fold:.3g} clients"
+        )
+    if thinning < 1:
+        notes.append(
+            f"{sum(counts) * processes} processes stand for {sum(wanted)}, so that a run is short"
+        )
+    return counts, processes, fold
+
+
+def _write_clients(
+    text: ScenarioText, design: Design, counts: Mapping[str, int], processes: int, fold: float
+) -> None:
+    text.section("clients")
+    text.value("count", sum(counts.values()))
+    text.value("processes", processes)
+    text.value("groups", counts)
+    if fold != 1:
+        text.section("clients.card")
+        text.value("bandwidth", rate(design.network.bandwidth * fold), f"{fold:.3g} clients in one")
+    usual = _client_defaults(design.file_system)
+    in_flight = usual.get("rpc", {}).get("in_flight")
+    if fold != 1 and isinstance(in_flight, int):
+        text.section("clients.rpc")
+        text.value("in_flight", max(1, round(in_flight * fold)), f"{fold:.3g} clients in one")
+    if usual.get("kind") != "machine":
+        return
+    dirty = parse_bytes(usual["machine"].get("dirty_per_server", "0 B"))
+    if fold != 1 and dirty:
+        text.section("clients.machine")
+        text.value("dirty_per_server", size(dirty * fold), f"{fold:.3g} clients in one")
+    text.section("clients.machine.memory")
+    text.value("size", size(round(CLIENT_MEMORY * fold)), "declared: less than the files")
+    text.section("clients.machine.write_back")
+    dirty = min(MOST_DIRTY, max(LEAST_DIRTY, DIRTY / (sum(counts.values()) * fold))) * fold
+    text.value("bytes", size(round(dirty)), "declared: likewise")
+    text.value("background_bytes", size(round(dirty / 2)), "declared: likewise")
+    text.section("clients.machine.cpu")
+    text.value("cores", max(1, round(CLIENT_CORES * fold)), "declared")
+    text.value("system_call", seconds(SYSTEM_CALL), "declared")
+
+
+@lru_cache(maxsize=16)
+def _client_defaults(file_system: str) -> Table:
+    """Return the clients of a file system's preset."""
+    text = PROBE.replace('"pvfs2"', f'"{file_system}"') + "\n[[workload]]\nblock = '1 MiB'\n"
+    clients: Table = tomllib.loads(Loaded.from_text(text, "system.toml", []).toml)["clients"]
+    return clients
+
+
+def _endless(workload: Table, written_once: bool, notes: list[str]) -> tuple[Table, bool]:
+    """Return a workload that goes on until the run ends, and whether it does."""
+    whole = complete({key: value for key, value in workload.items() if key != "group"})
+    kind = whole.get("kind", "ior")
+    if kind == "ior":
+        phases = whole.get("phases", ["write"])
+        if written_once and "write" in phases:
+            block = parse_bytes(whole["block"]) * int(whole.get("segments", 1))
+            return workload | {"files": max(1, -(-WRITTEN_ONCE // block))}, False
+        shaped = workload | {"repeat": "forever"}
+        if "read" in phases and "write" in phases:
+            notes.append("reads and writes are mixed, so that a short run has both")
+            shaped |= {"phases": ["mixed"], "read_share": 0.5}
+        return shaped, True
+    if kind == "operation-mix":
+        return workload | {"amount": "forever"}, True
+    if kind == "mdtest":
+        notes.append("phases of metadata operations are mixed, so that a short run has all")
+        return _metadata_mix(workload, whole), True
+    return dict(workload), False
+
+
+def _metadata_mix(workload: Table, whole: Table) -> Table:
+    """Return the operations of mdtest as a mix."""
+    weights: dict[str, int] = {}
+    bytes_each = parse_bytes(whole.get("bytes", "0 B"))
+    for phase in whole.get("phases", ["create", "stat", "unlink"]):
+        weights[phase] = 1
+        if phase == "create" and bytes_each:
+            weights["write"] = 1
+    made: Table = {"group": workload["group"]} if "group" in workload else {}
+    made |= {
+        "kind": "operation-mix",
+        "weights": weights,
+        "files": MOST_FILES,
+        "amount": "forever",
+    }
+    if bytes_each:
+        sizes = {size(bytes_each): 1}
+        made |= {"file_sizes": sizes, "read_sizes": sizes, "write_sizes": sizes}
+    return made
+
+
+def _transfer(workload: Table) -> int | None:
+    whole = complete({key: value for key, value in workload.items() if key != "group"})
+    if whole.get("kind", "ior") != "ior":
+        return None
+    return parse_bytes(whole.get("transfer", whole["block"]))
+
+
+def _files_left(parts: Sequence[_Part], counts: Sequence[int], processes: int) -> int:
+    """Return how many files a process may have."""
+    return max(1, min(MOST_FILES, 200_000 // max(1, sum(counts) * processes)))
+
+
+def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None:
+    """Give a process as many files as a client's memory does not hold."""
+    if "preset" in workload or "files" in workload:
+        return
+    wanted = 4 * CLIENT_MEMORY * fold / processes
+    block = parse_bytes(workload["block"])
+    files = max(1, min(most, -(-round(wanted) // max(1, block))))
+    if files > 1:
+        workload["files"] = files
+
+
+def _think(part: _Part, transfer: int | None, simulated: int, pace: Pace) -> float:
+    """Return the seconds between calls of a process, so that it asks for no more than its pace and
+    its source deliver."""
+    think = pace.think(part.application, transfer, simulated * len(part.workloads) / part.share)
+    if part.source_rate is not None and transfer is not None:
+        limit = part.source_rate * part.clients * part.share / len(part.workloads)
+        think = max(think, transfer * simulated / limit)
+    return think

@@ -1,0 +1,423 @@
+"""A question about reliability as a user asks it, with the source of each of its values."""
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from headrace.design.figure import Input
+from headrace.design.quantities import hours_text, span_text
+from headrace.design.reliability.disk_classes import PRESETS
+from headrace.design.reliability.laws import mean_seconds
+from headrace.design.reliability.question import (
+    Array,
+    Batches,
+    Bathtub,
+    Concurrency,
+    Constant,
+    Declustered,
+    Disk,
+    Domain,
+    Duration,
+    Exponential,
+    HazardTable,
+    Latent,
+    Lifetime,
+    LifetimeLaw,
+    Method,
+    Mirrors,
+    NoScrub,
+    Question,
+    ReadErrorLoss,
+    ReadErrors,
+    ReadErrorWithRedundancy,
+    Redundancy,
+    Repair,
+    Replacement,
+    Scrub,
+    ScrubPeriod,
+    Simulation,
+    Spares,
+    Transfer,
+    Weibull,
+)
+from headrace.report.units import size
+
+Level = Literal["raid0", "raid1", "raid5", "raid6", "raid10", "draid"]
+PARITY: dict[str, int] = {"raid0": 0, "raid5": 1, "raid6": 2}
+LEAST_DISKS: dict[str, int] = {"raid0": 1, "raid1": 2, "raid5": 3, "raid6": 4, "raid10": 4}
+"""Disks of an array at least: Hindman 2011, table 3.3; of RAID-0 one."""
+MOST_DISKS = 1_000_000
+DEFAULT_CAPACITY = 1e12
+"""Bytes of a disk if nothing gives them: they change no probability without read errors."""
+
+
+class Layout(NamedTuple):
+    """A redundancy and its description."""
+
+    redundancy: Redundancy
+    text: str
+    source: str
+
+
+def layout(
+    level: Level | None,
+    disks: int | None,
+    copies: int | None,
+    data: int | None,
+    parity: int | None,
+) -> Layout:
+    """Return the redundancy of a group from the options that name it.
+
+    Args:
+        level: RAID level; None with copies or a code.
+        disks: Disks of a group.
+        copies: Copies of a mirror, or of the mirrors of RAID-10.
+        data: Data disks of a code, or data chunks of a declustered pool.
+        parity: Redundant disks or chunks, likewise.
+
+    Raises:
+        ValueError: The options name none or an impossible one; the message says what to write.
+    """
+    for option, value, least in (
+        ("--disks", disks, 1),
+        ("--copies", copies, 1),
+        ("--data", data, 1),
+        ("--parity", parity, 0),
+    ):
+        if value is not None and not least <= value <= MOST_DISKS:
+            raise ValueError(f"{option} {value}: expected a number from {least} to {MOST_DISKS:,}")
+    if level == "draid":
+        return _declustered(disks, data, parity, copies)
+    if level is not None:
+        if data is not None or parity is not None:
+            raise ValueError(
+                f"--level {level}: has its own parity: expected --disks without --data and"
+                " --parity, or these without --level"
+            )
+        return _raid(level, disks, copies)
+    if data is not None or parity is not None:
+        return _code(disks, copies, data, parity)
+    if copies is None:
+        raise ValueError(
+            "expected --level raid6 --disks 8, --copies 3, or --data 8 --parity 4: what keeps the"
+            " data safe is not given"
+        )
+    if disks is not None and disks != copies:
+        raise ValueError(
+            f"--copies {copies} --disks {disks}: expected no --disks: each copy has a disk of its"
+            " own; --groups gives the number of sets"
+        )
+    return Layout(Array(copies, copies - 1), f"{copies} copies", "--copies")
+
+
+def _raid(level: Level, disks: int | None, copies: int | None) -> Layout:
+    if disks is None and level == "raid1":
+        disks = copies or 2
+    if disks is None:
+        raise ValueError(f"--level {level}: expected --disks with the disks of an array")
+    least = LEAST_DISKS[level]
+    if disks < least:
+        raise ValueError(
+            f"--level {level} --disks {disks}: expected {least} or more"
+            " (--data and --parity take any code)"
+        )
+    if copies is not None and level not in ("raid1", "raid10"):
+        raise ValueError(f"--level {level} --copies {copies}: expected no --copies")
+    if level == "raid1":
+        if copies not in (None, disks):
+            raise ValueError(f"--copies {copies} --disks {disks}: RAID-1 has a copy on each disk")
+        return Layout(Array(disks, disks - 1), f"RAID-1 of {disks} disks", "--level")
+    if level == "raid10":
+        each = copies or 2
+        if each < 2 or disks % each:
+            raise ValueError(
+                f"--level raid10 --disks {disks}: expected a multiple of the {each} copies, and 2"
+                " copies or more"
+            )
+        text = f"RAID-10 of {disks} disks in mirrors of {each}"
+        return Layout(Mirrors(disks, each), text, "--level, --disks")
+    parity = PARITY[level]
+    text = f"RAID-{level[4:]} of {disks} disks"
+    return Layout(Array(disks, parity), text, "--level, --disks")
+
+
+def _code(disks: int | None, copies: int | None, data: int | None, parity: int | None) -> Layout:
+    if data is None or parity is None:
+        given = "--data" if parity is None else "--parity"
+        raise ValueError(f"{given}: expected both --data and --parity, such as --data 8 --parity 4")
+    if copies is not None:
+        raise ValueError("--copies beside --data and --parity: expected one of them")
+    if disks is not None and disks != data + parity:
+        more = "" if parity < disks else f"; {parity} redundant of {disks} disks leave no data"
+        raise ValueError(
+            f"--disks {disks} --data {data} --parity {parity}: expected no --disks, or"
+            f" {data + parity}{more} (--level draid spreads stripes over more disks)"
+        )
+    text = f"code of {data} + {parity} disks"
+    return Layout(Array(data + parity, parity), text, "--data, --parity")
+
+
+def _declustered(
+    disks: int | None, data: int | None, parity: int | None, copies: int | None
+) -> Layout:
+    if disks is None or data is None or parity is None or copies is not None:
+        raise ValueError(
+            "--level draid: expected --disks of the pool, and --data and --parity of a stripe"
+        )
+    if data + parity > disks:
+        raise ValueError(
+            f"--level draid --disks {disks}: a stripe of {data} + {parity} needs as many disks"
+        )
+    text = f"declustered pool of {disks} disks, stripes of {data} + {parity}"
+    return Layout(Declustered(disks, data, parity), text, "--level, --disks, --data, --parity")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a user; None is not given."""
+
+    layout: Layout
+    groups: int = 1
+    mttf: float | None = None
+    lifetime: LifetimeLaw | None = None
+    disk_class: str | None = None
+    failure_factor: float = 1.0
+    burn_in: float = 0.0
+    initial_age: float = 0.0
+    repair: Duration | None = None
+    rebuild_rate: float | None = None
+    rebuild_share: float = 1.0
+    detection: float = 0.0
+    replacement: float = 0.0
+    concurrency: Concurrency = "parallel"
+    spares: int | None = None
+    spare_groups: int = 0
+    restock: Duration | None = None
+    capacity: float | None = None
+    bit_error_rate: float | None = None
+    latent: float | None = None
+    scrub: Scrub | None = None
+    loses: ReadErrorLoss = "stripe"
+    with_redundancy: ReadErrorWithRedundancy = "corrected"
+    batches: Batches | None = None
+    domains: tuple[Domain, ...] = ()
+    planned: Replacement | None = None
+    horizons: tuple[float, ...] = ()
+    method: Method = "auto"
+    simulation: Simulation = Simulation()
+
+
+def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
+    """Return the question of a request, and each of its values with its source.
+
+    Raises:
+        ValueError: A value is missing or contradicts another; the message names the options.
+    """
+    inputs = [
+        Input("redundancy", request.layout.text, request.layout.source),
+        Input("groups", f"{request.groups:,}", "--groups" if request.groups > 1 else "default"),
+    ]
+    law = _lifetime(request, inputs)
+    disk = _disk(request, inputs)
+    rebuild = _rebuild(request, disk, inputs)
+    latent = _latent(request, inputs)
+    spares = None
+    if request.spares is not None:
+        if request.restock is None:
+            raise ValueError(
+                f"--spares {request.spares}: expected --restock with the time until a new disk"
+                ' takes a spare\'s place, such as --restock "14 d"'
+            )
+        spares = Spares(request.spares, request.restock, request.spare_groups)
+        shared = f"{request.spare_groups} groups" if request.spare_groups else "all groups"
+        inputs.append(Input("hot spares", f"{request.spares}, shared by {shared}", "--spares"))
+    elif request.restock is not None:
+        raise ValueError("--restock: expected --spares with the number of hot spares")
+    inputs.append(Input("repair of several disks", request.concurrency, "--repair"))
+    inputs.append(Input("read error loses", request.loses, "--read-error-loses"))
+    question = Question(
+        redundancy=request.layout.redundancy,
+        groups=request.groups,
+        disk=disk,
+        lifetime=Lifetime(law, request.burn_in, request.initial_age),
+        repair=Repair(
+            rebuild=rebuild,
+            detection=_time(request.detection, rebuild),
+            replacement=_time(request.replacement, rebuild),
+            concurrency=request.concurrency,
+            spares=spares,
+        ),
+        latent=latent,
+        read_errors=ReadErrors(request.loses, request.with_redundancy),
+        batches=request.batches,
+        domains=request.domains,
+        replacement=request.planned,
+        horizons=request.horizons,
+        method=request.method,
+        simulation=request.simulation,
+    )
+    return question, tuple(inputs)
+
+
+def _time(seconds: float, rebuild: Duration) -> Duration:
+    """A time of the law of the rebuild: an exponential one keeps a Markov chain possible."""
+    if seconds > 0 and isinstance(rebuild, Exponential):
+        return Exponential(seconds)
+    return Constant(seconds)
+
+
+def _lifetime(request: Request, inputs: list[Input]) -> LifetimeLaw:
+    given = [
+        name
+        for name, value in (("--mttf", request.mttf), ("--lifetime", request.lifetime))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise ValueError("--mttf beside --lifetime: expected one of them")
+    if request.lifetime is not None:
+        if request.failure_factor != 1:
+            raise ValueError("--failure-factor beside --lifetime: expected --mttf with it")
+        inputs.append(Input("lifetime of a disk", law_text(request.lifetime), "--lifetime"))
+        return request.lifetime
+    mttf, source = request.mttf, "--mttf"
+    if mttf is None and request.disk_class is not None:
+        mttf, source = PRESETS[request.disk_class].mttf, PRESETS[request.disk_class].source
+    if mttf is None:
+        raise ValueError(
+            'expected --mttf "1000000 h", --lifetime "weibull:1.12,461386h" or --disk-class'
+            " nearline: how disks fail is not given"
+        )
+    inputs.append(Input("MTTF of a disk", hours_text(mttf), source))
+    if request.failure_factor != 1:
+        inputs.append(
+            Input(
+                "observed / stated failure rate",
+                f"{request.failure_factor:g}",
+                "--failure-factor (studies found 2 to 10: Hindman 2011, section 3.1.1)",
+            )
+        )
+    return Exponential(mttf / request.failure_factor)
+
+
+def _disk(request: Request, inputs: list[Input]) -> Disk:
+    preset = PRESETS[request.disk_class] if request.disk_class is not None else None
+    capacity, capacity_source = request.capacity, "--capacity"
+    if capacity is None and preset is not None and preset.capacity is not None:
+        capacity, capacity_source = preset.capacity, preset.source
+    rate, rate_source = request.bit_error_rate, "--bit-error-rate"
+    if rate is None and preset is not None:
+        rate, rate_source = preset.bit_error_rate, preset.source
+    if capacity is None:
+        if request.bit_error_rate:
+            raise ValueError('--bit-error-rate: expected --capacity of a disk, such as "2 TB"')
+        # A class without a capacity has no read errors: nothing says how much is read.
+        rate = None
+        capacity, capacity_source = DEFAULT_CAPACITY, "default; no effect without read errors"
+    inputs.append(Input("capacity of a disk", size(capacity), capacity_source))
+    inputs.append(
+        Input(
+            "bit error rate",
+            f"{rate or 0:g}",
+            rate_source if rate is not None else "default: no read errors by it",
+        )
+    )
+    return Disk(capacity, rate or 0.0)
+
+
+def _rebuild(request: Request, disk: Disk, inputs: list[Input]) -> Duration:
+    if request.repair is not None:
+        if request.rebuild_rate is not None:
+            raise ValueError("--mttr beside --rebuild-rate: expected one of them")
+        inputs.append(Input("time to repair", duration_text(request.repair), "--mttr"))
+        rebuild = request.repair
+    elif request.rebuild_rate is not None:
+        if request.capacity is None and not (
+            request.disk_class and PRESETS[request.disk_class].capacity
+        ):
+            raise ValueError('--rebuild-rate: expected --capacity of a disk, such as "2 TB"')
+        rate = request.rebuild_rate * request.rebuild_share
+        rebuild = Transfer(disk.capacity_bytes, rate)
+        inputs.append(
+            Input(
+                "time to rebuild",
+                f"{size(disk.capacity_bytes)} / ({size(request.rebuild_rate)}/s x"
+                f" {request.rebuild_share:g}) = {span_text(mean_seconds(rebuild))}",
+                "--capacity / (--rebuild-rate x --rebuild-share)",
+            )
+        )
+    elif _tolerates_nothing(request.layout.redundancy):
+        # No rebuild brings lost data back.
+        rebuild = Exponential(1.0)
+        inputs.append(Input("time to repair", "none", "no redundancy: nothing is rebuilt"))
+    else:
+        raise ValueError(
+            'expected --mttr "12 h", or --rebuild-rate "100 MB/s" and --capacity "2 TB": how long'
+            " a failed disk takes is not given"
+        )
+    for name, seconds in (
+        ("--detection", request.detection),
+        ("--replacement", request.replacement),
+    ):
+        if seconds:
+            inputs.append(Input(f"time of {name[2:]}", span_text(seconds), name))
+    return rebuild
+
+
+def _tolerates_nothing(redundancy: Redundancy) -> bool:
+    match redundancy:
+        case Array():
+            return redundancy.tolerates == 0
+        case Declustered():
+            return redundancy.parity == 0
+    return False
+
+
+def _latent(request: Request, inputs: list[Input]) -> Latent | None:
+    if request.latent is None:
+        if request.scrub is not None:
+            raise ValueError(
+                '--scrub: expected --latent with the mean time between latent errors, such as "9259'
+                ' h": without them scrubbing changes nothing'
+            )
+        return None
+    scrub = request.scrub if request.scrub is not None else NoScrub()
+    inputs.append(Input("mean time between latent errors", hours_text(request.latent), "--latent"))
+    text = "none"
+    if isinstance(scrub, ScrubPeriod):
+        text = f"every {span_text(scrub.seconds)}"
+    elif isinstance(scrub, Weibull):
+        text = duration_text(scrub)
+    inputs.append(Input("scrubbing", text, "--scrub" if request.scrub is not None else "default"))
+    return Latent(request.latent, scrub)
+
+
+def duration_text(law: Duration) -> str:
+    """Describe a length of time in words."""
+    match law:
+        case Constant():
+            return f"{span_text(law.seconds)}, constant"
+        case Exponential():
+            return f"{span_text(law.mean)} on average, exponential"
+        case Weibull():
+            least = f" + {span_text(law.location)}" if law.location else ""
+            return f"Weibull, shape {law.shape:g}, scale {span_text(law.scale)}{least}"
+    return f"{span_text(mean_seconds(law))}, constant"
+
+
+def law_text(law: LifetimeLaw) -> str:
+    """Describe the law of a lifetime in words."""
+    match law:
+        case Exponential():
+            return f"exponential, mean {hours_text(law.mean)}"
+        case Weibull():
+            return f"Weibull, shape {law.shape:g}, scale {hours_text(law.scale)}"
+        case Bathtub():
+            constant = (
+                "" if law.constant_mean is None else f", constant {hours_text(law.constant_mean)}"
+            )
+            return (
+                f"bathtub: infant shape {law.infant.shape:g}, scale {hours_text(law.infant.scale)}"
+                f"{constant}, wear-out shape {law.wear_out.shape:g}, scale"
+                f" {hours_text(law.wear_out.scale)}"
+            )
+        case HazardTable():
+            return f"table of {len(law.ages)} hazards by age"

@@ -1,0 +1,424 @@
+"""Reliability of a designed system: arrays in nodes, and copies or an erasure code over nodes.
+
+Approximations, which the figures' notes repeat:
+
+- An array is a component. It loses its data at the constant rate 1 / MTTDL of the array alone, and
+  is filled again from the other nodes. A set of copies is lost if the arrays of all its nodes lose
+  theirs within that time.
+- Any loss in an array counts as the loss of all of it, also that of a stripe by a read error. So
+  the figure is an upper bound.
+- Failed disks are replaced and rebuilt in exponential times of the right mean, so that a Markov
+  chain gives the answer at once.
+"""
+
+import math
+
+from headrace.design.figure import Figure, Input
+from headrace.design.quantities import (
+    DAY,
+    HOUR,
+    YEAR,
+    hours_text,
+    probability_text,
+    span_text,
+)
+from headrace.design.reliability.engine import ask_again
+from headrace.design.reliability.question import (
+    Array,
+    Declustered,
+    Disk,
+    Exponential,
+    Lifetime,
+    Mirrors,
+    Question,
+    Redundancy,
+    Repair,
+)
+from headrace.design.reliability.read_error import read_error_probability
+from headrace.design.spares import found_probability
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+from headrace.report.units import size
+
+REBUILD_SHARE = 0.3
+"""Part of the disks' rate that a rebuild gets beside the load (declared; the array model's
+`device.rebuild.share`)."""
+NEXT_DAY = 24 * HOUR
+"""Time to a new disk with a next-day agreement (Hindman 2011, chapter 2, names 4 h and the next
+day), and where the answer is missing (declared)."""
+DELIVERY = 7 * DAY
+"""Time to a new disk without an agreement: order and delivery (declared)."""
+NODE_MTTF = 50_000 * HOUR
+"""Mean time between failures of a node that leave its disks intact, if the catalogue has none
+(declared: somewhat less than one in five years)."""
+MONTH = YEAR / 12
+BLOCK = float(64 << 20)
+"""Bytes of a block of HDFS: Hindman 2011, section 4.7."""
+SOURCE = "headrace design reliability: crates/survival, Markov chain"
+
+
+def system_reliability(design: Design, worksheet: Worksheet) -> tuple[Figure, ...]:
+    """Return the reliability of a design.
+
+    Args:
+        design: The design.
+        worksheet: Its requirements: `recovery.loss_years` is the horizon, `budget.vendor_agreement`
+            gives the time to a new disk.
+
+    Returns:
+        Figures with the keys `loss-probability`, `mttdl`, `nomdl`, `read-error-in-rebuild`,
+        `rebuild-time`, `disk-failures`, `node-failures-survived`, `availability`, `downtime`.
+    """
+    return _System(design, worksheet).figures()
+
+
+class _System:
+    def __init__(self, design: Design, worksheet: Worksheet) -> None:
+        self.design = design
+        self.disk = design.disk
+        self.array = design.array
+        self.horizon = worksheet.recovery.loss_years * YEAR
+        self.years = f"{worksheet.recovery.loss_years:g} years"
+        agreement = worksheet.budget.vendor_agreement
+        self.replacement = DELIVERY if agreement is False else NEXT_DAY
+        self.replacement_source = (
+            "declared: order and delivery without a vendor's agreement"
+            if agreement is False
+            else "budget.vendor_agreement: the next day (Hindman 2011, chapter 2)"
+            if agreement
+            else "declared: the next day; budget.vendor_agreement is unknown"
+        )
+        self.mttf = self.disk.mttf / self.disk.failure_factor
+        self.rate = min(self.disk.read_rate, self.disk.write_rate) * REBUILD_SHARE
+        self.components = design.nodes * design.arrays_per_node
+        self.survived = design.code.parity if design.code is not None else design.copies - 1
+
+    def figures(self) -> tuple[Figure, ...]:
+        own = ask_again(self.array_question(self.components))
+        answer, layered = own, self.survived > 0
+        if layered:
+            answer = ask_again(self.system_question())
+        first = answer.horizons[0]
+        note = (
+            "Arrays count as components with a constant rate of loss of their own; any loss in"
+            " one counts as the loss of it all."
+            if layered
+            else ""
+        )
+        inputs = self.inputs(layered)
+        formula = self.formula(layered)
+        mttdl = math.inf if answer.mttdl_seconds is None else answer.mttdl_seconds
+        return (
+            Figure(
+                key="loss-probability",
+                title=f"probability of a data loss in {self.years}",
+                value=first.loss_probability,
+                unit="1",
+                formula=f"1 - P(no loss in {self.years}) of {formula}",
+                inputs=inputs,
+                source=SOURCE,
+                standard_error=first.standard_error or None,
+                note=note,
+            ),
+            Figure(
+                key="mttdl",
+                title="mean time to data loss",
+                value=mttdl,
+                unit="s",
+                formula=f"mean time to the first loss of {formula}",
+                inputs=inputs,
+                source=SOURCE,
+                note="A mean over many such systems, far beyond their service life: use it to"
+                " compare only.",
+            ),
+            Figure(
+                key="nomdl",
+                title=f"part of the data lost in {self.years}",
+                value=first.nomdl,
+                unit="1",
+                formula="expected bytes lost / usable bytes",
+                inputs=inputs,
+                source="Greenan, Plank and Wylie 2010, NOMDL",
+                standard_error=first.nomdl_standard_error or None,
+                note=note,
+            ),
+            self.read_error(),
+            self.rebuild_figure(),
+            self.disk_failures(),
+            Figure(
+                key="node-failures-survived",
+                title="nodes that may be lost without a loss of data",
+                value=float(self.survived),
+                unit="1",
+                formula="copies - 1" if self.design.code is None else "parity of the code",
+                inputs=()
+                if self.design.code is not None
+                else (Input("copies", f"{self.design.copies}", "design"),),
+                source="definition",
+            ),
+            *self.availability(),
+        )
+
+    def array_question(self, groups: int) -> Question:
+        """Ask about arrays that are alike, of which none may be lost."""
+        return Question(
+            redundancy=self.redundancy(),
+            groups=groups,
+            disk=Disk(self.disk.capacity, self.disk.bit_error_rate),
+            lifetime=Lifetime(Exponential(self.mttf)),
+            repair=Repair(rebuild=Exponential(self.repair_time())),
+            horizons=(self.horizon,),
+            method="markov",
+        )
+
+    def redundancy(self) -> Redundancy:
+        array = self.array
+        match array.kind:
+            case "single" | "raid0":
+                return Array(array.disks, 0)
+            case "raid10":
+                return Mirrors(array.disks, 1 + array.parity // max(array.data, 1))
+            case "draid":
+                return Declustered(
+                    array.disks, array.data, array.parity, chunk_bytes=float(array.chunk)
+                )
+        stripe = float(array.chunk * array.data)
+        return Array(array.disks, array.parity, stripe_bytes=stripe)
+
+    def rebuild_time(self) -> float:
+        """Seconds of a rebuild beside the load."""
+        capacity, array = self.disk.capacity, self.array
+        if array.kind == "draid":
+            # Each lost chunk is computed from `data` others and written to one of all disks.
+            return capacity * (array.data + 1) / ((array.disks - 1) * self.rate)
+        return capacity / self.rate
+
+    def repair_time(self) -> float:
+        """Mean seconds from a disk's failure until its data is safe again."""
+        return (1 - self.spare_found()) * self.replacement + self.rebuild_time()
+
+    def spare_found(self) -> float:
+        """Probability that a failed disk finds a hot spare of its node."""
+        if self.array.kind == "draid":
+            # Its spare space is on all disks.
+            return 1.0
+        disks = self.array.disks * self.design.arrays_per_node
+        return found_probability(self.design.spares_per_node, disks * self.replacement / self.mttf)
+
+    def system_question(self) -> Question:
+        """Ask about copies or an erasure code over arrays, which are components."""
+        one = ask_again(self.array_question(1))
+        redundancy, groups = self.over_nodes()
+        # Read errors of an array with redundancy are corrected in it.
+        error_rate = 0.0 if self.array.parity else self.disk.bit_error_rate
+        return Question(
+            redundancy=redundancy,
+            groups=groups,
+            disk=Disk(self.array_bytes(), error_rate),
+            lifetime=Lifetime(Exponential(one.mttdl_seconds or math.inf)),
+            repair=Repair(rebuild=Exponential(self.refill_time())),
+            horizons=(self.horizon,),
+            method="markov",
+        )
+
+    def over_nodes(self) -> tuple[Redundancy, int]:
+        """The redundancy over nodes, of arrays, and the number of its groups."""
+        design = self.design
+        if design.code is not None:
+            width = design.code.data + design.code.parity
+            return Array(width, design.code.parity), max(1, math.ceil(self.components / width))
+        if self.placed_by_block():
+            placed = Declustered(
+                self.components, data=1, parity=design.copies - 1, chunk_bytes=BLOCK
+            )
+            return placed, 1
+        sets = max(1, math.ceil(self.components / design.copies))
+        return Array(design.copies, design.copies - 1), sets
+
+    def array_bytes(self) -> float:
+        """Usable bytes of an array."""
+        return self.array.disks * self.disk.capacity * self.array.efficiency
+
+    def refill_time(self) -> float:
+        """Seconds until an array that lost its data is replaced and filled from other nodes.
+
+        HDFS copies the blocks to all other nodes at once, and waits for no replacement.
+        """
+        into_array = self.disk.write_rate * self.array.disks * self.array.efficiency
+        rate = min(self.design.network.bandwidth, into_array) * REBUILD_SHARE
+        if self.placed_by_block():
+            return self.array_bytes() / (rate * max(1, self.design.nodes - 1))
+        return self.replacement + self.array_bytes() / rate
+
+    def placed_by_block(self) -> bool:
+        """Return whether the copies of each block lie on nodes chosen for it, as in HDFS."""
+        design = self.design
+        return (
+            design.code is None and design.file_system == "hdfs" and self.components > design.copies
+        )
+
+    def formula(self, layered: bool) -> str:
+        arrays = f"{self.components:,} {self.array.kind} arrays of {self.array.disks}"
+        if not layered:
+            return f"{arrays}, of which none may lose data"
+        over = (
+            f"code {self.design.code.data}+{self.design.code.parity}"
+            if self.design.code is not None
+            else f"{self.design.copies} copies"
+        )
+        return f"{over} over {arrays}"
+
+    def inputs(self, layered: bool) -> tuple[Input, ...]:
+        disk = f"catalogue: {self.disk.name}"
+        inputs = [
+            Input("MTTF of a disk", hours_text(self.disk.mttf), disk),
+            Input("observed / stated failure rate", f"{self.disk.failure_factor:g}", disk),
+            Input("bit error rate", f"{self.disk.bit_error_rate:g}", disk),
+            Input("mean time to repair", span_text(self.repair_time()), "rebuild-time"),
+            Input("time to a new disk", span_text(self.replacement), self.replacement_source),
+            Input(
+                "hot spares of a node",
+                f"{self.design.spares_per_node}, found by {probability_text(self.spare_found())}",
+                "design; headrace design spares",
+            ),
+        ]
+        if layered:
+            inputs.append(
+                Input(
+                    "time to fill an array again",
+                    span_text(self.refill_time()),
+                    f"array's usable bytes / ({REBUILD_SHARE:g} x the slower of network and"
+                    " array) + time to a new disk",
+                )
+            )
+        return tuple(inputs)
+
+    def read_error(self) -> Figure:
+        array = self.array
+        disks = 1 if array.kind in ("raid1", "raid10") else array.data
+        rebuilds = array.parity > 0
+        read = disks * self.disk.capacity if rebuilds else 0.0
+        return Figure(
+            key="read-error-in-rebuild",
+            title="probability of a read error in a rebuild without redundancy left",
+            value=read_error_probability(read, self.disk.bit_error_rate),
+            unit="1",
+            formula="1 - (1 - bit error rate)^(8 x disks read x capacity)",
+            inputs=(
+                Input("disks read", f"{disks if rebuilds else 0}", f"{array.kind}"),
+                Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
+                Input(
+                    "bit error rate",
+                    f"{self.disk.bit_error_rate:g}",
+                    f"catalogue: {self.disk.name}",
+                ),
+            ),
+            source="Hindman 2011, section 3.3.1",
+            note="" if rebuilds else "An array without redundancy is not rebuilt.",
+        )
+
+    def rebuild_figure(self) -> Figure:
+        declustered = self.array.kind == "draid"
+        formula = "capacity / (share x rate)"
+        if declustered:
+            formula = "capacity x (data + 1) / ((disks - 1) x share x rate)"
+        return Figure(
+            key="rebuild-time",
+            title="time to rebuild a disk beside the load",
+            value=self.rebuild_time(),
+            unit="s",
+            formula=formula,
+            inputs=(
+                Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
+                Input(
+                    "rate",
+                    f"{size(min(self.disk.read_rate, self.disk.write_rate))}/s",
+                    f"catalogue: {self.disk.name}",
+                ),
+                Input("share", f"{REBUILD_SHARE:g}", "declared: the load takes the rest"),
+            ),
+            source="the array model's device.rebuild",
+        )
+
+    def disk_failures(self) -> Figure:
+        disks = self.components * self.array.disks
+        return Figure(
+            key="disk-failures",
+            title="disk failures a year",
+            value=disks * YEAR / self.mttf,
+            unit="1",
+            formula="disks x 8760 h x observed / stated failure rate / MTTF",
+            inputs=(
+                Input("disks", f"{disks:,}", "design"),
+                Input(
+                    "observed / stated failure rate",
+                    f"{self.disk.failure_factor:g}",
+                    f"catalogue: {self.disk.name}",
+                ),
+                Input("MTTF", hours_text(self.disk.mttf), f"catalogue: {self.disk.name}"),
+            ),
+            source="definition",
+        )
+
+    def availability(self) -> tuple[Figure, Figure]:
+        design = self.design
+        known = design.node.mttf is not None
+        mttf = design.node.mttf if design.node.mttf is not None else NODE_MTTF
+        up = mttf / (mttf + self.replacement)
+        data = self.data_available(up)
+        metadata = 1 - (1 - up) ** design.metadata_nodes if design.metadata_nodes else 1.0
+        value = data * metadata
+        inputs = (
+            Input(
+                "MTTF of a node",
+                hours_text(mttf),
+                f"catalogue: {design.node.name}"
+                if known
+                else "declared: the catalogue has no MTTF of the node",
+            ),
+            Input("time to repair a node", span_text(self.replacement), self.replacement_source),
+            Input("data nodes", f"{design.nodes}", "design"),
+            Input("metadata nodes", f"{design.metadata_nodes}", "design: one of them must work"),
+        )
+        return (
+            Figure(
+                key="availability",
+                title="share of time in which all data can be reached",
+                value=value,
+                unit="1",
+                formula="P(each group of nodes has enough of them up) x P(a metadata node is up),"
+                " a node being up for MTTF / (MTTF + repair)",
+                inputs=inputs,
+                source="definition; nodes fail independently",
+                note="Planned downtime, power and network are not in it.",
+            ),
+            Figure(
+                key="downtime",
+                title="unscheduled downtime a month",
+                value=(1 - value) * MONTH,
+                unit="s",
+                formula="(1 - availability) x 730 h",
+                inputs=(Input("availability", f"{value:.6f}", "availability"),),
+                source="definition",
+            ),
+        )
+
+    def data_available(self, up: float) -> float:
+        """Share of time in which no file misses too many of its nodes."""
+        design, down = self.design, 1 - up
+        if design.code is not None:
+            width = design.code.data + design.code.parity
+            groups = max(1, math.ceil(design.nodes / width))
+            return _at_most(design.code.parity, width, down) ** groups
+        if design.file_system == "hdfs":
+            return _at_most(design.copies - 1, max(design.nodes, design.copies), down)
+        sets = max(1, math.ceil(design.nodes / design.copies))
+        return float((1 - down**design.copies) ** sets)
+
+
+def _at_most(most: int, of: int, probability: float) -> float:
+    """Return the probability that at most `most` of `of` are down."""
+    return math.fsum(
+        math.comb(of, count) * probability**count * (1 - probability) ** (of - count)
+        for count in range(most + 1)
+    )

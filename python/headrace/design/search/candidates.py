@@ -1,0 +1,206 @@
+"""Designs that meet all requirements which can be computed without simulation."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from heapq import heappush, heapreplace
+
+import msgspec
+
+from headrace.design.catalogue import Catalogue, NetworkModel
+from headrace.design.enumeration import designs
+from headrace.design.evaluate import evaluate
+from headrace.design.evaluation import Evaluation
+from headrace.design.figure import by_key
+from headrace.design.headroom import Demand, headroom
+from headrace.design.options import Options
+from headrace.design.pareto import front
+from headrace.design.search.misses import throughput_field, worst_miss
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet
+
+SURPASSED = "surpassed by another design"
+"""Reason of designs that are discarded for no requirement, among the fields of the worksheet."""
+SCALES = (1.0, 2.0, 4.0, 8.0)
+"""Factors on the number of servers, until some designs have throughput to spare."""
+SPARE_THROUGHPUT = 3.0
+"""Times the demand that a bound has to allow (declared: simulations reach a third of it and
+more)."""
+GRAIN = {"cost": 0.02, "headroom": 0.05, "power": 0.1}
+"""Relative differences that count as none when designs are compared before simulation."""
+NEAREST = 12
+"""Designs that are remembered if they miss requirements."""
+LOOK_EVERY = 500
+"""Designs between two calls of the progress function."""
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A design with the figures by which it is compared."""
+
+    design: Design
+    cost: float
+    """Total cost over the years, or else purchase; infinite if prices are missing."""
+    headroom: float
+    """Upper bound of its throughput, in multiples of what the applications want."""
+    loss: float
+    """Probability of a data loss."""
+    power: float
+    """Watts."""
+
+
+class Screening(msgspec.Struct, kw_only=True):
+    """What is left of the designs of a catalogue."""
+
+    enumerated: int = 0
+    discarded: Counter[str] = msgspec.field(default_factory=Counter)
+    candidates: list[Candidate] = []
+    """Designs that no other surpasses, the cheapest first."""
+    nearest: list[Candidate] = []
+    """Designs that miss a requirement, the least first."""
+
+
+class _Nearest:
+    """The designs that miss their requirements by the least."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Candidate]] = []
+
+    def add(self, miss: float, number: int, candidate: Callable[[], Candidate]) -> None:
+        if len(self._heap) < NEAREST:
+            heappush(self._heap, (-miss, -number, candidate()))
+        elif (-miss, -number) > self._heap[0][:2]:
+            heapreplace(self._heap, (-miss, -number, candidate()))
+
+    def found(self) -> list[Candidate]:
+        return [it for _, _, it in sorted(self._heap, key=lambda it: (-it[0], -it[1]))]
+
+
+def screen(
+    worksheet: Worksheet,
+    catalogue: Catalogue,
+    options: Options,
+    demand: Sequence[Demand],
+    on_progress: Callable[[int], None],
+) -> Screening:
+    """Enumerate designs, and keep those that may meet everything and that none surpasses.
+
+    Args:
+        worksheet: The requirements.
+        catalogue: What can be bought.
+        options: Values to combine.
+        demand: What the applications want.
+        on_progress: Called now and then with the designs enumerated; it may raise to stop.
+    """
+    found = Screening()
+    feasible: list[Candidate] = []
+    nearest = _Nearest()
+    seen: set[Design] = set()
+    prices = {it.name: _price(it) for it in catalogue.networks}
+    field = throughput_field(worksheet)
+    wants = any(it.throughput or it.operations for it in worksheet.applications)
+    for scale in SCALES:
+        before = len(seen)
+        last: tuple[Design, float, float] | None = None
+        for design in designs(worksheet, catalogue, options, scale):
+            if design in seen:
+                continue
+            seen.add(design)
+            found.enumerated += 1
+            if found.enumerated % LOOK_EVERY == 0:
+                on_progress(found.enumerated)
+            bound = headroom(design, demand)
+            price = prices[design.network.name]
+            if last is not None and _differs_in_network(design, last[0]):
+                # Networks come by price: one that is dearer and no faster surpasses nothing.
+                if bound <= last[1] * (1 + GRAIN["headroom"]) and price >= last[2]:
+                    found.discarded[SURPASSED] += 1
+                    continue
+            last = design, bound, price
+            evaluation = evaluate(design, worksheet, catalogue, to_the_end=False)
+            miss, missed = worst_miss(evaluation, worksheet)
+            if wants and bound < 1 / miss:
+                miss, missed = 1 / bound if bound else math.inf, field
+            if missed is None:
+                feasible.append(_candidate(evaluation, bound))
+            else:
+                found.discarded[missed] += 1
+                nearest.add(
+                    miss,
+                    found.enumerated,
+                    lambda design=design, bound=bound: _candidate(
+                        evaluate(design, worksheet, catalogue), bound
+                    ),
+                )
+        best = max((it.headroom for it in feasible), default=0.0)
+        if len(seen) == before or not wants or best >= SPARE_THROUGHPUT:
+            break
+    found.candidates = unsurpassed(feasible)
+    found.discarded[SURPASSED] += len(feasible) - len(found.candidates)
+    found.nearest = nearest.found()
+    return found
+
+
+def unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that no other of their file system surpasses in cost, throughput, loss
+    and power, the cheapest first.
+
+    What a file system costs in throughput is known after simulation only.
+    """
+    kept = [
+        it
+        for file_system in dict.fromkeys(it.design.file_system for it in candidates)
+        for it in _unsurpassed([it for it in candidates if it.design.file_system == file_system])
+    ]
+    return sorted(kept, key=lambda it: it.cost)
+
+
+def _unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    points = [
+        (
+            _rounded(it.cost, GRAIN["cost"]),
+            -_rounded(it.headroom, GRAIN["headroom"]),
+            # Probabilities of a loss within a factor of two are alike.
+            _rounded(max(it.loss, 1e-15), 1.0),
+            _rounded(it.power, GRAIN["power"]),
+            it.cost,
+        )
+        for it in candidates
+    ]
+    # The cheapest of alike designs comes first, so that the others are surpassed by it.
+    order = sorted(range(len(points)), key=lambda it: (points[it][-1], it))
+    kept = front([points[it][:-1] for it in order])
+    return [candidates[order[it]] for it in kept]
+
+
+def _rounded(value: float, grain: float) -> float:
+    """Return the number of the class of a value; classes are as wide as a relative difference."""
+    if not math.isfinite(value) or value <= 0:
+        return value
+    return math.floor(math.log(value) / math.log1p(grain))
+
+
+def _differs_in_network(one: Design, other: Design) -> bool:
+    return one.network != other.network and one == msgspec.structs.replace(
+        other, network=one.network
+    )
+
+
+def _price(network: NetworkModel) -> float:
+    if network.adapter_price is None or network.port_price is None:
+        return math.inf
+    return network.adapter_price + network.port_price
+
+
+def _candidate(evaluation: Evaluation, bound: float) -> Candidate:
+    figures = by_key([*evaluation.cost, *evaluation.reliability, *evaluation.facility])
+
+    def value(*keys: str) -> float:
+        return next((figures[key].value for key in keys if key in figures), math.inf)
+
+    return Candidate(
+        design=evaluation.design,
+        cost=value("total-cost", "purchase"),
+        headroom=bound,
+        loss=value("loss-probability"),
+        power=value("total-power", "power"),
+    )

@@ -1,0 +1,91 @@
+"""By how much a design misses what is required."""
+
+import math
+from collections.abc import Iterator
+
+from headrace.design.capacity import capacity_wanted
+from headrace.design.evaluation import Evaluation
+from headrace.design.figure import by_key
+from headrace.design.worksheet import Worksheet
+
+ABSOLUTE = 10.0
+"""Ratio that a requirement counts with which is met or not, such as that data outlives a server."""
+
+
+def worst_miss(evaluation: Evaluation, worksheet: Worksheet) -> tuple[float, str | None]:
+    """Return how far the worst missed requirement is off, and its field.
+
+    Args:
+        evaluation: The design with its violations.
+        worksheet: The requirements.
+
+    Returns:
+        A ratio of at least 1, such as 2 for half of the throughput or twice the price, and the
+        field of the worksheet; 1 and None if nothing is missed.
+    """
+    ratios = dict(_ratios(evaluation, worksheet))
+    worst, field = 1.0, None
+    for violation in evaluation.violations:
+        ratio = max(1.0, ratios.get(violation.field, ABSOLUTE))
+        if field is None or ratio > worst:
+            worst, field = ratio, violation.field
+    return worst, field
+
+
+def total_miss(evaluation: Evaluation, worksheet: Worksheet) -> float:
+    """Return the logarithm of the product of all ratios by which requirements are missed."""
+    ratios = dict(_ratios(evaluation, worksheet))
+    return sum(math.log(max(1.0, ratios.get(it.field, ABSOLUTE))) for it in evaluation.violations)
+
+
+def throughput_field(worksheet: Worksheet) -> str:
+    """Return the field of the application that wants the most bytes a second."""
+    number, application = max(
+        enumerate(worksheet.applications),
+        key=lambda it: it[1].throughput or 0.0,
+        default=(0, None),
+    )
+    known = application is None or application.throughput is not None
+    return f"application.{number}.{'throughput' if known else 'operations'}"
+
+
+def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str, float]]:
+    """Yield the ratio between figure and limit of each requirement."""
+    groups = (evaluation.capacity, evaluation.reliability, evaluation.facility, evaluation.cost)
+    figures = by_key(it for group in groups for it in group)
+    need, recovery = worksheet.capacity, worksheet.recovery
+    facility, budget = worksheet.facility, worksheet.budget
+    if "usable-capacity" in figures and figures["usable-capacity"].value > 0:
+        yield "capacity.usable", capacity_wanted(need).value / figures["usable-capacity"].value
+    circuits = None
+    if facility.circuits is not None and facility.circuit_amperes is not None:
+        circuits = facility.circuits * facility.circuit_amperes
+    on_site = facility.place != "co-location"
+    for field, limit, key in (
+        ("facility.power", facility.power, "total-power" if on_site else "power"),
+        ("facility.racks", facility.racks, "racks"),
+        ("facility.floor_load", facility.floor_load, "weight-per-rack"),
+        ("facility.cooling", facility.cooling, "power"),
+        ("facility.ups_va", facility.ups_va, "ups-va"),
+        ("facility.circuits", circuits, "max-amperes"),
+        ("budget.initial", budget.initial, "purchase"),
+        ("budget.monthly_power", budget.monthly_power, "power-month"),
+        ("budget.yearly_maintenance", budget.yearly_maintenance, "maintenance-year"),
+        ("budget.spare_parts", budget.spare_parts, "spare-parts"),
+        ("budget.engineer_hours_month", budget.engineer_hours_month, "engineer-hours"),
+        ("recovery.loss_probability", recovery.loss_probability, "loss-probability"),
+        ("recovery.downtime", recovery.downtime, "downtime"),
+    ):
+        if limit and key in figures:
+            yield field, figures[key].value / limit
+    places = {it.name: number for number, it in enumerate(worksheet.applications)}
+    for it in evaluation.performance:
+        place = f"application.{places.get(it.application, 0)}"
+        for name, wanted, got in (
+            ("throughput", it.wanted_throughput, it.throughput),
+            ("operations", it.wanted_operations, it.operations),
+        ):
+            if wanted:
+                yield f"{place}.{name}", wanted / got if got else math.inf
+        if it.wanted_latency:
+            yield f"{place}.latency", it.latency / it.wanted_latency

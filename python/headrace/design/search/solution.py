@@ -1,0 +1,390 @@
+"""Search a design: enumerate, discard, simulate coarsely, simulate in full, choose."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from headrace import simulate
+from headrace._core import VERSION
+from headrace.design.catalogue_file import LoadedCatalogue, load_catalogue
+from headrace.design.evaluate import evaluate
+from headrace.design.evaluation import (
+    ApplicationPerformance,
+    Choice,
+    Evaluation,
+    Solution,
+    Violation,
+)
+from headrace.design.figure import by_key
+from headrace.design.headroom import demands
+from headrace.design.options import options
+from headrace.design.pareto import front
+from headrace.design.performance import Detail, scenario
+from headrace.design.performance.measurement import (
+    DesignRuns,
+    performances_of,
+    run_scenarios,
+)
+from headrace.design.recommendation import recommend, unknown_answers
+from headrace.design.search.candidates import SURPASSED, Candidate, Screening, screen
+from headrace.design.search.misses import throughput_field, total_miss
+from headrace.design.search.saved_runs import RunStore
+from headrace.design.search.simulation_plan import (
+    BATCH,
+    CHEAPEST,
+    MOST_COARSE,
+    MOST_FULL,
+    SPREAD,
+    Efficiency,
+    spread,
+)
+from headrace.design.system import Design
+from headrace.design.worksheet import Worksheet, Zone
+from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
+from headrace.simulate import ParallelRuns
+
+OnProgress: TypeAlias = Callable[[int, int, str], object]
+"""Callback with the steps done, their number as far as it is known, and what comes next."""
+
+BUDGET = 120.0
+"""Seconds that a search takes at the most."""
+COARSE_PART = 0.6
+"""Part of the budget after which no further designs are simulated coarsely."""
+PAIR = 2
+"""Designs that are simulated in full at a time."""
+MOST_NEAREST = 4
+"""Designs that are shown if none meets everything."""
+IMPOSSIBLE = "applications"
+"""Reason of designs whose file system cannot run an application."""
+
+
+def solve(
+    worksheet: str | PathLike[str] | LoadedWorksheet,
+    catalogue: str | PathLike[str] | LoadedCatalogue | None = None,
+    *,
+    directory: str | PathLike[str] | None = None,
+    budget: float = BUDGET,
+    seed: int = 1,
+    everything: bool = False,
+    sets: Sequence[str] = (),
+    on_progress: OnProgress | None = None,
+) -> Solution:
+    """Search the designs that a catalogue allows for one that meets a worksheet.
+
+    Equal worksheets, catalogues and seeds give equal solutions, unless the budget ends the search.
+
+    Args:
+        worksheet: File of the worksheet, or the loaded one.
+        catalogue: File or name of the catalogue; by default the example that ships.
+        directory: Directory in which simulations are saved. A search that was ended goes on there.
+            Without it nothing is saved.
+        budget: Seconds after which no further design is simulated.
+        seed: Seed of the random numbers of simulations.
+        everything: Try values too that a rule speaks against.
+        sets: Answers that replace those of the file, as `path=value`.
+        on_progress: Called with the steps done, their number, and what comes next.
+
+    Returns:
+        The designs that no other surpasses, the chosen one, and what was discarded and why.
+
+    Raises:
+        ScenarioError: The worksheet or the catalogue is wrong.
+        ValueError: A file that the worksheet names is not what it should be.
+        OSError: A file cannot be read or written.
+        KeyboardInterrupt: On Ctrl-C; what was simulated is saved.
+    """
+    loaded = (
+        worksheet if isinstance(worksheet, LoadedWorksheet) else load_worksheet(worksheet, sets)
+    )
+    base = Path() if isinstance(worksheet, LoadedWorksheet) else Path(worksheet).parent
+    bought = catalogue if isinstance(catalogue, LoadedCatalogue) else load_catalogue(catalogue)
+    return Search(
+        loaded,
+        bought,
+        base=base,
+        directory=None if directory is None else Path(directory),
+        budget=budget,
+        seed=seed,
+        everything=everything,
+        on_progress=on_progress,
+    ).run()
+
+
+class Search:
+    """A search for designs."""
+
+    def __init__(
+        self,
+        worksheet: LoadedWorksheet,
+        catalogue: LoadedCatalogue,
+        *,
+        base: Path = Path(),
+        directory: Path | None = None,
+        budget: float = BUDGET,
+        seed: int = 1,
+        everything: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self._loaded, self._bought = worksheet, catalogue
+        self._catalogue = catalogue.catalogue
+        self._base, self._directory = base, directory
+        self._budget, self._seed, self._everything = budget, seed, everything
+        self._on_progress = on_progress
+        self._began = time.monotonic()
+        self._choices = recommend(worksheet.worksheet, self._catalogue)
+        self._worksheet = with_distributions(worksheet.worksheet, self._choices)
+        self._discarded: Counter[str] = Counter()
+        self._remarks: list[str] = []
+        self._ended_early = False
+        self._event_rates: dict[Design, float] = {}
+        self._simulated = 0
+        self._planned = 0
+
+    def run(self) -> Solution:
+        """Search, and return the solution."""
+        # Files of the worksheet are read first: a wrong one is no fault of a design.
+        demand = demands(self._worksheet, self._base)
+        screening = screen(
+            self._worksheet,
+            self._catalogue,
+            options(self._worksheet, self._catalogue, self._choices, everything=self._everything),
+            demand,
+            lambda count: self._tell(f"{count:,} designs enumerated"),
+        )
+        self._discarded += screening.discarded
+        candidates = self._possible(screening.candidates)
+        with ParallelRuns("design", progress=False) as runs:
+            store = RunStore(self._directory, lambda made: run_scenarios(made, runs))
+            evaluated = self._coarsely(candidates, store)
+            feasible = self._in_full(evaluated, store)
+            nearest = () if feasible else self._nearest(screening, evaluated, store)
+        return self._solution(screening, feasible, nearest, store)
+
+    def _possible(self, candidates: Sequence[Candidate], count: bool = True) -> list[Candidate]:
+        """Return the candidates whose file system can run the applications."""
+        if not self._worksheet.applications:
+            return list(candidates)
+        reasons: dict[str, str] = {}
+        for it in candidates:
+            file_system = it.design.file_system
+            if file_system not in reasons:
+                try:
+                    made = scenario(it.design, self._worksheet, directory=self._base)
+                    simulate.load(made.toml)
+                except ValueError as error:
+                    reasons[file_system] = f"{file_system} is left out: {error}"
+                    self._remarks.append(reasons[file_system])
+                else:
+                    reasons[file_system] = ""
+            if reasons[file_system] and count:
+                self._discarded[IMPOSSIBLE] += 1
+        return [it for it in candidates if not reasons[it.design.file_system]]
+
+    def _coarsely(self, candidates: Sequence[Candidate], store: RunStore) -> list[Evaluation]:
+        """Simulate coarsely: the cheapest first until some meet everything, then others, spread
+        over the costs."""
+        efficiency = Efficiency()
+        done: list[Evaluation] = []
+        left = list(candidates)
+        self._planned = min(len(candidates), CHEAPEST + SPREAD) + MOST_FULL
+        met = 0
+
+        def batch(chosen: Sequence[Candidate]) -> int:
+            found = self._simulate_designs([it.design for it in chosen], "coarse", store)
+            for candidate, it in zip(chosen, found, strict=True):
+                left.remove(candidate)
+                if it.performance:
+                    efficiency.note(candidate, _satisfaction(it.performance))
+            done.extend(found)
+            return sum(it.is_feasible for it in found)
+
+        while met < CHEAPEST and len(done) < MOST_COARSE and not self._is_over(COARSE_PART):
+            chosen = [it for it in left if efficiency.allows(it)][:BATCH]
+            if not chosen:
+                break
+            met += batch(chosen)
+        # The front shows what more money buys.
+        others = spread([it for it in left if efficiency.allows(it)], SPREAD)
+        self._planned = self._simulated + len(others) + MOST_FULL
+        for first in range(0, len(others), BATCH):
+            if self._is_over(COARSE_PART):
+                break
+            batch(others[first : first + BATCH])
+        field = throughput_field(self._worksheet)
+        for candidate in left:
+            self._discarded[SURPASSED if efficiency.allows(candidate) else field] += 1
+        for it in done:
+            if not it.is_feasible:
+                self._discarded[it.violations[0].field] += 1
+        return done
+
+    def _in_full(self, evaluated: Sequence[Evaluation], store: RunStore) -> list[Evaluation]:
+        """Return the front of the designs that meet everything, simulated in full."""
+        coarse = sorted((it for it in evaluated if it.is_feasible), key=_cost)
+        queue = [coarse[it] for it in front([_objectives(it) for it in coarse])]
+        if not self._worksheet.applications:
+            self._discarded[SURPASSED] += len(coarse) - len(queue)
+            return queue
+        # The two cheapest first, then some over all costs, then the others while none meets all.
+        order = [*queue[:2], *(it for it in spread(queue, MOST_FULL) if it not in queue[:2])]
+        order = order[:MOST_FULL]
+        rest = [it for it in queue if it not in order]
+        self._planned = self._simulated + len(order)
+        met: list[Evaluation] = []
+        ran = 0
+        while order or (rest and not met):
+            if ran and self._is_over(1.0):
+                break
+            pair, order = (order[:PAIR], order[PAIR:]) if order else (rest[:PAIR], order)
+            rest = [it for it in rest if it not in pair]
+            ran += len(pair)
+            for it in self._simulate_designs([it.design for it in pair], "full", store):
+                if it.is_feasible:
+                    met.append(it)
+                else:
+                    self._discarded[it.violations[0].field] += 1
+        met.sort(key=_cost)
+        kept = [met[it] for it in front([_objectives(it) for it in met])]
+        self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
+        return kept
+
+    def _nearest(
+        self, screening: Screening, evaluated: Sequence[Evaluation], store: RunStore
+    ) -> tuple[Evaluation, ...]:
+        """Return the designs that miss the least, simulated."""
+        misses = [it for it in evaluated if not it.is_feasible]
+        missed = [it.design for it in self._possible(screening.nearest, count=False)[:BATCH]]
+        self._planned = self._simulated + len(missed)
+        misses += self._simulate_designs(missed, "coarse", store)
+        misses = [it for it in misses if not it.is_feasible]
+        misses.sort(key=lambda it: (total_miss(it, self._worksheet), _cost(it)))
+        return tuple(misses[:MOST_NEAREST])
+
+    def _simulate_designs(
+        self, designs: Sequence[Design], detail: Detail, store: RunStore
+    ) -> list[Evaluation]:
+        """Evaluate designs with their simulated performance."""
+        if not self._worksheet.applications:
+            return [evaluate(it, self._worksheet, self._catalogue) for it in designs]
+        self._tell(f"{detail} simulation of {designs[0].name}" if designs else "")
+        found = performances_of(
+            designs,
+            self._worksheet,
+            detail=detail,
+            directory=self._base,
+            seed=self._seed,
+            run=store,
+            # Of a design that was simulated coarsely, the full simulation's length follows.
+            event_rates=[self._event_rates.get(it, 0.0) for it in designs],
+        )
+        self._simulated += len(designs)
+        for design, outcome in zip(designs, found, strict=True):
+            if isinstance(outcome, DesignRuns):
+                self._event_rates[design] = outcome.event_rate
+        return [
+            self._failed(design, outcome)
+            if isinstance(outcome, Exception)
+            else evaluate(design, self._worksheet, self._catalogue, outcome.performance)
+            for design, outcome in zip(designs, found, strict=True)
+        ]
+
+    def _failed(self, design: Design, error: Exception) -> Evaluation:
+        """Return a design that cannot be simulated, with the reason as a violation."""
+        made = evaluate(design, self._worksheet, self._catalogue)
+        reason = Violation(
+            field=IMPOSSIBLE,
+            wanted="a simulation of all applications",
+            got="none",
+            message=f"The applications cannot be simulated: {error}",
+        )
+        return msgspec.structs.replace(made, violations=(*made.violations, reason))
+
+    def _is_over(self, part: float) -> bool:
+        """Return whether a part of the budget is spent, and remember it for the solution."""
+        if time.monotonic() - self._began < part * self._budget:
+            return False
+        self._ended_early = True
+        return True
+
+    def _tell(self, what: str) -> None:
+        if self._on_progress is not None:
+            self._on_progress(self._simulated, max(self._planned, self._simulated), what)
+
+    def _solution(
+        self,
+        screening: Screening,
+        feasible: Sequence[Evaluation],
+        nearest: tuple[Evaluation, ...],
+        store: RunStore,
+    ) -> Solution:
+        unsure = [*unknown_answers(self._worksheet), *self._remarks]
+        if self._ended_early:
+            unsure.append(
+                f"the search ended when its budget of {self._budget:g} s was spent, after"
+                f" {store.ran + store.taken} simulations: with the same directory it goes on"
+            )
+        return Solution(
+            worksheet_text=self._loaded.text,
+            catalogue_text=self._bought.text,
+            choices=self._choices,
+            front=tuple(feasible),
+            chosen=0 if feasible else None,
+            enumerated=screening.enumerated,
+            discarded={name: count for name, count in self._discarded.most_common() if count > 0},
+            nearest=nearest,
+            unsure=tuple(unsure),
+            seed=self._seed,
+            version=VERSION,
+            seconds=time.monotonic() - self._began,
+        )
+
+
+def with_distributions(worksheet: Worksheet, choices: Sequence[Choice]) -> Worksheet:
+    """Return the worksheet with the recommended distribution of zones that leave it open."""
+    recommended = {
+        it.zone: it.values[0] for it in choices if it.aspect == "distribution" and it.values
+    }
+
+    def decided(zone: Zone) -> Zone:
+        value = recommended.get(zone.name)
+        if zone.distribution != "either" or value not in ("simple", "striped"):
+            return zone
+        return msgspec.structs.replace(zone, distribution=value)
+
+    return msgspec.structs.replace(worksheet, zones=tuple(decided(it) for it in worksheet.zones))
+
+
+def _satisfaction(performance: Sequence[ApplicationPerformance]) -> float:
+    """Return the least part of its throughput or calls that an application gets."""
+    parts = [
+        got / wanted
+        for it in performance
+        for wanted, got in (
+            (it.wanted_throughput, it.throughput),
+            (it.wanted_operations, it.operations),
+        )
+        if wanted
+    ]
+    return min(parts, default=1.0)
+
+
+def _cost(evaluation: Evaluation) -> float:
+    figures = by_key(evaluation.cost)
+    known = [figures[it].value for it in ("total-cost", "purchase") if it in figures]
+    return known[0] if known else math.inf
+
+
+def _objectives(evaluation: Evaluation) -> tuple[float, float, float]:
+    """Return cost, throughput and loss probability, all to be small."""
+    loss = by_key(evaluation.reliability).get("loss-probability")
+    return (
+        _cost(evaluation),
+        -sum(it.throughput for it in evaluation.performance),
+        math.inf if loss is None else loss.value,
+    )

@@ -1,0 +1,1 @@
+"""Failure risk of the disks that one has, from their SMART data."""

@@ -1,0 +1,142 @@
+"""The report of a design: one HTML file, a PDF, and its drawings."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from headrace.design.catalogue import Catalogue
+from headrace.design.evaluation import Solution
+from headrace.design.worksheet import Worksheet
+from headrace.files import atomic_file
+from headrace.report import plots
+from headrace.report.data_flow import data_flow_svg
+from headrace.report.design_report.charts import Chart, draw
+from headrace.report.design_report.data import DesignData
+from headrace.report.design_report.notes import Notes
+from headrace.report.design_report.sections import sections
+from headrace.report.document import html, pdf
+from headrace.report.document.content import Picture, Report, foreign
+
+__all__ = ["DesignReportFiles", "content", "write"]
+
+OnProgress: TypeAlias = Callable[[int, int, str], object]
+"""Callback with the steps done, their number and the name of the next one."""
+
+
+FLOW = Picture(
+    "data-flow",
+    "Data flow",
+    "Zones are cylinders. Arrows carry what moves, and its rate if it is known.",
+    "",
+)
+"""The diagram of zones, clients and flows, without its drawing."""
+WIDEST = 1200.0
+"""Width from which a diagram needs a page of its own: its letters of size 11 would be below 4.5
+points on an upright page."""
+
+
+class DesignReportFiles(NamedTuple):
+    """Files of a report."""
+
+    html: Path
+    pdf: Path
+    drawings: tuple[Path, ...]
+    """SVG and PNG files."""
+
+
+def write(
+    solution: Solution,
+    worksheet: Worksheet,
+    catalogue: Catalogue,
+    directory: Path,
+    on_progress: OnProgress | None = None,
+) -> DesignReportFiles:
+    """Write `report.html`, `report.pdf` and `figures/*.svg` and `.png` into a directory.
+
+    Equal solutions give equal files.
+
+    Args:
+        solution: The answer of the search.
+        worksheet: The requirements that it answers.
+        catalogue: What it chose from.
+        directory: The directory, which is made if need be.
+        on_progress: Called with the steps done, their number and the name of the next one.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    data = DesignData(solution, worksheet, catalogue, Notes(catalogue.currency))
+    steps = ("drawings", "HTML", "PDF")
+
+    def begin(step: str) -> None:
+        if on_progress is not None:
+            on_progress(steps.index(step), len(steps), step)
+
+    begin("drawings")
+    figures = directory / "figures"
+    drawn = list(draw(data))
+    drawings = plots.save_profile(figures, {it.name: it.figure for it in drawn})
+    pictures = {it.name: _picture(it, figures) for it in drawn}
+    flow = data_flow_svg(worksheet)
+    pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)
+    with atomic_file(figures / f"{FLOW.name}.svg") as partial:
+        partial.write_text(flow, encoding="utf-8")
+    drawings.append(figures / f"{FLOW.name}.svg")
+    report = content(solution, worksheet, catalogue, pictures)
+    files = DesignReportFiles(directory / "report.html", directory / "report.pdf", tuple(drawings))
+    begin("HTML")
+    page = html.render(report).encode()
+    begin("PDF")
+    document = pdf.render(report)
+    for path, contents in ((files.html, page), (files.pdf, document)):
+        with atomic_file(path) as partial:
+            partial.write_bytes(contents)
+    return files
+
+
+def content(
+    solution: Solution,
+    worksheet: Worksheet,
+    catalogue: Catalogue,
+    pictures: dict[str, Picture] | None = None,
+) -> Report:
+    """Return the report of a solution, independent of its format.
+
+    Args:
+        solution: The answer of the search.
+        worksheet: The requirements that it answers.
+        catalogue: What it chose from.
+        pictures: Drawings by their names: `data-flow`, `front`, `racks`, `cost`.
+    """
+    notes = Notes(catalogue.currency)
+    data = DesignData(solution, worksheet, catalogue, notes, pictures or {})
+    found = sections(data)
+    customer = worksheet.customer
+    made = ", ".join(
+        foreign(it, 100)
+        for it in (customer.company, customer.date, f"Headrace {solution.version}".strip())
+        if it
+    )
+    return Report(
+        title=f"Storage system design: {foreign(worksheet.name, 100)}",
+        subtitle=made,
+        sections=found,
+        footnotes=notes.footnotes,
+    )
+
+
+def _width(svg: str) -> float:
+    """Return the width of a drawing in its own units."""
+    found = re.search(r'viewBox="0 0 ([0-9.]+) ', svg)
+    return float(found[1]) if found else 0.0
+
+
+def _picture(chart: Chart, figures: Path) -> Picture:
+    svg = (figures / f"{chart.name}.svg").read_text(encoding="utf-8")
+    return Picture(chart.name, chart.title, chart.caption, svg)

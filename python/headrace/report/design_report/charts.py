@@ -1,0 +1,288 @@
+"""Drawings of a design's report: the front of the search, the racks, the cost over years."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+from matplotlib.patches import Rectangle
+
+from headrace.design.evaluation import Evaluation
+from headrace.design.figure import Figure
+from headrace.report.design_report.data import DesignData, figures_of, label, total_throughput
+from headrace.report.document.content import foreign
+from headrace.report.figure_tables import number
+from headrace.report.figures.style import COLOURS, short
+
+WIDTH = 7.6
+"""Inches."""
+SMALL = 8
+"""Points."""
+CLASSES = ((1e-6, "o"), (1e-4, "s"), (1e-2, "^"), (math.inf, "v"))
+"""Upper limits of the loss probability, and the marker of designs below each."""
+MOST_LABELS = 40
+
+
+class Chart(NamedTuple):
+    """A drawing with its caption."""
+
+    name: str
+    """Name of its file, without the suffix."""
+    title: str
+    caption: str
+    figure: Drawing
+
+
+def draw(data: DesignData) -> Iterator[Chart]:
+    """Yield the drawings that the data allows."""
+    yield from front(data)
+    yield from racks(data)
+    yield from cost(data)
+
+
+def front(data: DesignData) -> Iterator[Chart]:
+    """Yield the designs compared by cost and throughput, with markers for the loss probability."""
+    points = []
+    for at, it in enumerate(data.alternatives):
+        found = _figures(it)
+        money = found.get("total-cost") or found.get("purchase")
+        if money is not None and it.performance and math.isfinite(money.value):
+            loss = found.get("loss-probability")
+            points.append((at, it, money, total_throughput(it.performance), loss))
+    if not points:
+        return
+    drawing = Drawing(figsize=(WIDTH, 3.8), layout="constrained")
+    axes = drawing.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    top = max(it[3] for it in points)
+    factor, unit = next(
+        (it for it in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")) if top >= it[0]), (1.0, "B/s")
+    )
+    named: set[str] = set()
+    for at, it, money, throughput, loss in points:
+        kind = _loss_class(loss)
+        text, marker = LOSS_TEXTS[kind]
+        axes.plot(
+            [money.value],
+            [throughput / factor],
+            marker=marker,
+            color=COLOURS[(2, 0, 3, 1, 5)[kind]],
+            linestyle="none",
+            markersize=7,
+            label=None if text in named else text,
+        )
+        named.add(text)
+        if it is data.shown:
+            axes.plot(
+                [money.value],
+                [throughput / factor],
+                marker="o",
+                markersize=14,
+                fillstyle="none",
+                color="#000000",
+                linestyle="none",
+            )
+        if at < MOST_LABELS:
+            axes.annotate(
+                label(at),
+                (money.value, throughput / factor),
+                textcoords="offset points",
+                xytext=(8, 5),
+                fontsize=SMALL,
+            )
+    axes.set_ylim(bottom=0.0)
+    axes.margins(x=0.08)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    title = points[0][2].title
+    currency = foreign(data.catalogue.currency, 20)
+    axes.set_xlabel(f"{title}, {currency}" if currency else title, fontsize=SMALL)
+    axes.set_ylabel(f"throughput of all applications, {unit}", fontsize=SMALL)
+    axes.tick_params(labelsize=SMALL)
+    axes.legend(frameon=False, fontsize=SMALL, title="loss probability", title_fontsize=SMALL)
+    ring = " A ring marks the design of this report." if data.shown is not None else ""
+    yield Chart(
+        "front",
+        "Cost and throughput of the designs compared",
+        f"Letters are those of the table.{ring}",
+        drawing,
+    )
+
+
+LOSS_TEXTS = (
+    *((f"below {limit:g}", marker) for limit, marker in CLASSES[:-1]),
+    (f"{CLASSES[-2][0]:g} or more", CLASSES[-1][1]),
+    ("unknown", "x"),
+)
+
+
+def _loss_class(loss: Figure | None) -> int:
+    if loss is None or math.isnan(loss.value):
+        return len(LOSS_TEXTS) - 1
+    return next(at for at, (limit, _) in enumerate(CLASSES) if loss.value < limit)
+
+
+def _figures(evaluation: Evaluation) -> dict[str, Figure]:
+    found: dict[str, Figure] = {}
+    for it in figures_of(evaluation):
+        found.setdefault(it.key, it)
+    return found
+
+
+MOST_RACKS = 6
+"""Racks that are drawn."""
+
+
+class _Box(NamedTuple):
+    text: str
+    units: float
+    colour: str
+
+
+def racks(data: DesignData) -> Iterator[Chart]:
+    """Yield a proposal of where the parts stand in the racks, from the top down."""
+    if data.shown is None:
+        return
+    design, height = data.shown.design, data.worksheet.facility.rack_units
+    hosts = design.nodes + design.metadata_nodes + design.gateways
+    switches = math.ceil(hosts / design.network.switch_ports)
+    servers = [_Box("server", design.node.rack_units, COLOURS[0])]
+    if design.shelf is not None:
+        shelf = _Box("shelf", design.shelf.rack_units, COLOURS[5])
+        servers += [shelf] * design.shelves_per_node
+    common = [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
+    common += [_Box("metadata", design.node.rack_units, COLOURS[3])] * design.metadata_nodes
+    common += [_Box("gateway", design.node.rack_units, COLOURS[4])] * design.gateways
+    filled = _fill([[it] for it in common] + [servers] * design.nodes, height, _rack_count(data))
+    if not filled:
+        return
+    drawn = filled[:MOST_RACKS]
+    used = max(sum(box.units for box in it) for it in drawn)
+    # A rack that is nearly empty is cut below its parts.
+    shown_units = min(height, max(12.0, math.ceil(used) + 2.0))
+    drawing = Drawing(figsize=(WIDTH, 0.35 + min(6.0, 0.16 * shown_units)))
+    axes = drawing.add_axes((0.01, 0.01, 0.98, 0.93))
+    axes.set_xlim(0, 6.6)
+    axes.set_ylim(shown_units, 0)
+    axes.axis("off")
+    for at, parts in enumerate(drawn):
+        left = at * 1.1 + 0.05
+        axes.text(left, -0.2, f"rack {at + 1}", fontsize=SMALL, va="bottom")
+        axes.add_patch(Rectangle((left, 0), 1.0, height, fill=False, edgecolor="#888888"))
+        top = 0.0
+        for box in parts:
+            axes.add_patch(
+                Rectangle(
+                    (left + 0.03, top + 0.06),
+                    0.94,
+                    box.units - 0.12,
+                    facecolor=box.colour,
+                    alpha=0.35,
+                    edgecolor="#444444",
+                    linewidth=0.5,
+                )
+            )
+            axes.text(
+                left + 0.5,
+                top + box.units / 2,
+                f"{box.text}, {number(box.units)} U",
+                fontsize=min(SMALL - 1, 8.0 * box.units),
+                ha="center",
+                va="center",
+            )
+            top += box.units
+    caption = f"{len(filled)} of {number(height)} units each." if len(filled) > 1 else ""
+    more = f" The first {MOST_RACKS} are drawn." if len(filled) > MOST_RACKS else ""
+    cut = " Empty units at the bottom are cut off." if shown_units < height else ""
+    yield Chart(
+        "racks",
+        "Racks",
+        f"A proposal, from the top down. {caption}{more}{cut}".replace("  ", " ").strip(),
+        drawing,
+    )
+
+
+def _rack_count(data: DesignData) -> int:
+    found = data.figures.get("racks")
+    if found is None or not math.isfinite(found.value):
+        return 1
+    return max(1, round(found.value))
+
+
+def _fill(groups: Sequence[Sequence[_Box]], height: float, count: int) -> list[list[_Box]]:
+    """Return the parts of each rack; a group stays in one rack, and racks are added as needed.
+
+    Groups are spread evenly over at least `count` racks. A group that is higher than a rack gets
+    no place.
+    """
+    placed: list[list[_Box]] = [[] for _ in range(count)]
+    for group in groups:
+        need = sum(it.units for it in group)
+        if need > height:
+            continue
+        rack = min(placed, key=lambda it: sum(box.units for box in it))
+        if sum(box.units for box in rack) + need > height:
+            rack = []
+            placed.append(rack)
+        rack.extend(group)
+    return [it for it in placed if it]
+
+
+def cost(data: DesignData) -> Iterator[Chart]:
+    """Yield the money spent over the years of the plan, stacked by kind."""
+    found = data.figures
+    purchase, years = found.get("purchase"), data.worksheet.capacity.years
+    if purchase is None or not math.isfinite(purchase.value) or years <= 0:
+        return
+    yearly = [
+        (it, _yearly(it, years))
+        for key in ("maintenance", "spare-parts", "power-cost", "colocation", "engineer")
+        if (it := found.get(key)) is not None
+    ]
+    yearly = [(it, value) for it, value in yearly if value]
+    if not yearly:
+        return
+    times = np.append(np.arange(0.0, math.ceil(years)), years)
+    drawing = Drawing(figsize=(WIDTH, 3.0), layout="constrained")
+    axes = drawing.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.stackplot(
+        times,
+        [np.full_like(times, purchase.value), *(value * times for _, value in yearly)],
+        labels=[short(it.title, 40) for it in (purchase, *(it for it, _ in yearly))],
+        colors=[it for it, _ in zip(cycle(COLOURS), range(len(yearly) + 1), strict=False)],
+        alpha=0.7,
+    )
+    axes.set_xlim(0, years)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.set_xlabel("years", fontsize=SMALL)
+    axes.set_ylabel(foreign(data.catalogue.currency, 20) or "money", fontsize=SMALL)
+    axes.tick_params(labelsize=SMALL)
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(
+        handles[::-1],
+        labels[::-1],
+        frameon=False,
+        fontsize=SMALL,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+    )
+    yield Chart(
+        "cost",
+        "Cost over the years",
+        "Purchase at the start, then what each year adds. Later purchases are not in it.",
+        drawing,
+    )
+
+
+def _yearly(figure: Figure, years: float) -> float:
+    """Return the money of a figure over all years by year; 0 if it is of another kind."""
+    if figure.unit != "money" or not math.isfinite(figure.value):
+        return 0.0
+    return figure.value / years

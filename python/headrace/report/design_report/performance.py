@@ -1,0 +1,53 @@
+"""Simulated performance of an application as figures."""
+
+from headrace.design.evaluation import ApplicationPerformance
+from headrace.design.figure import Figure, Input
+from headrace.report.document.content import foreign
+
+SOURCE = "simulation of the design, as by headrace run"
+NORMAL_95 = 1.96
+"""Half width of a 95 % interval in standard errors, of a normal distribution."""
+
+
+def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure]:
+    """Return throughput, operations and latency of an application by these names."""
+    name = foreign(performance.application, 60)
+    inputs = (
+        Input("detail", performance.detail, "search"),
+        Input("limiting resource", performance.limiting_resource or "unknown", "utilisations"),
+    )
+    note = " ".join(performance.notes)
+    error = performance.throughput_error
+    return {
+        "throughput": Figure(
+            key=f"{performance.application}-throughput",
+            title=f"throughput of {name}",
+            value=performance.throughput,
+            unit="B/s",
+            formula="bytes that its processes moved / simulated time",
+            inputs=inputs,
+            source=SOURCE,
+            standard_error=None if error is None else error / NORMAL_95,
+            note=note,
+        ),
+        "operations": Figure(
+            key=f"{performance.application}-operations",
+            title=f"operations of {name}",
+            value=performance.operations,
+            unit="1/s",
+            formula="calls of its processes / simulated time",
+            inputs=inputs,
+            source=SOURCE,
+            note=note,
+        ),
+        "latency": Figure(
+            key=f"{performance.application}-latency",
+            title=f"latency of {name}",
+            value=performance.latency,
+            unit="s",
+            formula="sum of the times of its calls / number of calls",
+            inputs=inputs,
+            source=SOURCE,
+            note=note,
+        ),
+    }

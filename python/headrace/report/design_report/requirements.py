@@ -1,0 +1,259 @@
+"""Requirements of a worksheet beside what the design gives."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from headrace.design.capacity import capacity_wanted
+from headrace.design.evaluation import ApplicationPerformance, Violation
+from headrace.design.figure import Unit
+from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.performance import performance_figures
+from headrace.report.document.content import Text, foreign
+from headrace.report.figure_tables import number, quantity
+
+Status = Literal["met", "missed", "not stated", "not evaluated"]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement, what the design gives, and whether that is enough."""
+
+    name: str
+    field: str
+    """Field of the worksheet."""
+    wanted: str
+    got: Text
+    status: Status
+    margin: float | None = None
+    """What the design has to spare, as a part of what is wanted; negative if it misses."""
+    message: str = ""
+    """How it is missed."""
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A number of the worksheet with the figure that is compared with it."""
+
+    name: str
+    field: str
+    wanted: float | None
+    text: str
+    key: str
+    """Key of the figure."""
+    at_least: bool = False
+
+
+def requirements(data: DesignData) -> list[Requirement]:
+    """Return all requirements with their state, in the order of the worksheet.
+
+    A requirement is missed if the evaluation says so. Violations of fields that have no line of
+    their own come last.
+    """
+    if data.shown is None:
+        return []
+    violations = list(data.shown.violations)
+    found: list[Requirement] = []
+    for limit in _limits(data):
+        found.append(_number(data, limit, _take(violations, limit.field)))
+    for it in data.shown.performance:
+        found += _performance(data, it, violations)
+    found += _yes_or_no(data, violations)
+    found += [
+        Requirement(
+            it.field, it.field, foreign(it.wanted), foreign(it.got), "missed", None, it.message
+        )
+        for it in violations
+    ]
+    return found
+
+
+def _take(violations: list[Violation], field: str) -> Violation | None:
+    """Remove and return the violation of a field, if there is one."""
+    for at, it in enumerate(violations):
+        if it.field == field:
+            return violations.pop(at)
+    return None
+
+
+def _limits(data: DesignData) -> Iterator[_Limit]:
+    """Yield the numbers of the worksheet with the figures that the evaluation compares."""
+    sheet, currency = data.worksheet, foreign(data.catalogue.currency, 20)
+    recovery, facility, budget = sheet.recovery, sheet.facility, sheet.budget
+    first = capacity_wanted(sheet.capacity)
+    reserve = f"{100 * sheet.capacity.reserve:g} %"
+    yield _Limit(
+        f"Usable capacity with a reserve of {reserve}",
+        "capacity.usable",
+        first.value,
+        quantity(first.value, "B").partition(" (")[0],
+        "usable-capacity",
+        at_least=True,
+    )
+    years = number(recovery.loss_years)
+    # A provider of co-location cools, and counts no power for it.
+    on_site = facility.place != "co-location"
+    current = None
+    if facility.circuits is not None and facility.circuit_amperes is not None:
+        current = facility.circuits * facility.circuit_amperes
+    rows: list[tuple[str, str, float | None, Unit, str]] = [
+        (
+            f"Probability of a data loss in {years} years",
+            "recovery.loss_probability",
+            recovery.loss_probability,
+            "1",
+            "loss-probability",
+        ),
+        ("Downtime in a month", "recovery.downtime", recovery.downtime, "s", "downtime"),
+        (
+            "Power with cooling" if on_site else "Power",
+            "facility.power",
+            facility.power,
+            "W",
+            "total-power" if on_site else "power",
+        ),
+        ("Heat", "facility.cooling", facility.cooling if on_site else None, "W", "power"),
+        ("Current", "facility.circuits", current, "A", "max-amperes"),
+        ("UPS", "facility.ups_va", facility.ups_va or None, "VA", "ups-va"),
+        ("Racks", "facility.racks", facility.racks, "1", "racks"),
+        (
+            "Weight of a rack",
+            "facility.floor_load",
+            facility.floor_load,
+            "kg",
+            "weight-per-rack",
+        ),
+        ("Purchase", "budget.initial", budget.initial, "money", "purchase"),
+        (
+            "Power in a month",
+            "budget.monthly_power",
+            budget.monthly_power,
+            "money/month",
+            "power-month",
+        ),
+        (
+            "Maintenance in a year",
+            "budget.yearly_maintenance",
+            budget.yearly_maintenance,
+            "money/year",
+            "maintenance-year",
+        ),
+        ("Spare parts", "budget.spare_parts", budget.spare_parts, "money", "spare-parts"),
+        (
+            "Hours of an engineer in a month",
+            "budget.engineer_hours_month",
+            budget.engineer_hours_month,
+            "1",
+            "engineer-hours",
+        ),
+    ]
+    for name, field, wanted, unit, key in rows:
+        text = UNKNOWN if wanted is None else quantity(wanted, unit, currency)
+        yield _Limit(name, field, wanted, text, key)
+
+
+def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Requirement:
+    given = data.figures.get(limit.key)
+    got: Text = UNKNOWN if given is None else data.notes.value(SHOWN, given)
+    margin = None
+    if given is not None and limit.wanted:
+        ratio = given.value / limit.wanted
+        margin = ratio - 1 if limit.at_least else 1 - ratio
+    if violation is not None:
+        got = foreign(violation.got) if given is None else got
+        wanted = foreign(violation.wanted)
+        return Requirement(
+            limit.name, limit.field, wanted, got, "missed", margin, foreign(violation.message)
+        )
+    if limit.wanted is None:
+        return Requirement(limit.name, limit.field, UNKNOWN, got, "not stated")
+    if given is None:
+        return Requirement(limit.name, limit.field, limit.text, got, "not evaluated")
+    return Requirement(limit.name, limit.field, limit.text, got, "met", margin)
+
+
+def _performance(
+    data: DesignData, performance: ApplicationPerformance, violations: list[Violation]
+) -> Iterator[Requirement]:
+    """Yield the requirements of an application: throughput, operations, latency."""
+    figures = performance_figures(performance)
+    at = next(
+        (
+            number
+            for number, it in enumerate(data.worksheet.applications)
+            if it.name == performance.application
+        ),
+        None,
+    )
+    for name, wanted in (
+        ("throughput", performance.wanted_throughput),
+        ("operations", performance.wanted_operations),
+        ("latency", performance.wanted_latency),
+    ):
+        fields = [
+            f"applications.{at}.{name}",
+            f"application.{at}.{name}",
+            f"application.{performance.application}.{name}",
+            f"applications.{performance.application}.{name}",
+        ]
+        violation = next(filter(None, (_take(violations, it) for it in fields)), None)
+        if wanted is None and violation is None:
+            continue
+        given = figures[name]
+        margin = None
+        if wanted and given.value:
+            margin = 1 - given.value / wanted if name == "latency" else given.value / wanted - 1
+        yield Requirement(
+            f"{foreign(performance.application, 80)}: {name}",
+            f"application.{foreign(performance.application, 60)}.{name}",
+            UNKNOWN if wanted is None else quantity(wanted, given.unit),
+            data.notes.value(SHOWN, given),
+            "met" if violation is None else "missed",
+            margin,
+            "" if violation is None else foreign(violation.message),
+        )
+
+
+def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requirement]:
+    """Yield the requirements that a design has or has not: copies of a zone, loss of a node."""
+    assert data.shown is not None
+    design = data.shown.design
+    code = design.code
+    if data.worksheet.recovery.survives_node is not None:
+        wanted = data.worksheet.recovery.survives_node
+        violation = _take(violations, "recovery.survives_node")
+        got = f"{design.copies} copies on different servers" if design.copies > 1 else "one copy"
+        if code is not None:
+            got = f"code of {code.data} + {code.parity} servers"
+        survives = design.copies > 1 or (code is not None and code.parity > 0)
+        missed = violation is not None or (wanted and not survives)
+        yield Requirement(
+            "Data survives the loss of a server",
+            "recovery.survives_node",
+            "yes" if wanted else "no",
+            got,
+            "missed" if missed else "met",
+            None,
+            "" if violation is None else foreign(violation.message),
+        )
+    for at, zone in enumerate(data.worksheet.zones):
+        if zone.copies is None:
+            continue
+        fields = [f"zones.{at}.copies", f"zone.{at}.copies", f"zone.{zone.name}.copies"]
+        violation = next(filter(None, (_take(violations, it) for it in fields)), None)
+        missed = violation is not None or zone.copies > design.copies
+        yield Requirement(
+            f"Zone {foreign(zone.name, 60)}: copies",
+            f"zone.{foreign(zone.name, 60)}.copies",
+            str(zone.copies),
+            str(design.copies),
+            "missed" if missed else "met",
+            None,
+            "" if violation is None else foreign(violation.message),
+        )
+
+
+def percent(margin: float) -> str:
+    """Return a margin as text with its sign."""
+    sign = "+" if margin >= 0 else "\N{MINUS SIGN}"
+    return f"{sign}{abs(100 * margin):,.0f} %"

@@ -1,0 +1,137 @@
+"""The other designs, and what was rejected and why."""
+
+from headrace.design.evaluation import Evaluation
+from headrace.design.figure import Figure
+from headrace.report.design_report import reasons
+from headrace.report.design_report.data import (
+    UNKNOWN,
+    DesignData,
+    figures_of,
+    label,
+)
+from headrace.report.design_report.performance import performance_figures
+from headrace.report.document.content import (
+    Block,
+    Paragraph,
+    Reference,
+    Section,
+    Table,
+    Text,
+    foreign,
+)
+
+COLUMNS = (
+    ("Purchase", "purchase"),
+    ("Total cost", "total-cost"),
+    ("Usable", "usable-capacity"),
+    ("Loss probability", "loss-probability"),
+    ("Power", "power"),
+)
+MOST_ROWS = 12
+"""Alternatives of the table; the plot has all."""
+
+
+def section(data: DesignData) -> Section:
+    """Return the front as plot and table, discarded designs, and rejected choices."""
+    blocks: list[Block] = [_introduction(data)]
+    if "front" in data.pictures:
+        blocks.append(data.pictures["front"])
+    blocks += _front(data) + _misses(data) + _discarded(data) + _rejected(data)
+    return Section("alternatives", "Alternatives", blocks)
+
+
+def _introduction(data: DesignData) -> Paragraph:
+    if data.solution.front:
+        return Paragraph(
+            "Each design below is better than every other one in cost, throughput or safety. The"
+            " recommended one is the cheapest that meets all stated requirements."
+            if data.is_feasible
+            else "Each design below is better than every other one in cost, throughput or safety."
+            " None meets all requirements."
+        )
+    if data.solution.nearest:
+        return Paragraph("No design meets all requirements. These miss the least.")
+    return Paragraph("No design was left to compare.")
+
+
+def _front(data: DesignData) -> list[Block]:
+    shown = data.alternatives[:MOST_ROWS]
+    lines: list[list[Text]] = []
+    for number, it in enumerate(shown):
+        figures: dict[str, Figure] = {}
+        for each in figures_of(it):
+            figures.setdefault(each.key, each)
+        group = data.group(number)
+        name = label(number) + (" *" if it is data.shown else "")
+        cells: list[Text] = [name, foreign(it.design.name, 160)]
+        for _, key in COLUMNS:
+            given = figures.get(key)
+            cells.append(
+                UNKNOWN if given is None else data.notes.value(group, given, show_error=False)
+            )
+        cells.append(_throughputs(data, it, group))
+        lines.append(cells)
+    if not lines:
+        return []
+    note = "* the design of this report." if data.shown is not None else ""
+    more = len(data.alternatives) - len(shown)
+    if more > 0:
+        note += f" {more} more are in the saved solution."
+    applications = [foreign(it.application, 60) for it in shown[0].performance]
+    if applications:
+        note += f" Throughput: {', '.join(applications)}."
+    columns = ["", "Design", *(name for name, _ in COLUMNS), "Throughput"]
+    return [Table("Designs compared", columns, "lw" + "r" * len(COLUMNS) + "r", lines, note=note)]
+
+
+def _throughputs(data: DesignData, evaluation: Evaluation, group: str) -> Text:
+    text: list[str | Reference] = []
+    for at, it in enumerate(evaluation.performance):
+        text += [", "] if at else []
+        given = performance_figures(it)["throughput"]
+        text += data.notes.value(group, given, show_error=False)
+    return text or UNKNOWN
+
+
+def _misses(data: DesignData) -> list[Block]:
+    lines: list[list[Text]] = [
+        [
+            label(number),
+            foreign(it.field, 80),
+            foreign(it.wanted, 80),
+            foreign(it.got, 80),
+            foreign(it.message),
+        ]
+        for number, each in enumerate(data.alternatives[:MOST_ROWS])
+        for it in each.violations
+    ]
+    columns = ["", "Field of the worksheet", "Wanted", "Got", "Message"]
+    return [Table("Requirements that are missed", columns, "llrrw", lines)] if lines else []
+
+
+def _discarded(data: DesignData) -> list[Block]:
+    note = data.notes.add(
+        "discarded",
+        "Discarded designs",
+        "Counted by the search, by the field of the worksheet that a design misses first.",
+        at_end=True,
+    )
+    lines: list[list[Text]] = [
+        [foreign(field, 120), [f"{count:,}", note]]
+        for field, count in sorted(data.solution.discarded.items(), key=lambda it: -it[1])
+    ]
+    if not lines:
+        return []
+    lines.append(["enumerated in all", [f"{data.solution.enumerated:,}", note]])
+    return [Table("Designs that were discarded", ["Requirement missed", "Designs"], "lr", lines)]
+
+
+def _rejected(data: DesignData) -> list[Block]:
+    grounds = (
+        reasons.Ground(choice, value, reason)
+        for choice in data.choices()
+        for value, reason in choice.rejected
+    )
+    found = reasons.rows(grounds, mark_against=False)
+    columns = list(reasons.COLUMNS)
+    return [Table("Choices that were rejected", columns, "lwlW", found)] if found else []

@@ -1,0 +1,66 @@
+"""Figures that show that the design is large, fast, safe and cheap enough."""
+
+from collections.abc import Sequence
+
+from headrace.design.evaluation import ApplicationPerformance
+from headrace.design.figure import Figure
+from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.performance import performance_figures
+from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
+from headrace.report.figure_tables import arithmetic, quantity
+
+
+def section(data: DesignData) -> Section:
+    """Return capacity, performance, reliability, power and cost of the design."""
+    if data.shown is None:
+        return Section("evidence", "Evidence", [Paragraph("There is no design to examine.")])
+    shown = data.shown
+    blocks: list[Block] = [
+        *_figures(data, "Capacity", shown.capacity),
+        *_figures(data, "Growth and purchase plans", data.growth),
+        *_performance(data, shown.performance),
+        *_figures(data, "Reliability", shown.reliability),
+        *_figures(data, "Power, cooling and room", shown.facility),
+        *_figures(data, "Cost", shown.cost),
+    ]
+    if "cost" in data.pictures:
+        blocks.append(data.pictures["cost"])
+    return Section("evidence", "Evidence", blocks)
+
+
+def _figures(data: DesignData, title: str, figures: Sequence[Figure]) -> list[Block]:
+    if not figures:
+        return [Paragraph(f"{title}: not computed.")]
+    rows: list[list[Text]] = [
+        [foreign(it.title, 120), data.notes.value(SHOWN, it), foreign(arithmetic(it), 200)]
+        for it in figures
+    ]
+    return [Table(title, ["Figure", "Value", "Arithmetic"], "lrw", rows)]
+
+
+def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]) -> list[Block]:
+    if not performance:
+        return [Paragraph("Performance: no application was simulated.")]
+    rows: list[list[Text]] = []
+    for it in performance:
+        figures = performance_figures(it)
+        for name, wanted in (
+            ("throughput", it.wanted_throughput),
+            ("operations", it.wanted_operations),
+            ("latency", it.wanted_latency),
+        ):
+            given = figures[name]
+            rows.append(
+                [
+                    foreign(it.application, 80) if name == "throughput" else "",
+                    name,
+                    UNKNOWN if wanted is None else quantity(wanted, given.unit),
+                    data.notes.value(SHOWN, given),
+                    foreign(it.limiting_resource, 80) or UNKNOWN,
+                    it.detail,
+                ]
+            )
+    columns = ["Application", "Figure", "Wanted", "Simulated", "Limiting resource", "Detail"]
+    note = "All applications run at once. Wanted values are the worksheet's answers in"
+    note += " applications. Latency is the mean of a call."
+    return [Table("Performance", columns, "llrrll", rows, note=note)]

@@ -1,0 +1,195 @@
+"""Needs of the customer, and how the design meets them (Hindman 2011, sections 2.2 to 2.10)."""
+
+from headrace.design.worksheet import Background, Concern, Worksheet
+from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.performance import performance_figures
+from headrace.report.design_report.requirements import percent, requirements
+from headrace.report.design_report.words import array, redundancy
+from headrace.report.document.content import (
+    Block,
+    Facts,
+    Paragraph,
+    Reference,
+    Section,
+    Table,
+    Text,
+    foreign,
+)
+from headrace.report.figure_tables import quantity
+from headrace.report.units import percent as share
+from headrace.report.units import size, whole
+
+CONCERNS: dict[Concern, str] = {
+    "capacity": "capacity",
+    "performance": "performance",
+    "reliability": "reliability",
+}
+
+
+def section(data: DesignData) -> Section:
+    """Return the customer's problem, each limitation and wish, and each requirement."""
+    sheet = data.worksheet
+    blocks: list[Block] = [Facts(_customer(sheet))]
+    if sheet.background.limitations or sheet.background.wishes:
+        blocks += _demands(data, sheet.background)
+    checked = requirements(data)
+    if checked:
+        rows: list[list[Text]] = [
+            [
+                it.name,
+                it.field,
+                it.wanted,
+                it.got,
+                it.status,
+                UNKNOWN if it.margin is None else percent(it.margin),
+            ]
+            for it in checked
+        ]
+        blocks.append(
+            Table(
+                "Requirements",
+                ["Requirement", "Field of the worksheet", "Wanted", "Design", "State", "Margin"],
+                "wlrrlr",
+                rows,
+                note="Margin: what the design has to spare, in percent of what is wanted. Wanted"
+                " values are the worksheet's answers in the named field.",
+            )
+        )
+    blocks += _clients_and_applications(sheet)
+    return Section("requirements", "Requirements", blocks)
+
+
+def _customer(sheet: Worksheet) -> list[tuple[str, Text]]:
+    customer, background = sheet.customer, sheet.background
+    rows: list[tuple[str, Text]] = [("System", foreign(sheet.name))]
+    for name, text in (
+        ("Description", sheet.description),
+        ("Company", customer.company),
+        ("Contact", customer.contact),
+        ("Date", customer.date),
+        ("Problem", background.problem),
+        ("Reason", background.reason),
+        ("Existing system", background.existing),
+    ):
+        rows.append((name, foreign(text, 1500) if text else UNKNOWN))
+    return rows
+
+
+def _demands(data: DesignData, background: Background) -> list[Block]:
+    rows: list[list[Text]] = []
+    for number, limitation in enumerate(background.limitations, 1):
+        who = limitation.seen_by or UNKNOWN
+        rows.append(
+            [
+                f"Limitation {number}",
+                foreign(limitation.text),
+                f"{CONCERNS[limitation.concern]}, seen by {who}",
+                answer(data, limitation.concern),
+            ]
+        )
+    for number, wish in enumerate(background.wishes, 1):
+        rows.append(
+            [
+                f"Wish {number}",
+                foreign(wish.text),
+                CONCERNS[wish.concern],
+                answer(data, wish.concern),
+            ]
+        )
+    return [
+        Table(
+            "Limitations of the existing system and wishes",
+            ["", "In the customer's words", "Concern", "How the design meets it"],
+            "lwlw",
+            rows,
+            note="The answer follows from the concern. Whether it settles the wording is for the"
+            " customer and the engineer to agree.",
+        )
+    ]
+
+
+def answer(data: DesignData, concern: Concern) -> Text:
+    """Return how the design meets a concern, with the figures that show it."""
+    if data.shown is None:
+        return "No design was found."
+    design = data.shown.design
+    if concern == "capacity":
+        return [
+            "Usable capacity ",
+            *_list(data.value("usable-capacity")),
+            f", needed {size(data.worksheet.capacity.usable)} (capacity.usable).",
+        ]
+    if concern == "reliability":
+        years = quantity(data.worksheet.recovery.loss_years, "1")
+        return [
+            f"{redundancy(design).capitalize()}. {array(design.array)[0].upper()}"
+            f"{array(design.array)[1:]}. Data is lost with probability ",
+            *_list(data.value("loss-probability")),
+            f" in {years} years (recovery.loss_years).",
+        ]
+    if not data.shown.performance:
+        return "No application was simulated, so this is not shown."
+    text: list[str | Reference] = ["Simulated throughput: "]
+    for at, it in enumerate(data.shown.performance):
+        figures = performance_figures(it)
+        text += ["; "] if at else []
+        text += [
+            f"{foreign(it.application, 60)} ",
+            *data.notes.value(SHOWN, figures["throughput"]),
+        ]
+        if it.wanted_throughput is not None:
+            text.append(f", wanted {quantity(it.wanted_throughput, 'B/s')}")
+    return [*text, "."]
+
+
+def _list(text: Text) -> list[str | Reference]:
+    return [text] if isinstance(text, str) else text
+
+
+def _clients_and_applications(sheet: Worksheet) -> list[Block]:
+    blocks: list[Block] = []
+    if sheet.clients:
+        rows: list[list[Text]] = [
+            [
+                foreign(it.name, 80),
+                str(it.count),
+                UNKNOWN if it.growth is None else f"{share(it.growth)} %",
+                it.system,
+                "yes" if it.high_throughput else "no",
+                UNKNOWN if it.source_rate is None else quantity(it.source_rate, "B/s"),
+            ]
+            for it in sheet.clients
+        ]
+        columns = ["Clients", "Number", "Growth a year", "System", "High throughput", "Source"]
+        blocks.append(
+            Table(
+                "Clients (worksheet, clients)",
+                columns,
+                "lrrllr",
+                rows,
+                note="Source: throughput of what feeds them.",
+            )
+        )
+    if sheet.applications:
+        rows = [
+            [
+                foreign(it.name, 80),
+                foreign(", ".join(it.clients), 120),
+                foreign(", ".join(it.zones), 120),
+                it.preset or it.profile or it.pattern or UNKNOWN,
+                UNKNOWN if it.transfer is None else size(it.transfer),
+                UNKNOWN if it.read_share is None else f"{share(it.read_share)} %",
+                UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"),
+                UNKNOWN if it.operations is None else f"{whole(it.operations)}/s",
+                UNKNOWN if it.latency is None else quantity(it.latency, "s"),
+            ]
+            for it in sheet.applications
+        ]
+        columns = ["Application", "Clients", "Zones", "Access", "Transfer", "Read"]
+        columns += ["Throughput", "Operations", "Latency"]
+        blocks.append(Table("Applications (worksheet, applications)", columns, "lwllrrrrr", rows))
+    if not sheet.applications:
+        blocks.append(
+            Paragraph("The worksheet names no application: performance has no requirement.", "note")
+        )
+    return blocks

@@ -1,0 +1,61 @@
+"""Uncertainties: open answers, small margins, limits of the models."""
+
+from headrace.report.design_report.data import DesignData, figures_of
+from headrace.report.design_report.requirements import percent, requirements
+from headrace.report.document.content import (
+    Block,
+    Bullets,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+    foreign,
+)
+
+SMALL = 0.1
+"""A margin below this part of what is wanted is small; declared."""
+
+
+def section(data: DesignData) -> Section:
+    """Return open answers, small margins, missing prices, and what is not modelled."""
+    blocks: list[Block] = [*_answers(data), *_margins(data), *_limits(data)]
+    if not blocks:
+        blocks.append(Paragraph("No answer is open, and no figure has a stated limit."))
+    return Section("risks", "Risks", blocks)
+
+
+def _answers(data: DesignData) -> list[Block]:
+    found = list(data.solution.unsure)
+    found += [text for it in data.solution.choices for text in it.unsure if text not in found]
+    if not found:
+        return []
+    items: list[Text] = [foreign(it) for it in dict.fromkeys(found)]
+    return [Paragraph("Unknown answers, and what they cost", "heading"), Bullets(items)]
+
+
+def _margins(data: DesignData) -> list[Block]:
+    rows: list[list[Text]] = [
+        [it.name, it.field, it.wanted, it.got, percent(it.margin)]
+        for it in requirements(data)
+        if it.margin is not None and it.margin < SMALL
+    ]
+    if not rows:
+        return []
+    note = f"Margins below {100 * SMALL:.0f} % are listed."
+    columns = ["Requirement", "Field of the worksheet", "Wanted", "Design", "Margin"]
+    return [Table("Requirements with a small margin", columns, "wlrrr", rows, note=note)]
+
+
+def _limits(data: DesignData) -> list[Block]:
+    if data.shown is None:
+        return []
+    titles: dict[str, list[str]] = {}
+    for it in figures_of(data.shown):
+        if it.note:
+            titles.setdefault(it.note, []).append(it.title)
+    items: list[Text] = [
+        f"{foreign(', '.join(named), 200)}: {foreign(note, 1000)}" for note, named in titles.items()
+    ]
+    if not items:
+        return []
+    return [Paragraph("Limits of the figures and of the models", "heading"), Bullets(items)]

@@ -1,0 +1,188 @@
+"""The design in a few lines: what to buy, what it costs, how fast and how safe it is."""
+
+from headrace.design.inventory import Part
+from headrace.report.design_report.bill import PORTS
+from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.performance import performance_figures
+from headrace.report.design_report.requirements import Requirement, requirements
+from headrace.report.design_report.words import FILE_SYSTEMS
+from headrace.report.document.content import (
+    Block,
+    Bullets,
+    Facts,
+    Paragraph,
+    Reference,
+    Section,
+    Text,
+    foreign,
+)
+from headrace.report.figure_tables import quantity
+
+
+def section(data: DesignData) -> Section:
+    """Return the recommendation, its cost, speed and safety, and the state of the requirements."""
+    if data.shown is None:
+        return Section("summary", "Summary", _nothing(data))
+    blocks: list[Block] = [Paragraph(_lead(data), "lead")]
+    blocks.append(Facts(_facts(data)))
+    checked = requirements(data)
+    blocks.append(Paragraph(_state(data, checked)))
+    missed = [it for it in checked if it.status == "missed"]
+    if missed:
+        items: list[Text] = [_miss(data, it) for it in missed]
+        blocks += [Paragraph("Requirements that are missed", "heading"), Bullets(items)]
+    return Section("summary", "Summary", blocks)
+
+
+def _nothing(data: DesignData) -> list[Block]:
+    enumerated = _search_note(data)
+    return [
+        Paragraph("The catalogue has no design for this worksheet.", "lead"),
+        Paragraph(
+            [
+                f"The search enumerated {data.solution.enumerated:,} designs",
+                enumerated,
+                ". The alternatives name the requirements that discarded them.",
+            ]
+        ),
+    ]
+
+
+def _search_note(data: DesignData) -> Reference:
+    solution = data.solution
+    return data.notes.add(
+        "search",
+        "Search",
+        f"Designs enumerated from the catalogue {data.catalogue.name} of {data.catalogue.date};"
+        f" {sum(solution.discarded.values()):,} were discarded, {len(solution.front)} are on the"
+        f" front. Seed {solution.seed}.",
+    )
+
+
+def _lead(data: DesignData) -> Text:
+    assert data.shown is not None
+    design = data.shown.design
+    start = "Buy " if data.is_feasible else "No design meets all requirements. The nearest has "
+    text: list[str | Reference] = [start]
+    parts: list[list[str | Reference]] = []
+    # Servers first, as the sentence names the system.
+    for line in sorted(data.lines, key=lambda it: it.part.kind != "node"):
+        if line.part.kind in PORTS:
+            continue
+        noun = _noun(line.part)
+        number = quantity(line.count.value, "1")
+        parts.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
+    for at, part in enumerate(parts):
+        text += [" and " if at == len(parts) - 1 else ", "] if at else []
+        text += part
+    system = FILE_SYSTEMS.get(design.file_system, design.file_system)
+    return [*text, f", under {system} over {foreign(design.network.name, 60)}."]
+
+
+def _noun(part: Part) -> str:
+    word = part.title.removesuffix("s") if part.count == 1 else part.title
+    # The entry begins with the kind: "disk nearline-4tb".
+    return f"{word} ({foreign(part.entry.partition(' ')[2], 60)})"
+
+
+def _facts(data: DesignData) -> list[tuple[str, Text]]:
+    assert data.shown is not None
+    years = quantity(data.worksheet.capacity.years, "1")
+    planned = data.notes.add(
+        "answer/capacity.years",
+        "Years",
+        "Answer of the worksheet, or its default: capacity.years.",
+    )
+    loss_years = data.notes.add(
+        "answer/recovery.loss_years",
+        "Years of the loss probability",
+        "Answer of the worksheet, or its default: recovery.loss_years.",
+    )
+    rows: list[tuple[str, Text]] = [
+        ("Usable capacity", data.value("usable-capacity")),
+        ("Purchase", data.value("purchase")),
+        ("Total cost", [*_list(data.value("total-cost")), f" in {years} years", planned]),
+        ("Cost of capacity", data.value("cost-per-tb")),
+    ]
+    for it in data.shown.performance:
+        given = performance_figures(it)["throughput"]
+        value = data.notes.value(SHOWN, given)
+        if it.wanted_throughput is not None:
+            wanted = data.notes.add(
+                f"answer/{it.application}.throughput",
+                f"wanted throughput of {foreign(it.application, 60)}",
+                "Answer of the worksheet: throughput of the application.",
+            )
+            value += [f", wanted {quantity(it.wanted_throughput, 'B/s')}", wanted]
+        rows.append((f"Throughput, {foreign(it.application, 60)}", value))
+    if not data.shown.performance:
+        rows.append(("Throughput", f"{UNKNOWN} no application was simulated"))
+    loss = quantity(data.worksheet.recovery.loss_years, "1")
+    rows += [
+        (
+            "Probability of data loss",
+            [*_list(data.value("loss-probability")), f" in {loss} years", loss_years],
+        ),
+        ("Downtime", [*_list(data.value("downtime")), " a month"]),
+        ("Power", data.value("power")),
+        ("Racks", data.value("racks")),
+    ]
+    return rows
+
+
+def _list(text: Text) -> list[str | Reference]:
+    return [text] if isinstance(text, str) else text
+
+
+def _state(data: DesignData, checked: list[Requirement]) -> Text:
+    """Return how many requirements are met, missed and unknown, as a sentence."""
+    counts = {
+        status: sum(it.status == status for it in checked)
+        for status in ("met", "missed", "not evaluated")
+    }
+    note = data.notes.add(
+        "requirements",
+        "Requirements",
+        "Lines of the table of requirements by their state. A requirement that the worksheet does"
+        " not state is not counted.",
+    )
+    text: list[str | Reference] = [
+        f"{counts['met']} of {sum(counts.values())} stated requirements are met",
+        note,
+    ]
+    if counts["missed"]:
+        text += [f", {counts['missed']} missed", note]
+    if counts["not evaluated"]:
+        text += [f", {counts['not evaluated']} not evaluated", note]
+    text.append(".")
+    unsure = len(data.solution.unsure)
+    if unsure:
+        text += [
+            f" {unsure} answers are unknown" if unsure > 1 else " 1 answer is unknown",
+            data.notes.add(
+                "unsure",
+                "Unknown answers",
+                "Answers that the worksheet leaves open; the risks list them.",
+            ),
+            ".",
+        ]
+    return text
+
+
+def _miss(data: DesignData, requirement: Requirement) -> Text:
+    note = data.notes.add(
+        f"answer/{requirement.field}",
+        requirement.name,
+        f"Answer of the worksheet: {requirement.field}. {requirement.message}",
+    )
+    return [
+        f"{requirement.name}: wanted {requirement.wanted}",
+        note,
+        ", the design gives ",
+        *(
+            [foreign(requirement.got), note]
+            if isinstance(requirement.got, str)
+            else requirement.got
+        ),
+        ".",
+    ]

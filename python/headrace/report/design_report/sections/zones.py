@@ -1,0 +1,89 @@
+"""Storage zones, the data in them and its flow (Hindman 2011, section 2.5.2)."""
+
+from headrace.design.worksheet import Worksheet
+from headrace.report.design_report.data import UNKNOWN, DesignData
+from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
+from headrace.report.figure_tables import quantity
+from headrace.report.units import percent, size, whole
+
+
+def section(data: DesignData) -> Section:
+    """Return the diagram of the data flow, and the tables of zones, data and flows."""
+    sheet = data.worksheet
+    blocks: list[Block] = []
+    if not sheet.zones:
+        blocks.append(
+            Paragraph(
+                "The worksheet defines no zone. All data has the policies of the whole system."
+            )
+        )
+    tables = _zones(sheet) + _data(sheet) + _flows(sheet)
+    diagram = data.pictures.get("data-flow")
+    if diagram is None:
+        blocks += tables
+    elif diagram.wide:
+        # It takes a page of its own.
+        blocks += [*tables, diagram]
+    else:
+        blocks += [diagram, *tables]
+    return Section("zones", "Data zones and flow", blocks)
+
+
+def _zones(sheet: Worksheet) -> list[Block]:
+    rows: list[list[Text]] = [
+        [
+            foreign(it.name, 80),
+            it.throughput,
+            it.distribution,
+            UNKNOWN if it.copies is None else str(it.copies),
+            UNKNOWN if it.share is None else f"{percent(it.share)} %",
+            foreign(it.backup, 160) or UNKNOWN,
+            UNKNOWN if it.lifetime is None else quantity(it.lifetime, "s"),
+            foreign(it.manager, 80) or UNKNOWN,
+            foreign(it.removal, 160) or UNKNOWN,
+        ]
+        for it in sheet.zones
+    ]
+    columns = ["Zone", "Throughput", "Distribution", "Copies", "Share", "Backup", "Lifetime"]
+    columns += ["Manager", "Removal"]
+    title = "Policies of the zones (worksheet, zones)"
+    return [Table(title, columns, "lllrrwrll", rows)] if rows else []
+
+
+def _data(sheet: Worksheet) -> list[Block]:
+    rows: list[list[Text]] = [
+        [
+            foreign(it.name, 80),
+            it.data_class,
+            foreign(it.zone, 80),
+            UNKNOWN if it.size is None else size(it.size),
+            UNKNOWN if it.files is None else whole(it.files),
+            _yes_or_no(it.striping),
+            _yes_or_no(it.regenerable),
+        ]
+        for it in sheet.data
+    ]
+    columns = ["Data", "Class", "Zone", "Size", "Files", "Striping helps", "Can be regenerated"]
+    note = "Classes: Hindman 2011, appendix B."
+    title = "Kinds of data (worksheet, data)"
+    return [Table(title, columns, "lllrrll", rows, note=note)] if rows else []
+
+
+def _flows(sheet: Worksheet) -> list[Block]:
+    rows: list[list[Text]] = [
+        [
+            foreign(it.source, 80),
+            foreign(it.target, 80),
+            foreign(it.what, 160) or UNKNOWN,
+            UNKNOWN if it.rate is None else quantity(it.rate, "B/s"),
+            "moved" if it.removes else "copied",
+        ]
+        for it in sheet.flows
+    ]
+    columns = ["From", "To", "Data", "Rate", "At the source"]
+    title = "Flow of data (worksheet, flows)"
+    return [Table(title, columns, "llwrl", rows)] if rows else []
+
+
+def _yes_or_no(value: bool | None) -> str:
+    return UNKNOWN if value is None else "yes" if value else "no"

@@ -1,0 +1,96 @@
+"""Designs in words."""
+
+from headrace.design.evaluation import Choice
+from headrace.design.recommendation.rule_table import shipped_rules
+from headrace.design.system import Array, Design
+from headrace.report.document.content import foreign
+from headrace.report.units import binary_size
+
+FILE_SYSTEMS = {
+    "lustre": "Lustre",
+    "pvfs2": "PVFS2",
+    "glusterfs": "GlusterFS",
+    "hdfs": "HDFS",
+    "nfs": "NFS",
+}
+WHOLE = "whole system"
+"""Name of the system where a zone is expected."""
+
+
+def aspect(name: str) -> str:
+    """Return the name of an aspect for a heading; that of a user's rule is its own."""
+    titles = {it.name: it.title for it in shipped_rules().aspects}
+    title = titles.get(name) or foreign(name, 60).replace("-", " ")
+    return title[:1].upper() + title[1:]
+
+
+def zone_name(choice: Choice) -> str:
+    """Return the zone of a choice, or that it is the whole system's."""
+    return foreign(choice.zone, 60) or WHOLE
+
+
+def values(choice: Choice, longest: int = 120) -> str:
+    """Return the recommended values of a choice, the best first."""
+    return foreign(", ".join(choice.values), longest)
+
+
+def array(it: Array) -> str:
+    """Return an array in words: "RAID-6 of 10 disks (8 data, 2 parity)"."""
+    if it.kind == "single":
+        return "single disks without redundancy"
+    if it.kind == "raid0":
+        return f"RAID-0 of {it.disks} disks"
+    if it.kind in ("raid1", "raid10"):
+        return f"RAID-{it.kind[4:]} of {it.disks} disks"
+    if it.kind in ("raid5", "raid6"):
+        return f"RAID-{it.kind[4:]} of {it.disks} disks ({it.data} data, {it.parity} parity)"
+    if it.kind == "draid":
+        return f"declustered array of {it.disks} disks in groups of {it.data} + {it.parity}"
+    return f"erasure code of {it.data} + {it.parity} disks"
+
+
+def redundancy(design: Design) -> str:
+    """Return the redundancy over servers in words."""
+    if design.code is not None:
+        return f"erasure code of {design.code.data} + {design.code.parity} servers"
+    if design.copies > 1:
+        return f"{design.copies} copies of each file, on different servers"
+    return "one copy of each file; the arrays alone protect it"
+
+
+def distribution(design: Design) -> str:
+    """Return how files are distributed over servers, in words."""
+    if design.distribution == "striped":
+        return f"striped in units of {binary_size(design.stripe)}"
+    return "simple: a whole file on one server"
+
+
+def configuration(design: Design) -> list[tuple[str, str]]:
+    """Return how a design is configured: names with their values."""
+    rows = [
+        ("File system", FILE_SYSTEMS.get(design.file_system, design.file_system)),
+        ("Distribution of files", distribution(design)),
+        ("Redundancy over servers", redundancy(design)),
+        (
+            "Arrays of a server",
+            f"{design.arrays_per_node} x {array(design.array)}, chunk"
+            f" {binary_size(design.array.chunk)}",
+        ),
+        ("Spare disks of a server", str(design.spares_per_node)),
+        ("Disk", f"{foreign(design.disk.name)} ({design.disk.disk_class})"),
+        ("Server", foreign(design.node.name)),
+    ]
+    if design.shelf is not None and design.shelves_per_node:
+        rows.append(("Shelves", f"{design.shelves_per_node} x {foreign(design.shelf.name)}"))
+    rows.append(("Network", foreign(design.network.name)))
+    if design.metadata_nodes:
+        disk = design.metadata_disk
+        on = f" on {foreign(disk.name)}" if disk is not None else ""
+        rows.append(("Metadata servers", f"{design.metadata_nodes}{on}"))
+    else:
+        rows.append(("Metadata servers", "none: the data servers hold the metadata"))
+    if design.gateways:
+        rows.append(
+            ("Gateways", f"{design.gateways}, for clients that have no client of the file system")
+        )
+    return rows

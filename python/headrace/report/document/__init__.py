@@ -1,0 +1,1 @@
+"""Documents for readers: content in blocks, written as HTML and PDF."""

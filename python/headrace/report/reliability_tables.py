@@ -1,0 +1,131 @@
+"""Tables of an answer about reliability."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.design.figure import Input
+from headrace.design.quantities import HOUR, YEAR, hours_text, probability_text, span_text
+from headrace.design.reliability.answer import Answer, HorizonAnswer
+from headrace.design.reliability.laws import mean_seconds
+from headrace.design.reliability.question import (
+    Array,
+    Declustered,
+    Exponential,
+    Mirrors,
+    Question,
+)
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain
+from headrace.report.units import size, whole
+
+COLUMNS = (
+    "years",
+    "loss probability",
+    "95 % interval",
+    "standard error",
+    "by read errors",
+    "NOMDL",
+)
+LESS = ("NOMDL", "by read errors", "standard error")
+
+
+def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> RenderableType:
+    """Return the tables of an answer: horizons, means, method and assumptions."""
+    parts: list[RenderableType] = [
+        Text(f"{what}: {size(found.usable_bytes)} of data in all", style="bold"),
+        _horizons(shown),
+    ]
+    mttdl = "no loss was simulated"
+    if found.mttdl_seconds is not None:
+        mttdl = f"{_hours(found.mttdl_seconds)} ({span_text(found.mttdl_seconds)})"
+    parts.append(Text(f"\nMTTDL: {mttdl}. It compares systems; it predicts no service life."))
+    if found.read_error_probability is not None:
+        parts.append(
+            Text(
+                "Read error in a rebuild without redundancy left:"
+                f" {probability_text(found.read_error_probability)}"
+            )
+        )
+    if found.unavailability is not None:
+        parts.append(
+            Text(f"Data is unavailable for {probability_text(found.unavailability.value)} of time")
+        )
+    simulated = ""
+    if found.missions:
+        simulated = (
+            f", {whole(found.missions)} missions, {found.simulated_disk_years:.2g} disk-years"
+        )
+    parts.append(Text(f"Method: {found.method}{simulated}"))
+    parts.append(Text("\nAssumptions", style="bold"))
+    parts += [Text(f"  {plain(it)}") for it in found.assumptions]
+    return Group(*parts)
+
+
+def _horizons(shown: Sequence[HorizonAnswer]) -> FittedTable:
+    table = FittedTable("Loss of data", 1, COLUMNS, LESS)
+    for it in shown:
+        exact = it.standard_error == 0
+        table.add_row(
+            f"{it.horizon_seconds / YEAR:g}",
+            f"{it.loss_probability:.4g}",
+            "exact" if exact else f"{it.low:.4g} to {it.high:.4g}",
+            "" if exact else f"{it.standard_error:.2g}",
+            f"{it.read_error_loss_probability:.3g}",
+            f"{it.nomdl:.3g}",
+        )
+    return table
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / HOUR:,.0f} h" if seconds < 1e15 * HOUR else f"{seconds / HOUR:.4g} h"
+
+
+def explanation(question: Question, inputs: Sequence[Input]) -> RenderableType:
+    """Return the table of a question's values with their sources, and the formulas."""
+    table = FittedTable("Values", 1, ("what", "value", "source"))
+    for it in inputs:
+        table.add_row(it.name, it.text, it.source)
+    lines = "\n".join(f"  {it}" for it in formulas(question))
+    return Group(table, Text("\nFormulas", style="bold"), Text(lines))
+
+
+def formulas(question: Question) -> list[str]:
+    """Return the formulas of the chain for a question, with its numbers."""
+    redundancy, serial = question.redundancy, question.repair.concurrency == "serial"
+    rate = "mu" if serial else "j mu"
+    lines = []
+    match redundancy:
+        case Array():
+            lines.append(
+                f"n = {redundancy.disks}, m = {redundancy.tolerates}: T0 = 1 / (n lambda), Tj = (1"
+                f" + {rate} T(j-1)) / ((n - j) lambda), MTTDL of a group = T0 + ... + Tm"
+            )
+        case Mirrors():
+            pairs = redundancy.disks // redundancy.copies
+            lines.append(
+                f"n = m + 1 = {redundancy.copies} by the same recurrence; {pairs} mirrors of which"
+                " none may be lost"
+            )
+        case Declustered():
+            lines.append(
+                f"a pool of {redundancy.disks} disks loses data when a stripe lacks more than"
+                f" {redundancy.parity} of its {redundancy.data + redundancy.parity} chunks"
+            )
+    law = question.lifetime.law
+    if isinstance(law, Exponential):
+        lines.append(f"lambda = 1 / MTTF = 1 / {hours_text(law.mean)}")
+    repair = question.repair
+    total = sum(map(mean_seconds, (repair.detection, repair.replacement, repair.rebuild)))
+    if total > 0:
+        lines.append(f"mu = 1 / (detection + replacement + rebuild) = 1 / {hours_text(total)}")
+    lines.append(
+        f"a read error in the last rebuild: h = 1 - (1 - {question.disk.bit_error_rate:g})^bits"
+        f" read, {size(question.disk.capacity_bytes)} a disk"
+    )
+    lines.append(
+        f"P(loss by t) of {question.groups:,} groups = 1 - (1 - P of one)^groups, P by the chain's"
+        " transient solution"
+    )
+    return lines
