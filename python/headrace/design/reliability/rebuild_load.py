@@ -9,6 +9,10 @@ import functools
 from headrace import simulate
 from headrace.design.system import ArrayKind
 
+NEARLINE_ACCESS = 0.0125
+"""Seconds of an average seek of 8.3 ms and half a turn at 7200 a minute (declared: data sheets of
+nearline disks)."""
+NEARLINE_RPM = 7200.0
 LEVELS: dict[ArrayKind, int] = {"raid1": 1, "raid5": 5, "raid6": 6, "raid10": 10}
 """RAID levels that the array model has."""
 CHUNK = 1 << 20
@@ -16,6 +20,8 @@ CHUNK = 1 << 20
 BUFFERS = 4
 """Chunks that are rebuilt at the same time (declared)."""
 SECONDS = 20
+CAPACITY = 2e12
+"""Bytes of a simulated disk: seeks go over all of it."""
 _SCENARIO = """
 name = "rebuild beside a load"
 system = "pvfs2"
@@ -39,10 +45,7 @@ chunk = {chunk}
 chunks = {buffers}
 
 [servers.device.member]
-kind = "simple"
-read_rate = {rate}
-write_rate = {rate}
-time_per_request = {access_time}
+{member}
 
 # Wide enough to be no limit.
 [network]
@@ -65,9 +68,25 @@ phases = ["read"]
 """
 
 
+_DISK = """kind = "disk"
+capacity = "{capacity:.0f} B"
+rpm = {rpm}
+track_to_track_seek = "{track:.0f} ns"
+average_seek = "{seek:.0f} ns"
+full_stroke_seek = "{stroke:.0f} ns"
+outer_rate = "{rate:.0f} B/s"
+interface_rate = "600 MB/s"
+buffer = "64 MiB"
+queue_depth = 32"""
+_SOLID_STATE = """kind = "simple"
+read_rate = "{rate:.0f} B/s"
+write_rate = "{rate:.0f} B/s"
+time_per_request = "{access_time:.0f} ns\""""
+
+
 @functools.lru_cache(maxsize=1024)
 def rebuild_share(
-    kind: ArrayKind, disks: int, rate: float, access_time: float, clients: int
+    kind: ArrayKind, disks: int, rate: float, access_time: float, rpm: float, clients: int
 ) -> float:
     """Return the rate of a rebuild beside a load, as a part of the disk's own rate.
 
@@ -75,7 +94,8 @@ def rebuild_share(
         kind: RAID level of the array, a key of `LEVELS`.
         disks: Disks of the array.
         rate: Bytes a second that a disk moves.
-        access_time: Seconds before each of its transfers.
+        access_time: Seconds of an average seek and half a turn; of a solid-state drive the latency.
+        rpm: Turns a minute; 0: a solid-state drive.
         clients: Clients that read 1 MiB at random, one request after the other.
 
     Raises:
@@ -83,6 +103,19 @@ def rebuild_share(
     """
     if kind not in LEVELS:
         raise ValueError(f"{kind}: the array model rebuilds {', '.join(LEVELS)} only")
+    if rpm:
+        # Ratios of seeks as in data sheets of nearline disks (declared).
+        seek = max(access_time - 30 / rpm, 1e-3)
+        member = _DISK.format(
+            capacity=CAPACITY,
+            rpm=int(rpm),
+            track=1e9 * seek / 8,
+            seek=1e9 * seek,
+            stroke=2e9 * seek,
+            rate=rate,
+        )
+    else:
+        member = _SOLID_STATE.format(rate=rate, access_time=1e9 * access_time)
     scenario = simulate.load(
         _SCENARIO.format(
             clients=clients,
@@ -90,12 +123,11 @@ def rebuild_share(
             disks=disks,
             chunk=f'"{CHUNK} B"',
             buffers=BUFFERS,
-            rate=f'"{rate:.0f} B/s"',
-            access_time=f'"{1e9 * access_time:.0f} ns"',
+            member=member,
             seconds=SECONDS,
         )
     )
-    document = simulate.run(scenario, progress=False).json()
+    document = simulate.run(scenario).json()
     chunks = sum(
         it["visits"] for it in document["stations"] if it["station"].endswith("array/rebuild")
     )
