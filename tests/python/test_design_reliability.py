@@ -289,7 +289,7 @@ WRONG_VALUES = [
     ({"--repair": "never"}, "never"),
     ({"--method": "guess"}, "guess"),
     ({"--disk-class": "floppy"}, "floppy"),
-    ({"--groups": "0"}, "0"),
+    ({"--groups": "0"}, "--groups"),
     ({"--plot": "/nowhere/loss.png"}, "/nowhere: no such directory"),
 ]
 

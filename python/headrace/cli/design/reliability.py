@@ -170,6 +170,17 @@ def reliability(
             help="Part of --rebuild-rate that the load leaves to the rebuild.",
         ),
     ] = 1.0,
+    rebuild_load: Annotated[
+        int | None,
+        typer.Option(
+            "--rebuild-load",
+            min=1,
+            max=256,
+            metavar="N",
+            help="In place of --rebuild-share: simulate it beside N random reads of 1 MiB that"
+            " clients keep outstanding, on nearline disks.",
+        ),
+    ] = None,
     detection: Annotated[
         str, typer.Option("--detection", metavar="TIME", help="Time until a failure is noticed.")
     ] = "0 h",
@@ -342,7 +353,7 @@ def reliability(
         initial_age=time("--initial-age", initial_age, zero=True),
         repair=_repair(mttr, repair_law),
         rebuild_rate=None if rebuild_rate is None else _rate("--rebuild-rate", rebuild_rate),
-        rebuild_share=_positive("--rebuild-share", rebuild_share, 1.0),
+        rebuild_share=_share(rebuild_share, rebuild_load, rebuild_rate, level, disks),
         detection=time("--detection", detection, zero=True),
         replacement=time("--replacement", replacement, zero=True),
         concurrency=repair.value,
@@ -445,6 +456,32 @@ def _rate(option: str, text: str) -> float:
     if found <= 0:
         raise ValueError(f'{option} "{text}": expected a rate such as "100 MB/s", above 0')
     return found
+
+
+def _share(
+    share: float, load: int | None, rate: str | None, level: Level | None, disks: int | None
+) -> float:
+    """Return the part of the rebuild rate that a load leaves. Raises ValueError."""
+    if load is None:
+        return _positive("--rebuild-share", share, 1.0)
+    from headrace.design.reliability.rebuild_load import (
+        LEVELS,
+        NEARLINE_ACCESS,
+        NEARLINE_RPM,
+        rebuild_share,
+    )
+
+    if share != 1.0:
+        raise ValueError("--rebuild-load beside --rebuild-share: expected one of them")
+    if rate is None or level is None or level.value not in LEVELS:
+        raise ValueError(
+            f"--rebuild-load {load}: expected --rebuild-rate and --level with one of"
+            f" {', '.join(LEVELS)}"
+        )
+    found = rebuild_share(
+        level.value, disks or 2, _rate("--rebuild-rate", rate), NEARLINE_ACCESS, NEARLINE_RPM, load
+    )
+    return _positive("--rebuild-load: simulated share", found, 1.0)
 
 
 def _repair(mttr: str | None, law: str | None) -> "Duration | None":

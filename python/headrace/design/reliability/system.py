@@ -13,10 +13,12 @@ Approximations, which the figures' notes repeat:
 
 import math
 
+from headrace.design.catalogue import DiskClass
 from headrace.design.figure import Figure, Input
 from headrace.design.quantities import (
     DAY,
     HOUR,
+    LONGEST,
     YEAR,
     hours_text,
     probability_text,
@@ -35,14 +37,19 @@ from headrace.design.reliability.question import (
     Repair,
 )
 from headrace.design.reliability.read_error import read_error_probability
+from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
 from headrace.design.spares import found_probability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 from headrace.report.units import size
 
+LOAD_PER_DISK = 2
+"""Random reads of 1 MiB that clients keep outstanding for each disk during a rebuild (declared)."""
 REBUILD_SHARE = 0.3
-"""Part of the disks' rate that a rebuild gets beside the load (declared; the array model's
-`device.rebuild.share`)."""
+"""Part of the disks' rate that a rebuild gets beside the load where the array model has no such
+array (declared: about its result for RAID-6)."""
+TURNS: dict[DiskClass, float] = {"desktop": 7200.0, "nearline": 7200.0, "enterprise": 10_000.0}
+"""Turns a minute of hard disks: Hindman 2011, table 3.2."""
 NEXT_DAY = 24 * HOUR
 """Time to a new disk with a next-day agreement (Hindman 2011, chapter 2, names 4 h and the next
 day), and where the answer is missing (declared)."""
@@ -89,7 +96,9 @@ class _System:
             else "declared: the next day; budget.vendor_agreement is unknown"
         )
         self.mttf = self.disk.mttf / self.disk.failure_factor
-        self.rate = min(self.disk.read_rate, self.disk.write_rate) * REBUILD_SHARE
+        self.full_rate = min(self.disk.read_rate, self.disk.write_rate)
+        self.share, self.share_source = self.share_beside_load()
+        self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
 
@@ -107,7 +116,7 @@ class _System:
         )
         inputs = self.inputs(layered)
         formula = self.formula(layered)
-        mttdl = math.inf if answer.mttdl_seconds is None else answer.mttdl_seconds
+        mttdl = min(answer.mttdl_seconds or LONGEST, LONGEST)
         return (
             Figure(
                 key="loss-probability",
@@ -185,6 +194,17 @@ class _System:
         stripe = float(array.chunk * array.data)
         return Array(array.disks, array.parity, stripe_bytes=stripe)
 
+    def share_beside_load(self) -> tuple[float, str]:
+        """Part of a disk's rate that a rebuild gets beside the load, and its source."""
+        kind, disks = self.array.kind, self.array.disks
+        if kind not in LEVELS or self.array.parity == 0:
+            return REBUILD_SHARE, "declared: the load takes the rest"
+        rpm = TURNS.get(self.disk.disk_class, 0.0)
+        load = LOAD_PER_DISK * disks
+        share = rebuild_share(kind, disks, self.full_rate, self.disk.access_time, rpm, load)
+        source = f"array model, beside {load} random reads of 1 MiB (the load is declared)"
+        return (share, source) if share > 0 else (REBUILD_SHARE, "declared")
+
     def rebuild_time(self) -> float:
         """Seconds of a rebuild beside the load."""
         capacity, array = self.disk.capacity, self.array
@@ -215,7 +235,7 @@ class _System:
             redundancy=redundancy,
             groups=groups,
             disk=Disk(self.array_bytes(), error_rate),
-            lifetime=Lifetime(Exponential(one.mttdl_seconds or math.inf)),
+            lifetime=Lifetime(Exponential(min(one.mttdl_seconds or LONGEST, LONGEST))),
             repair=Repair(rebuild=Exponential(self.refill_time())),
             horizons=(self.horizon,),
             method="markov",
@@ -330,14 +350,10 @@ class _System:
             formula=formula,
             inputs=(
                 Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
-                Input(
-                    "rate",
-                    f"{size(min(self.disk.read_rate, self.disk.write_rate))}/s",
-                    f"catalogue: {self.disk.name}",
-                ),
-                Input("share", f"{REBUILD_SHARE:g}", "declared: the load takes the rest"),
+                Input("rate", f"{size(self.full_rate)}/s", f"catalogue: {self.disk.name}"),
+                Input("share", f"{self.share:.3g}", self.share_source),
             ),
-            source="the array model's device.rebuild",
+            source="definition",
         )
 
     def disk_failures(self) -> Figure:
