@@ -45,9 +45,13 @@ struct State {
     now: f64,
     /// Time at which each disk's age is 0.
     born: Vec<f64>,
-    /// Time at which a failed disk is replaced; negative: it works.
+    /// Time of the next step of a failed disk; negative: it works.
     back: Vec<f64>,
+    /// Whether the disk in the place of a failed one has arrived.
+    arrived: Vec<bool>,
     alive: u32,
+    /// Failed disks without a new one in their place.
+    absent: u32,
     /// Stripes that lack j + 1 chunks.
     lacking: Vec<f64>,
     /// Time until which rebuilds wait.
@@ -168,7 +172,9 @@ impl Run<'_> {
             now: 0.0,
             born: vec![-age; pool.shape.disks as usize],
             back: vec![-1.0; pool.shape.disks as usize],
+            arrived: vec![false; pool.shape.disks as usize],
             alive: pool.shape.disks,
+            absent: 0,
             lacking: vec![0.0; pool.shape.tolerates as usize],
             hold: 0.0,
             rate: 1.0,
@@ -267,8 +273,12 @@ impl Run<'_> {
             if state.back[disk] < 0.0 {
                 self.plan_failure(state, disk, random);
             } else {
-                self.agenda
-                    .add(state.back[disk], Kind::Repaired, disk as u32, 0);
+                let kind = if state.arrived[disk] {
+                    Kind::Repaired
+                } else {
+                    Kind::SpareArrival
+                };
+                self.agenda.add(state.back[disk], kind, disk as u32, 0);
             }
         }
         while let Some(event) = self.agenda.next() {
@@ -276,11 +286,12 @@ impl Run<'_> {
                 return lost;
             }
             let disk = event.item as usize;
-            if event.kind == Kind::Repaired {
-                state.back[disk] = -1.0;
-                state.born[disk] = event.time - pool.question.lifetime.burn_in;
-                state.alive += 1;
-                self.plan_failure(state, disk, random);
+            if event.kind == Kind::SpareArrival {
+                state.absent -= 1;
+                state.arrived[disk] = true;
+            }
+            if event.kind != Kind::Failure {
+                self.join(state, disk, random);
                 continue;
             }
             if let Some(lost) = self.fail(state, disk, random) {
@@ -292,6 +303,27 @@ impl Run<'_> {
         }
         self.advance(state, pool.end, random)
             .unwrap_or(Outcome::Survived)
+    }
+
+    /// A new disk takes its share of the data when no stripe lacks a chunk any more.
+    fn join(&mut self, state: &mut State, disk: usize, random: &mut Random) {
+        let now = state.now;
+        if state.level() > 0 {
+            let chunks: f64 = (1..)
+                .zip(&state.lacking)
+                .map(|(lacks, stripes)| f64::from(lacks) * stripes)
+                .sum();
+            let left = (state.hold - now).max(0.0) + chunks / state.rate;
+            // Later than the end of the rebuild, so that the next look finds it done.
+            state.back[disk] = now + left * (1.0 + 1e-9) + 1e-3;
+            self.agenda
+                .add(state.back[disk], Kind::Repaired, disk as u32, 0);
+            return;
+        }
+        state.back[disk] = -1.0;
+        state.born[disk] = now - self.pool.question.lifetime.burn_in;
+        state.alive += 1;
+        self.plan_failure(state, disk, random);
     }
 
     fn plan_failure(&mut self, state: &State, disk: usize, random: &mut Random) {
@@ -339,11 +371,9 @@ impl Run<'_> {
         state.rate = pool.chunks / repair.rebuild.sample(random).max(1e-9);
         let back = noticed + repair.replacement.sample(random);
         state.back[disk] = back;
-        if pool.spare_disks == 0 {
-            // No spare space: the rebuild waits for the new disk.
-            state.hold = state.hold.max(back);
-        }
-        self.agenda.add(back, Kind::Repaired, disk as u32, 0);
+        state.arrived[disk] = false;
+        state.absent += 1;
+        self.agenda.add(back, Kind::SpareArrival, disk as u32, 0);
         None
     }
 
@@ -361,8 +391,7 @@ impl Run<'_> {
         let pool = self.pool;
         let begin = state.hold.max(state.now);
         state.now = time;
-        let spares_left = pool.shape.disks - state.alive <= pool.spare_disks.max(1);
-        if begin >= time || !spares_left || state.level() == 0 {
+        if begin >= time || state.absent > pool.spare_disks || state.level() == 0 {
             return None;
         }
         let mut work = (time - begin) * state.rate;

@@ -16,11 +16,25 @@ use crate::random::stream;
 
 /// Disk missions of a block: enough to hide the cost of beginning one, few enough to stop soon.
 const BLOCK: u64 = 65_536;
+/// Disk missions of a pilot run.
+const PILOT: u64 = 200_000;
+/// One loss in so many missions is frequent: they stay crude.
+const FREQUENT: u64 = 50;
 /// Time between two calls of the progress callback.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Called with the part that is done; breaks the simulation off.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
+/// Biases the missions of a model if losses are rare among some crude ones.
+pub fn bias(model: &mut Model) {
+    let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
+    let mut random = stream(model.question.simulation.seed, u64::MAX);
+    let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
+    if losses < missions / FREQUENT {
+        model.bias(&windows);
+    }
+}
 
 /// Simulates missions of arrays and mirrors.
 pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
