@@ -79,6 +79,18 @@ def test_a_mistake_is_one_line(headrace: Command, tmp_path: Path, text: str, exp
     assert ended.stderr.count("\n") == 1
 
 
+def test_a_missing_profile_is_one_line(headrace: Command, tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(
+        f'{LEAST}[[client]]\nname = "c"\ncount = 1\n[[zone]]\nname = "z"\n[[application]]\n'
+        'name = "a"\nclients = ["c"]\nzones = ["z"]\nprofile = "none.json"\n'
+    )
+    ended = headrace("design", "check", file)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"{file}:12:11: application.0.profile = ")
+    assert "there is no such file" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("set_value", "expected"),
     [

@@ -12,16 +12,19 @@ import jsonschema
 import msgspec
 import pytest
 
+from conftest import ROOT
 from headrace import _core
 from headrace._core import ScenarioError
-from headrace.design.catalogue import Catalogue
+from headrace.design.catalogue import Catalogue, DiskModel, NodeModel, ShelfModel
 from headrace.design.catalogue_file import (
     load_catalogue,
     read_catalogue,
     shipped_catalogues,
 )
 from headrace.design.document_file import Kind, toml_path
+from headrace.design.enumeration import designs
 from headrace.design.forms import example, examples, form
+from headrace.design.options import Options
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.design.worksheet_file import load_worksheet, read_worksheet
 
@@ -140,7 +143,12 @@ def test_paths_of_types_are_paths_of_files(path: str, expected: str) -> None:
 @pytest.mark.parametrize("name", shipped_catalogues())
 def test_shipped_catalogues_are_priced_and_sourced(name: str) -> None:
     catalogue = load_catalogue(name).catalogue
-    for it in (*catalogue.disks, *catalogue.nodes, *catalogue.shelves):
+    entries: list[DiskModel | NodeModel | ShelfModel] = [
+        *catalogue.disks,
+        *catalogue.nodes,
+        *catalogue.shelves,
+    ]
+    for it in entries:
         assert it.price is not None and it.price > 0
         assert "declared" in it.source
     for network in catalogue.networks:
@@ -170,10 +178,22 @@ def test_slots_take_disks_of_their_form_factors() -> None:
     assert nodes["1U10 NVMe"].takes(disks["NVMe 7.68 TB"])
 
 
+def test_designs_put_disks_into_slots_that_take_them() -> None:
+    worksheet = read_worksheet(LEAST).worksheet
+    options = Options(file_systems=("lustre",), arrays=("raid6",), networks=("10 GbE",))
+    made = list(designs(worksheet, load_catalogue().catalogue, options))
+    assert {it.disk.form_factor for it in made} == {"3.5-inch", "2.5-inch", "nvme"}
+    for it in made:
+        assert it.node.takes(it.disk)
+        assert it.shelf is None or it.shelf.takes(it.disk)
+
+
 @pytest.mark.parametrize("name", examples())
-def test_examples_load(name: str) -> None:
+def test_examples_are_those_of_the_repository(name: str) -> None:
     worksheet = read_worksheet(example(name)).worksheet
     assert worksheet.zones and worksheet.applications
+    shipped = ROOT / "scenarios" / "design" / f"{name}.toml"
+    assert shipped.read_text(encoding="utf-8") == example(name)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

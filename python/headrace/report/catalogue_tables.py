@@ -124,7 +124,12 @@ def _networks(networks: Sequence[NetworkModel]) -> FittedTable:
 def _sources(catalogue: Catalogue) -> RenderableType:
     """Return the source of each entry, one for equal sources."""
     by_source: dict[str, list[str]] = {}
-    entries = (*catalogue.disks, *catalogue.nodes, *catalogue.shelves, *catalogue.networks)
+    entries: list[DiskModel | NodeModel | ShelfModel | NetworkModel] = [
+        *catalogue.disks,
+        *catalogue.nodes,
+        *catalogue.shelves,
+        *catalogue.networks,
+    ]
     for it in entries:
         by_source.setdefault(it.source or "unknown", []).append(it.name)
     lines = [f"- {', '.join(names)}: {source}" for source, names in by_source.items()]

@@ -62,6 +62,8 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Catalogue::section);
 impl Document for Catalogue {
     const NOUN: &'static str = "catalogue";
 
+    const SETTING: &'static str = "disk.0.price=300";
+
     const INTRODUCTION: &'static str = "\
 A catalogue is a TOML file with what can be bought, at the prices of a day. `headrace design
 catalogue` shows the catalogues that ship with Headrace. Their prices are examples: copy one and put

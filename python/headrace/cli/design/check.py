@@ -49,6 +49,7 @@ def check(
     from headrace.design.worksheet_file import load_worksheet
 
     loaded = load_worksheet(file, sets or [])
+    loaded.check_profiles()
     found = CheckDocument(
         worksheet=loaded.worksheet,
         answers=loaded.answers,
