@@ -11,6 +11,7 @@ import polars as pl
 from headrace.profile import recording
 from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
+from headrace.profile.capture.attachment import merge_parts
 from headrace.profile.characterise import characterise
 from headrace.profile.document import Profile, Usage
 from headrace.profile.figures import cores_of
@@ -149,6 +150,10 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
     method = METHODS[header.capture]
     path = directory / f"trace{method.suffix}"
     profile.capture = {"method": method.name, "left_out": method.left_out()}
+    if header.not_captured:
+        profile.notes.append(f"{header.not_captured} running processes could not be captured")
+    # A killed profiler leaves parts.
+    merge_parts(path)
     if not path.is_file():
         profile.notes.append(f"the capture by {method.name} left no trace")
         return None
