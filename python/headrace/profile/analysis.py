@@ -13,7 +13,7 @@ from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
 from headrace.profile.characterise import characterise
-from headrace.profile.document import Profile, Usage
+from headrace.profile.document import HostVerdict, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.machine_model import machine_of
@@ -21,7 +21,7 @@ from headrace.profile.paced_trace import read_paced, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.tracer_cost import tracer_cost
-from headrace.profile.verdict import judge, overall
+from headrace.profile.verdict import judge, limited_s, overall
 from headrace.profile.workload_fit import fit
 from headrace.store import StoreFailure
 
@@ -80,6 +80,7 @@ def analyse(
     by_host = rates_by_host(directory) if rates is None else rates
     _add_usage(profile, by_host, header)
     first = by_host[header.hosts[0]]
+    profile.host = header.hosts[0]
     baseline = _baseline(profile, baseline_directory)
     report(1, STEPS, "trace")
     records = _trace(profile, directory, header)
@@ -87,13 +88,19 @@ def analyse(
     if records is not None and profile.trace is not None:
         _add_characteristics(profile, directory / profile.trace)
     report(3, STEPS, "phases")
-    if first.height:
-        disks = traced_disk(records, first, header.environment)
-        profile.phases = judge(first, baseline, applied, disks=disks, trace=records)
-        profile.verdict = overall(profile.phases)
-    else:
-        host = header.hosts[0]
-        profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
+    disks = traced_disk(records, first, header.environment)
+    for host, frame in by_host.items():
+        if not frame.height:
+            profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
+        # The baseline is that of the first host's directory.
+        known = baseline if host == header.hosts[0] else _baseline_of(host, baseline_directory)
+        phases = judge(frame, known, applied, disks=disks, trace=records)
+        profile.host_verdicts.append(HostVerdict(host=host, verdict=overall(phases), phases=phases))
+    # Of hosts that are limited equally long, the first one counts.
+    chosen = max(profile.host_verdicts, key=lambda it: limited_s(it.phases))
+    profile.host, profile.verdict, profile.phases = chosen.host, chosen.verdict, chosen.phases
+    if len(by_host) == 1:
+        profile.host_verdicts = []
     if advice and records is not None and profile.phases:
         _add_advice(profile, records, first, baseline, chosen_machine, report)
     return profile
@@ -113,10 +120,6 @@ def _add_usage(profile: Profile, rates: Mapping[str, pl.DataFrame], header: Head
             profile.duration_s = max(profile.duration_s, last)
     if header.duration_s is None:
         profile.notes.append("the recording was interrupted: its end is that of the last sample")
-    if len(header.hosts) > 1:
-        profile.notes.append(
-            f"verdicts are those of the first host, {header.hosts[0]}; figures are of all hosts"
-        )
 
 
 def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None:
@@ -141,6 +144,16 @@ def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None
     if (age := found.age_note()) is not None:
         profile.notes.append(age)
     return found
+
+
+def _baseline_of(host: str, directory: str | Path | None) -> Baseline | None:
+    """Return the baseline of another host for the same directory, if the store has one."""
+    if directory is None:
+        return None
+    try:
+        return Baseline.find(directory, host)
+    except (OSError, ValueError, StoreFailure):
+        return None
 
 
 def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | None:

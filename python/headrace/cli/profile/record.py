@@ -137,7 +137,7 @@ def record(
         profile, rates = _evaluate(recorded, machine, directory, rules, advice)
         _finish(profile, rates, recorded, as_json, stored, known_labels)
         if report:
-            write_files(recorded, rates[profile.hosts[0]])
+            write_files(recorded, rates[profile.host or profile.hosts[0]])
         return 0
 
     if again is not None:

@@ -12,7 +12,7 @@ from headrace.profile.prediction import Case
 class Context:
     """Facts of a phase that a change may need."""
 
-    verdict: Verdict
+    verdict: Verdict | None
     cores: int
     baseline: Mapping[str, float]
     """Figures of the baseline by name, in SI units; empty without a baseline."""

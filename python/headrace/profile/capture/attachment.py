@@ -196,7 +196,8 @@ def merge_parts(trace: Path) -> None:
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(part.open("rb")) for part in parts]
         with atomic_file(trace) as partial, partial.open("wb") as out:
-            out.writelines(heapq.merge(*map(_whole_lines, files), key=_time))
+            lines: Iterator[bytes] = heapq.merge(*map(_whole_lines, files), key=_time)
+            out.writelines(lines)
     for part in parts:
         # Counts of what a recorder lost.
         for beside in trace.parent.glob(f"{part.name}.*"):

@@ -12,7 +12,7 @@ from headrace.report.profile_report.content import (
     foreign,
 )
 from headrace.report.profile_report.data import Document, ProfileData, weighted_mean
-from headrace.report.profile_values import UNKNOWN, share_of, timestamp, with_unit
+from headrace.report.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
 from headrace.report.units import duration, figure, size, whole
 from headrace.report.verdict_words import verdict_words
 
@@ -194,7 +194,7 @@ def _evaluation(data: ProfileData) -> list[Block]:
                 str(number),
                 f"{figure(phase['from_s'])} to {figure(phase['to_s'])}",
                 *(MARK if mark == it else "" for it in MARKS),
-                foreign(phase["verdict"], 40),
+                foreign(phase["verdict"] or NO_VERDICT, 40),
             ]
         )
     columns = ["Phase", "Time, s", "CPU bound", "Memory bound", "I/O bound", "Verdict"]
