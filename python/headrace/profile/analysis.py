@@ -9,21 +9,24 @@ import msgspec
 import polars as pl
 
 from headrace.profile import recording
+from headrace.profile.advice.saved_scenario import remove_scenarios
 from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
-from headrace.profile.characterise import characterise
+from headrace.profile.characterise import CharacterisingReader
 from headrace.profile.document import HostVerdict, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
+from headrace.profile.interval_means import mean_over_time
 from headrace.profile.machine_model import machine_of
-from headrace.profile.paced_trace import read_paced, with_gaps
+from headrace.profile.paced_trace import paced, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.tracer_cost import tracer_cost
 from headrace.profile.verdict import judge, limited_s, overall
 from headrace.profile.workload_fit import fit
 from headrace.store import StoreFailure
+from headrace.trace import open_trace
 
 STEPS = 5
 OnProgress = Callable[[int, int, str], None]
@@ -84,9 +87,9 @@ def analyse(
     baseline = _baseline(profile, baseline_directory)
     report(1, STEPS, "trace")
     records = _trace(profile, directory, header)
-    report(2, STEPS, "characteristics of the trace")
-    if records is not None and profile.trace is not None:
-        _add_characteristics(profile, directory / profile.trace)
+    report(2, STEPS, "workload of the trace")
+    if profile.characteristics is not None and profile.trace is not None:
+        _add_workload(profile, directory / profile.trace)
     report(3, STEPS, "phases")
     disks = traced_disk(records, first, header.environment)
     for host, frame in by_host.items():
@@ -102,7 +105,7 @@ def analyse(
     if len(by_host) == 1:
         profile.host_verdicts = []
     if advice and records is not None and profile.phases:
-        _add_advice(profile, records, first, baseline, chosen_machine, report)
+        _add_advice(profile, records, first, baseline, chosen_machine, directory, report)
     return profile
 
 
@@ -157,7 +160,8 @@ def _baseline_of(host: str, directory: str | Path | None) -> Baseline | None:
 
 
 def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | None:
-    """Return the captured trace with gaps, and note what the capture leaves out."""
+    """Return the captured trace with gaps. Add its characteristics, and note what the capture
+    leaves out."""
     if header.capture is None:
         return None
     method = METHODS[header.capture]
@@ -175,7 +179,9 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
     if path.stat().st_size == 0:
         return None
     try:
-        records = read_paced(path)
+        reader = CharacterisingReader(open_trace(path))
+        records = paced(reader)
+        profile.characteristics = msgspec.to_builtins(reader.characteristics())
     except ValueError as error:
         # A program without a file operation leaves a trace in which nothing is understood.
         profile.notes.append(f"the trace cannot be evaluated: {error}")
@@ -203,11 +209,9 @@ def traced_disk(
     return [str(device)] if is_most else None
 
 
-def _add_characteristics(profile: Profile, trace: Path) -> None:
-    characteristics = characterise(trace)
-    profile.characteristics = msgspec.to_builtins(characteristics)
+def _add_workload(profile: Profile, trace: Path) -> None:
     try:
-        profile.workload = msgspec.to_builtins(fit(trace, characteristics))
+        profile.workload = msgspec.to_builtins(fit(trace, profile.characteristics))
     except ValueError as error:
         profile.notes.append(f"no synthetic workload: {error}")
 
@@ -218,6 +222,7 @@ def _add_advice(
     rates: pl.DataFrame,
     baseline: Baseline | None,
     machine: str | None,
+    directory: Path,
     report: OnProgress,
 ) -> None:
     """Add the changes of each phase whose predicted gain is large enough."""
@@ -236,11 +241,14 @@ def _add_advice(
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
     figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
-    application = Application(records, rates, machine, cores_of(rates), figures, cost or 0.0)
+    application = Application(
+        records, rates, machine, cores_of(rates), figures, cost or 0.0, directory
+    )
+    remove_scenarios(directory)
     phases = []
     for number, phase in enumerate(profile.phases):
         report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")
-        phases.append(advise_phase(phase, application))
+        phases.append(advise_phase(phase, application, number=number + 1))
     recorded = sum(it["without_tracer_s"] for it in phases)
     simulated = [it["simulated_s"] for it in phases]
     known = None not in simulated and recorded > 0
@@ -260,15 +268,11 @@ def usage_of(frame: pl.DataFrame) -> dict[str, Usage]:
     Means are weighted with the lengths of the intervals.
     """
     figures = frame.select(pl.exclude("from_s", "to_s").exclude(PER_CORE))
-    weights = frame["to_s"] - frame["from_s"]
     usage = {}
     for name in figures.columns:
-        values = figures[name]
-        known = weights.filter(values.is_not_null())
-        total = float(known.sum())
-        if total > 0:
-            mean = float((values.drop_nulls() * known).sum()) / total
-            usage[name] = Usage(mean=mean, peak=float(values.max()))  # type: ignore[arg-type]
+        mean = mean_over_time(frame, name)
+        if mean is not None:
+            usage[name] = Usage(mean=mean, peak=float(figures[name].max()))  # type: ignore[arg-type]
     return usage
 
 

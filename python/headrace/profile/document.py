@@ -49,7 +49,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     kind: Literal["software", "hardware"]
     scenario: str | None = None
-    """The scenario that was simulated with the change, as TOML."""
+    """The scenario that was simulated with the change, as TOML. It names the trace beside its
+    file."""
+    scenario_file: str | None = None
+    """File of the scenario, relative to the document."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

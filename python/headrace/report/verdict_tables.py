@@ -17,6 +17,9 @@ from headrace.report.profile_values import (
 from headrace.report.units import duration, figure, percent
 from headrace.report.verdict_words import verdict_words
 
+REDIRECTED_WIDTH = 80
+"""Columns of a file or pipe that shows the figures of the evidence."""
+
 
 def verdict_tables(document: Document) -> RenderableType:
     """Return verdict, phases, evidence, advice and notes of a profile."""
@@ -92,8 +95,12 @@ def phases(document: Document) -> RenderableType:
 def evidence(document: Document) -> RenderableType:
     """Return the table of figures that support the verdicts."""
     columns = ("phase", "figure", "value", "baseline", "of it", "rule")
-    table = FittedTable("Evidence", 2, columns, ("rule",))
+    table = FittedTable("Evidence", 2, columns, ("rule",), REDIRECTED_WIDTH)
+    decided = []
     for number, phase in enumerate(document["phases"], 1):
+        rules = dict.fromkeys(plain_line(it["rule"]) for it in phase.get("evidence") or [])
+        if rules:
+            decided.append(f"phase {number}: {', '.join(rules)}")
         for it in phase.get("evidence") or []:
             baseline = it.get("baseline")
             table.add_row(
@@ -104,6 +111,7 @@ def evidence(document: Document) -> RenderableType:
                 "" if baseline is None else share_of(it["value"], baseline),
                 plain_line(it["rule"]),
             )
+    table.left_out_caption = "rules of " + "; ".join(decided)
     return table
 
 

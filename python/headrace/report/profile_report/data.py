@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headrace.profile.interval_means import lengths, weighted_mean
+
 Document = Mapping[str, Any]
 
 LEAST_SHARE = 0.01
@@ -84,7 +86,7 @@ class ProfileData:
     @cached_property
     def lengths(self) -> pl.Series:
         """Length of each interval in seconds."""
-        return self.rates["to_s"] - self.rates["from_s"]
+        return lengths(self.rates)
 
     def instances(self, kind: str) -> list[str]:
         """Return the names of a kind of columns, as disks for `disk.NAME.queue`, in their order in
@@ -144,15 +146,6 @@ def is_partition(name: str, disk: str) -> bool:
     # sda1 of sda, nvme0n1p1 of nvme0n1.
     separator = "p" if disk[-1:].isdecimal() else ""
     return re.fullmatch(rf"{re.escape(disk)}{separator}\d+", name) is not None
-
-
-def weighted_mean(values: pl.Series, lengths: pl.Series) -> float | None:
-    """Return the mean over time of values of intervals; None if none is known."""
-    known = values.is_not_null() & values.is_not_nan()
-    seconds = float(lengths.filter(known).sum() or 0.0)
-    if seconds <= 0:
-        return None
-    return float((values.filter(known) * lengths.filter(known)).sum()) / seconds
 
 
 def maximum(values: pl.Series) -> float:

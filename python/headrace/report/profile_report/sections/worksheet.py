@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from headrace.profile.interval_means import weighted_mean
 from headrace.report.profile_report.content import (
     Block,
     Bullets,
@@ -11,7 +12,7 @@ from headrace.report.profile_report.content import (
     Table,
     foreign,
 )
-from headrace.report.profile_report.data import Document, ProfileData, weighted_mean
+from headrace.report.profile_report.data import Document, ProfileData
 from headrace.report.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
 from headrace.report.units import duration, figure, size, whole
 from headrace.report.verdict_words import verdict_words
