@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, LONGEST_S, SAMPLES, Header, write_header
@@ -154,7 +156,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
         interval_s=request.interval_s,
         hosts=list(hosts),
         attached=request.attached(),
-        environment={**of_directory, "worksheet": facts(request.directory)},
+        environment={**of_directory, "worksheet": msgspec.to_builtins(facts(request.directory))},
         capture=None if request.capture == "none" else request.capture,
         clock_uncertainty_s=begin.uncertainty_s if len(hosts) > 1 else None,
     )

@@ -45,7 +45,7 @@ def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
             written = write_report(
                 directory, msgspec.to_builtins(profile), rates, processes, on_progress=on_progress
             )
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, msgspec.ValidationError) as error:
             # The environment and the parts of the trace have no types of their own.
             raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     documents = [str(it) for it in written if it.suffix in (".html", ".pdf")]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from headrace.profile.interval_means import lengths, weighted_mean
+from headrace.profile.worksheet import MachineFacts, facts_of
 
 Document = Mapping[str, Any]
 
@@ -36,12 +37,10 @@ class ProfileData:
         """Phases in order."""
         return list(self.profile.get("phases") or [])
 
-    @property
-    def facts(self) -> Document:
-        """Facts of the machine; empty if the recording has none."""
-        environment = self.profile.get("environment") or {}
-        found = environment.get("worksheet")
-        return found if isinstance(found, Mapping) else {}
+    @cached_property
+    def facts(self) -> MachineFacts:
+        """MachineFacts of the machine; unknown if the recording has none."""
+        return facts_of(self.profile.get("environment") or {})
 
     @property
     def duration_s(self) -> float:
@@ -113,10 +112,7 @@ class ProfileData:
         moved = {name: self._moved("disk", name) for name in self.instances("disk")}
         active = [name for name in moved if moved[name] > 0]
         members = {
-            member
-            for disk in self.facts.get("disks") or []
-            if disk.get("name") in active
-            for member in disk.get("made_of") or []
+            member for disk in self.facts.disks if disk.name in active for member in disk.made_of
         }
         whole = [
             name
