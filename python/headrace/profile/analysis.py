@@ -99,8 +99,11 @@ def analyse(
         known = baseline if host == header.hosts[0] else _baseline_of(host, baseline_directory)
         phases = judge(frame, known, applied, disks=disks, trace=records)
         profile.host_verdicts.append(HostVerdict(host=host, verdict=overall(phases), phases=phases))
-    # Of hosts that are limited equally long, the first one counts.
-    chosen = max(profile.host_verdicts, key=lambda it: limited_s(it.phases))
+    # Of hosts that are limited equally long, but for an interval, the first one counts.
+    longest_s = max(limited_s(it.phases) for it in profile.host_verdicts)
+    chosen = next(
+        it for it in profile.host_verdicts if limited_s(it.phases) >= longest_s - header.interval_s
+    )
     profile.host, profile.verdict, profile.phases = chosen.host, chosen.verdict, chosen.phases
     if len(by_host) == 1:
         profile.host_verdicts = []

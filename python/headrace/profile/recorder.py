@@ -134,9 +134,12 @@ class Recorded:
 def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
     """Record a profile. All ranks call it; one rank of each host samples.
 
-    Raises ValueError for wrong options, CannotStart if the program cannot be started,
-    RecordingFailed if the samples cannot be written, NothingCame if no process with the name came,
-    OSError if the directory cannot.
+    Raises:
+        ValueError: for wrong options, and if running processes cannot be captured.
+        CannotStart: if the program cannot be started.
+        RecordingFailed: if the samples cannot be written.
+        NothingCame: if no process with the name came.
+        OSError: if the directory cannot be written.
     """
     request.check()
     target = _target(request)

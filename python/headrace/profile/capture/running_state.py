@@ -1,8 +1,8 @@
 """The state of running processes at the start of a capture, as lines in strace's format.
 
-A trace that begins in the middle of a program lacks the calls that made its threads and opened its
-files. These lines stand for them: they say which threads share descriptors, and where in each open
-file a process is.
+A trace of a program that runs already lacks the calls that made its threads and opened its files.
+These lines stand for them. They say which threads share descriptors, and the position of a process
+in each open file.
 """
 
 import os
