@@ -34,8 +34,8 @@ MEMORY_THROUGHPUT = (
 LARGE_MEMORY = float(32 << 20)
 """Resident memory from which data may exceed the last-level cache, in bytes (declared)."""
 NOT_SEEN = (
-    "no sample shows the program while it runs: it is too short; profile a loop that runs it many"
-    " times"
+    "no sample shows the program while it runs: it did not come, or it is too short; profile a loop"
+    " that runs it many times"
 )
 UNMATCHED = "no rule holds: too few figures are known"
 
