@@ -305,6 +305,13 @@ def reliability(
     crude: Annotated[
         bool, typer.Option("--crude", help="Simulate without biasing of rare events.")
     ] = False,
+    count_losses: Annotated[
+        bool,
+        typer.Option(
+            "--count-losses",
+            help="Simulate, restore each loss from a backup, and count the losses; no biasing.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also show each value with its source, and the formulas."),
@@ -376,6 +383,7 @@ def reliability(
             missions=missions,
             relative_error=_positive("--relative-error", relative_error, 1.0),
             biasing=not crude,
+            count_losses=count_losses,
         ),
     )
     posed, inputs = request.question_of(wanted)

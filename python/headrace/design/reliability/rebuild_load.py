@@ -129,6 +129,8 @@ def rebuild_share(
     )
     document = simulate.run(scenario).json()
     chunks = sum(
-        it["visits"] for it in document["stations"] if it["station"].endswith("array/rebuild")
+        float(it["visits"])
+        for it in document["stations"]
+        if it["station"].endswith("array/rebuild")
     )
     return min(1.0, chunks * CHUNK / SECONDS / rate)
