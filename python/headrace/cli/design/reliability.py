@@ -196,7 +196,11 @@ def reliability(
     ] = RepairOrder.PARALLEL,
     spares: Annotated[
         int | None,
-        typer.Option("--spares", min=0, help="Hot spares of a pool of spares."),
+        typer.Option(
+            "--spares",
+            min=0,
+            help="Hot spares of a pool of spares; of draid: disks' worth of spare space.",
+        ),
     ] = None,
     spare_groups: Annotated[
         int,
