@@ -153,7 +153,7 @@ impl Model {
 /// A window that is passed without a failure multiplies the second moment of all later weights:
 /// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
 /// minimised.
-fn aimed_hazard(windows: f64) -> f64 {
+pub fn aimed_hazard(windows: f64) -> f64 {
     let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
     let mut best = WINDOW_HAZARD;
     let mut tried = WINDOW_HAZARD;
