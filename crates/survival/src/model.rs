@@ -174,7 +174,7 @@ fn independent(question: &Question, shape: &Shape) -> bool {
     };
     let own_batches = match &question.batches {
         None => true,
-        Some(batches) => shape.disks % batches.disks == 0,
+        Some(batches) => shape.disks.is_multiple_of(batches.disks),
     };
     own_spares && own_batches && question.domains.is_empty()
 }

@@ -442,12 +442,12 @@ impl<'a> Run<'a> {
                 first = (time, disk);
             }
         };
-        let alive = (0..state.born.len()).filter(|disk| state.back[*disk] < 0.0);
+        let mut alive = (0..state.born.len()).filter(|disk| state.back[*disk] < 0.0);
         if pool.hazard.is_constant() {
             let which = (uniform(random) * f64::from(state.alive)) as usize;
             let added = (factor - 1.0) * f64::from(state.alive);
             let time = pool.hazard.sample(0.0, added, f64::INFINITY, random);
-            if let Some(disk) = alive.skip(which).next() {
+            if let Some(disk) = alive.nth(which) {
                 consider(disk, begin + time);
             }
         } else {
