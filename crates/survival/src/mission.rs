@@ -13,7 +13,7 @@ use rand_core::Rng;
 
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
-use crate::model::Model;
+use crate::model::{Model, UNKNOWN_ODDS};
 use crate::question::{Layout, ReplacementManner, Scrub, YEAR};
 use crate::random::{Random, exponential, uniform};
 
@@ -88,6 +88,9 @@ pub struct Missions<'a> {
     bytes: Vec<f64>,
     losses: Vec<f64>,
     sums: Sums,
+    /// Windows of the mission, of all missions, and missions with any, for each number of failed
+    /// disks; of crude missions.
+    windows: Vec<(u64, u64, u64)>,
 }
 
 impl<'a> Missions<'a> {
@@ -131,6 +134,37 @@ impl<'a> Missions<'a> {
             bytes: vec![0.0; horizons],
             losses: vec![0.0; horizons],
             sums: Sums::new(horizons),
+            windows: vec![(0, 0, 0); model.shape.tolerates as usize + 1],
+        }
+    }
+
+    /// Runs crude missions; returns the mean number of windows for each number of failed disks, in
+    /// missions that have any, and the number of missions with a loss.
+    pub fn pilot(&mut self, missions: u64, random: &mut Random) -> (Vec<f64>, u64) {
+        let mut losses = 0;
+        for _ in 0..missions {
+            self.mission(random);
+            losses += u64::from(self.has_loss);
+            for (current, all, having) in &mut self.windows {
+                *all += *current;
+                *having += u64::from(*current > 0);
+                *current = 0;
+            }
+        }
+        let means = self.windows.iter().enumerate().map(|(failed, it)| {
+            // The first level is entered in missions of all kinds.
+            let of = if failed == 1 { missions } else { it.2.max(1) };
+            it.1 as f64 / of as f64
+        });
+        (means.collect(), losses)
+    }
+
+    fn count_window(&mut self, group: usize) {
+        let failed = self.groups[group].failed as usize;
+        if failed > 0
+            && let Some(window) = self.windows.get_mut(failed)
+        {
+            window.0 += 1;
         }
     }
 
@@ -214,12 +248,12 @@ impl<'a> Missions<'a> {
             self.disks[disk].out_until = 0.0;
             self.begin_life(disk, 0.0, true, random);
         }
-        if let Some(policy) = model.replacement() {
-            if policy.manner == ReplacementManner::AllAtOnce {
-                let age = model.question.lifetime.initial_age;
-                let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
-                self.agenda.add(first, Kind::AllPlanned, 0, 0);
-            }
+        if let Some(policy) = model.replacement()
+            && policy.manner == ReplacementManner::AllAtOnce
+        {
+            let age = model.question.lifetime.initial_age;
+            let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
+            self.agenda.add(first, Kind::AllPlanned, 0, 0);
         }
         for kind in 0..model.question.domains.len() {
             self.next_domain_failure(kind, 0.0, random);
@@ -240,7 +274,7 @@ impl<'a> Missions<'a> {
             Some(batches) if uniform(random) < batches.bad_share => batches.bad_factor,
             Some(_) => 1.0,
         };
-        let factor = model.bias.map_or(1.0, |bias| bias.healthy);
+        let factor = model.bias.as_ref().map_or(1.0, |bias| bias.healthy);
         let state = &mut self.disks[disk];
         state.born = now - age;
         state.batch = batch;
@@ -470,7 +504,8 @@ impl<'a> Missions<'a> {
     /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
     /// survivors pass the wanted cumulative hazard until the next repair.
     fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
-        let Some(bias) = self.model.bias else {
+        let Some(bias) = &self.model.bias else {
+            self.count_window(group);
             return;
         };
         let state = &mut self.groups[group];
@@ -479,11 +514,7 @@ impl<'a> Missions<'a> {
         let range = self.disks_of(group);
         let degraded = failed > 0 && failed <= self.model.shape.tolerates;
         let hazard = &self.model.hazard;
-        let mut wanted = if failed == 1 {
-            bias.first_window
-        } else {
-            bias.later_window
-        };
+        let mut wanted = bias.windows.get(failed as usize).copied().unwrap_or(0.0);
         let mut until = f64::INFINITY;
         if degraded {
             for disk in range.clone() {
@@ -493,7 +524,7 @@ impl<'a> Missions<'a> {
             }
             if until == f64::INFINITY {
                 until = now + self.model.repair_mean;
-                wanted *= bias.unknown;
+                wanted *= UNKNOWN_ODDS;
             }
             until = until.min(self.model.end);
         }

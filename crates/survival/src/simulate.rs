@@ -16,11 +16,25 @@ use crate::random::stream;
 
 /// Disk missions of a block: enough to hide the cost of beginning one, few enough to stop soon.
 const BLOCK: u64 = 65_536;
+/// Disk missions of a pilot run.
+const PILOT: u64 = 200_000;
+/// One loss in so many missions is frequent: they stay crude.
+const FREQUENT: u64 = 50;
 /// Time between two calls of the progress callback.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Called with the part that is done; breaks the simulation off.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
+/// Biases the missions of a model if losses are rare among some crude ones.
+pub fn bias(model: &mut Model) {
+    let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
+    let mut random = stream(model.question.simulation.seed, u64::MAX);
+    let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
+    if losses < missions / FREQUENT {
+        model.bias(&windows);
+    }
+}
 
 /// Simulates missions of arrays and mirrors.
 pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
@@ -45,15 +59,19 @@ pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
     )
 }
 
+/// Splits and biases the missions of a pool if losses are rare among some crude ones.
+pub fn bias_pool(pool: &mut Pool, simulation: &Simulation) {
+    pool.bias(&mut stream(simulation.seed, u64::MAX));
+}
+
 /// Simulates a declustered pool; with splitting a replicate is one observation.
 pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Result<Sums, Error> {
-    let split = simulation.biasing;
     let most = match simulation.missions {
-        Some(missions) => missions.div_ceil(pool.replicate_missions(split)),
-        None => (simulation.disk_years / pool.replicate_disk_years(split)) as u64,
+        Some(missions) => missions.div_ceil(pool.replicate_missions()),
+        None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
     rounds(simulation, most.max(20), progress, |_, random| {
-        pool.replicate(split, random)
+        pool.replicate(random)
     })
 }
 
