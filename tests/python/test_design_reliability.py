@@ -290,6 +290,8 @@ WRONG_VALUES = [
     ({"--method": "guess"}, "guess"),
     ({"--disk-class": "floppy"}, "floppy"),
     ({"--groups": "0"}, "--groups"),
+    ({"--groups": "1000000000"}, "--groups: "),
+    ({"--rebuild-load": "8"}, "--rebuild-load 8: expected --rebuild-rate"),
     ({"--plot": "/nowhere/loss.png"}, "/nowhere: no such directory"),
 ]
 
