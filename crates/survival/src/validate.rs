@@ -7,6 +7,11 @@ use crate::shape::Shape;
 /// Most disks of a simulated system.
 const MOST_DISKS: u64 = 2_000_000;
 
+/// Most disks of a declustered pool; hundreds of its states are saved at a time.
+const MOST_POOL_DISKS: u32 = 20_000;
+/// Most failures tolerated: the chain's matrix has the square of it.
+const MOST_TOLERATED: u32 = 64;
+
 /// Refuses questions that have no answer, with the field and what was expected.
 pub fn validate(question: &Question) -> Result<(), Error> {
     redundancy(question)?;
@@ -127,7 +132,27 @@ fn redundancy(question: &Question) -> Result<(), Error> {
             }
         }
     }
-    let disks = Shape::of(question).all_disks();
+    let shape = Shape::of(question);
+    if shape.tolerates > MOST_TOLERATED {
+        return Err(Error::at(
+            "redundancy",
+            format!(
+                "{} failures tolerated are more than {MOST_TOLERATED}; expected fewer",
+                shape.tolerates
+            ),
+        ));
+    }
+    let is_pool = matches!(question.redundancy, Redundancy::Declustered { .. });
+    if is_pool && shape.disks > MOST_POOL_DISKS {
+        return Err(Error::at(
+            "redundancy.disks",
+            format!(
+                "{} disks are more than {MOST_POOL_DISKS} of one pool; expected several groups",
+                shape.disks
+            ),
+        ));
+    }
+    let disks = shape.all_disks();
     if disks > MOST_DISKS {
         return Err(Error::at(
             "groups",
