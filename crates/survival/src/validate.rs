@@ -287,3 +287,35 @@ fn duration(place: &str, duration: &Duration) -> Result<(), Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&mut Question)) -> String {
+        let text = r#"{"redundancy": {"kind": "array", "disks": 8, "tolerates": 2},
+            "lifetime": {"law": {"kind": "exponential", "mean": 1}},
+            "repair": {"rebuild": {"kind": "constant", "seconds": 1}}}"#;
+        let mut question: Question = serde_json::from_str(text).expect("a question");
+        assert_eq!(validate(&question), Ok(()));
+        change(&mut question);
+        validate(&question).expect_err("a refusal").to_string()
+    }
+
+    #[test]
+    fn refusals_name_the_field() {
+        let infinite = refused(|it| it.disk.capacity_bytes = f64::INFINITY);
+        assert_eq!(infinite, "disk.capacity_bytes: inf: expected more than 0");
+        assert!(refused(|it| it.groups = 0).starts_with("groups: "));
+        assert!(refused(|it| it.lifetime.burn_in = -1.0).starts_with("lifetime.burn_in: -1"));
+        assert!(refused(|it| it.simulation.missions = Some(0)).starts_with("simulation.missions"));
+        let many = refused(|it| {
+            it.redundancy = Redundancy::Array {
+                disks: 1000,
+                tolerates: 500,
+                stripe_bytes: 1.0,
+            };
+        });
+        assert!(many.starts_with("redundancy: 500 failures"), "{many}");
+    }
+}

@@ -507,6 +507,23 @@ fn a_pool_of_one_stripe_width_is_an_array() {
 }
 
 #[test]
+fn a_pool_without_room_waits_for_disks() {
+    let with = |spare: u32| {
+        let mut asked = question(
+            &pool(30, 4, 2, spare),
+            &exponential(1e5),
+            &constant(40.0),
+            &horizon(40_000.0),
+        );
+        asked.repair.replacement = serde_json::from_str(&constant(200.0)).expect("a time");
+        simulated(&asked, 30_000, true).loss_probability
+    };
+    let (none, one, many) = (with(0), with(1), with(4));
+    assert!(none > 2.0 * one, "{none} {one}");
+    assert!(one > 1.2 * many, "{one} {many}");
+}
+
+#[test]
 fn a_rare_loss_of_a_pool_has_its_analytic_rate() {
     // Six disks, each stripe on all. The second failure strikes with a part u of the first rebuild
     // left, uniform in 0 to 1. Those stripes lack two chunks and take 2 u T; a third failure then
