@@ -100,5 +100,5 @@ def test_an_error_of_the_callback_is_the_callers() -> None:
     def fail(part: float) -> None:
         raise LookupError(f"at {part}")
 
-    with pytest.raises(LookupError, match="at 0"):
+    with pytest.raises(LookupError, match="at [0-9]"):
         _core.reliability(long_question(), fail)
