@@ -153,7 +153,7 @@ impl Model {
 /// A window that is passed without a failure multiplies the second moment of all later weights:
 /// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
 /// minimised.
-fn aimed_hazard(windows: f64) -> f64 {
+pub fn aimed_hazard(windows: f64) -> f64 {
     let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
     let mut best = WINDOW_HAZARD;
     let mut tried = WINDOW_HAZARD;
@@ -174,7 +174,7 @@ fn independent(question: &Question, shape: &Shape) -> bool {
     };
     let own_batches = match &question.batches {
         None => true,
-        Some(batches) => shape.disks % batches.disks == 0,
+        Some(batches) => shape.disks.is_multiple_of(batches.disks),
     };
     own_spares && own_batches && question.domains.is_empty()
 }
@@ -202,5 +202,24 @@ fn look_back(question: &Question) -> f64 {
             longest * (1.0 + (1e-8_f64.ln() / ratio.ln()).ceil())
         }
         Scrub::None | Scrub::Period { .. } => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn biasing_is_weaker_where_windows_are_many() {
+        assert_eq!(aimed_hazard(0.0), WINDOW_HAZARD);
+        let many = aimed_hazard(100.0);
+        assert!((0.005..0.02).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn the_aimed_hazard_is_the_minimum() {
+        let moment = |y: f64| y.exp_m1() / (y * y);
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 0.99));
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 1.01));
     }
 }

@@ -240,7 +240,7 @@ fn biasing_is_exact_for_any_lifetime_law() {
             let mut asked = question(
                 &array(10, tolerates),
                 &law,
-                r#"{"kind": "weibull", "shape": 2, "scale": 500000, "location": 100000}"#,
+                r#"{"kind": "weibull", "shape": 2, "scale": 4000000, "location": 100000}"#,
                 &horizon(87_600.0),
             );
             asked.lifetime.burn_in = 500.0 * HOUR;
@@ -274,6 +274,45 @@ fn biasing_is_exact_with_spares_batches_and_replacement() {
         );
         biasing_is_exact(&asked);
     }
+}
+
+#[test]
+fn biasing_is_exact_with_rare_read_errors() {
+    // Losses by failures and by read errors are about as frequent as each other.
+    let scrubs = [
+        r#"{"kind": "period", "seconds": 50000}"#,
+        r#"{"kind": "weibull", "shape": 3, "scale": 40000, "location": 4000}"#,
+    ];
+    for scrub in scrubs {
+        let mut asked = question(
+            &array(8, 2),
+            &exponential(2e4),
+            &constant(60.0),
+            &format!(
+                r#"{}, "latent": {{"mean": 1e7, "scrub": {scrub}}}"#,
+                horizon(20_000.0)
+            ),
+        );
+        asked.disk.bit_error_rate = 3e-16;
+        biasing_is_exact(&asked);
+    }
+}
+
+#[test]
+fn read_errors_of_a_rare_kind_are_found() {
+    let mut asked = question(&array(8, 2), &exponential(1e6), &exponential(12.0), "");
+    asked.disk.bit_error_rate = 1e-17;
+    let got = simulated(&asked, 200_000, true);
+    agree(&last(&ask_by(&asked, "markov")), &got);
+    assert!(got.standard_error < 0.02 * got.loss_probability, "{got:?}");
+    asked.disk.bit_error_rate = 0.0;
+    asked.latent =
+        serde_json::from_str(r#"{"mean": 3e8, "scrub": {"kind": "period", "seconds": 100000}}"#)
+            .expect("latent errors");
+    // A look finds an error of 6 disks with probability 6 x 1e5 / 3e8 / 2.
+    let got = simulated(&asked, 200_000, true);
+    agree(&last(&ask_by(&asked, "markov")), &got);
+    assert!(got.standard_error < 0.03 * got.loss_probability, "{got:?}");
 }
 
 #[test]
@@ -421,7 +460,7 @@ fn pool(disks: u32, data: u32, parity: u32, spare: u32) -> String {
 
 #[test]
 fn splitting_agrees_with_crude_missions() {
-    for (disks, mttf) in [(40, 5e4), (300, 3e5)] {
+    for (disks, mttf) in [(40, 7e4), (300, 1.2e5)] {
         let asked = question(
             &pool(disks, 4, 2, 2),
             &weibull(1.2, mttf),
@@ -429,7 +468,6 @@ fn splitting_agrees_with_crude_missions() {
             &horizon(20_000.0),
         );
         let crude = simulated(&asked, 40_000, false);
-        println!("{crude:?} {:?}", ask_by(&asked, "markov"));
         assert!(crude.loss_probability > 1e-4, "{crude:?}");
         agree(&simulated(&asked, 60_000, true), &crude);
     }
@@ -452,7 +490,6 @@ fn a_large_pool_loses_less_of_its_data() {
     // The chain works with mean numbers of stripes: it is right to a small factor.
     let chain = last(&ask_by(&asked, "markov"));
     let ratio = split.loss_probability / chain.loss_probability;
-    println!("{split:?} {chain:?}");
     assert!((0.2..5.0).contains(&ratio), "{ratio}");
     assert!(split.nomdl < 1e-2 * split.loss_probability);
 }
@@ -467,6 +504,46 @@ fn a_pool_of_one_stripe_width_is_an_array() {
         &simulated(&asked, 40_000, false),
         &simulated(&as_array, 40_000, false),
     );
+}
+
+#[test]
+fn a_pool_without_room_waits_for_disks() {
+    let with = |spare: u32| {
+        let mut asked = question(
+            &pool(30, 4, 2, spare),
+            &exponential(1e5),
+            &constant(40.0),
+            &horizon(40_000.0),
+        );
+        asked.repair.replacement = serde_json::from_str(&constant(200.0)).expect("a time");
+        simulated(&asked, 30_000, true).loss_probability
+    };
+    let (none, one, many) = (with(0), with(1), with(4));
+    assert!(none > 2.0 * one, "{none} {one}");
+    assert!(one > 1.2 * many, "{one} {many}");
+}
+
+#[test]
+fn a_rare_loss_of_a_pool_has_its_analytic_rate() {
+    // Six disks, each stripe on all. The second failure strikes with a part u of the first rebuild
+    // left, uniform in 0 to 1. Those stripes lack two chunks and take 2 u T; a third failure then
+    // loses data: n (n - 1) (n - 2) / MTTF^3 x T^2 a second.
+    let (mttf, rebuild, end) = (1e6, 10.0, 87_600.0);
+    let mut asked = question(
+        &pool(6, 4, 2, 0),
+        &exponential(mttf),
+        &constant(rebuild),
+        &horizon(end),
+    );
+    asked.simulation.missions = Some(100_000);
+    let got = last(&ask_by(&asked, "monte-carlo"));
+    let expected = 120.0 / (mttf * mttf * mttf) * rebuild * rebuild * end;
+    let distance = (got.loss_probability - expected).abs();
+    assert!(
+        distance < 4.5 * got.standard_error + 1e-3 * expected,
+        "{got:?} {expected}"
+    );
+    assert!(got.standard_error < 0.1 * expected, "{got:?}");
 }
 
 #[test]
