@@ -197,19 +197,21 @@ fn simulate_pool(
             "not modelled for declustered pools; leave it out or ask about an array",
         ));
     }
-    let pool = Pool::new(question);
-    let split = question.simulation.biasing;
-    let mut sums = simulate::pool(&pool, &question.simulation, progress)?;
+    let mut pool = Pool::new(question);
+    if question.simulation.biasing {
+        simulate::bias_pool(&mut pool, &question.simulation);
+    }
+    let split = pool.is_split();
+    let sums = simulate::pool(&pool, &question.simulation, progress)?;
     let (method, trials) = if split {
         (
             MethodUsed::Splitting,
-            sums.missions * pool.replicate_missions(true),
+            sums.missions * pool.replicate_missions(),
         )
     } else {
         (MethodUsed::MonteCarlo, sums.missions)
     };
     let mut answer = from_sums(question, &sums, question.groups, method, !split);
-    sums.missions = trials;
     answer.missions = trials;
     Ok(answer)
 }

@@ -161,10 +161,10 @@ impl<'a> Missions<'a> {
 
     fn count_window(&mut self, group: usize) {
         let failed = self.groups[group].failed as usize;
-        if failed > 0 {
-            if let Some(window) = self.windows.get_mut(failed) {
-                window.0 += 1;
-            }
+        if failed > 0
+            && let Some(window) = self.windows.get_mut(failed)
+        {
+            window.0 += 1;
         }
     }
 
@@ -248,12 +248,12 @@ impl<'a> Missions<'a> {
             self.disks[disk].out_until = 0.0;
             self.begin_life(disk, 0.0, true, random);
         }
-        if let Some(policy) = model.replacement() {
-            if policy.manner == ReplacementManner::AllAtOnce {
-                let age = model.question.lifetime.initial_age;
-                let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
-                self.agenda.add(first, Kind::AllPlanned, 0, 0);
-            }
+        if let Some(policy) = model.replacement()
+            && policy.manner == ReplacementManner::AllAtOnce
+        {
+            let age = model.question.lifetime.initial_age;
+            let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
+            self.agenda.add(first, Kind::AllPlanned, 0, 0);
         }
         for kind in 0..model.question.domains.len() {
             self.next_domain_failure(kind, 0.0, random);

@@ -153,7 +153,7 @@ impl Model {
 /// A window that is passed without a failure multiplies the second moment of all later weights:
 /// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
 /// minimised.
-fn aimed_hazard(windows: f64) -> f64 {
+pub fn aimed_hazard(windows: f64) -> f64 {
     let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
     let mut best = WINDOW_HAZARD;
     let mut tried = WINDOW_HAZARD;
@@ -174,7 +174,7 @@ fn independent(question: &Question, shape: &Shape) -> bool {
     };
     let own_batches = match &question.batches {
         None => true,
-        Some(batches) => shape.disks % batches.disks == 0,
+        Some(batches) => shape.disks.is_multiple_of(batches.disks),
     };
     own_spares && own_batches && question.domains.is_empty()
 }

@@ -119,7 +119,9 @@ fn pool(
         let place = f64::from(failed);
         // Stripes that lack `failed` chunks; at least the one that made the state.
         let lacking = critical.max(1.0);
-        let next = critical * (f64::from(width) - place) / (all - place);
+        // A failure strikes while the rebuild of the state below is half done on average.
+        let left = if failed == 0 { 1.0 } else { 0.5 };
+        let next = left * critical * (f64::from(width) - place) / (all - place);
         let hits = -libm::expm1(-lacking * (f64::from(width) - place) / (all - place));
         chain.up.push((all - place) / lifetime * hits);
         let rate = if failed == 0 {

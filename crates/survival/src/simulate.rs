@@ -59,15 +59,19 @@ pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
     )
 }
 
+/// Splits and biases the missions of a pool if losses are rare among some crude ones.
+pub fn bias_pool(pool: &mut Pool, simulation: &Simulation) {
+    pool.bias(&mut stream(simulation.seed, u64::MAX));
+}
+
 /// Simulates a declustered pool; with splitting a replicate is one observation.
 pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Result<Sums, Error> {
-    let split = simulation.biasing;
     let most = match simulation.missions {
-        Some(missions) => missions.div_ceil(pool.replicate_missions(split)),
-        None => (simulation.disk_years / pool.replicate_disk_years(split)) as u64,
+        Some(missions) => missions.div_ceil(pool.replicate_missions()),
+        None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
     rounds(simulation, most.max(20), progress, |_, random| {
-        pool.replicate(split, random)
+        pool.replicate(random)
     })
 }
 

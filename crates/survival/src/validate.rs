@@ -26,7 +26,7 @@ pub fn validate(question: &Question) -> Result<(), Error> {
     if let Some(spares) = &repair.spares {
         duration("repair.spares.restocking", &spares.restocking)?;
     }
-    if !(repair.mean() > 0.0) {
+    if repair.mean() <= 0.0 {
         return Err(Error::at(
             "repair.rebuild",
             "the whole repair takes 0 s; expected a time above 0",
@@ -86,7 +86,7 @@ fn redundancy(question: &Question) -> Result<(), Error> {
             stripe_bytes,
         } => {
             positive("redundancy.stripe_bytes", stripe_bytes)?;
-            if copies == 0 || disks == 0 || disks % copies != 0 {
+            if copies == 0 || disks == 0 || !disks.is_multiple_of(copies) {
                 return Err(Error::at(
                     "redundancy",
                     format!(

@@ -196,7 +196,11 @@ def reliability(
     ] = RepairOrder.PARALLEL,
     spares: Annotated[
         int | None,
-        typer.Option("--spares", min=0, help="Hot spares of a pool of spares."),
+        typer.Option(
+            "--spares",
+            min=0,
+            help="Hot spares of a pool of spares; of draid: disks' worth of spare space.",
+        ),
     ] = None,
     spare_groups: Annotated[
         int,
@@ -305,6 +309,13 @@ def reliability(
     crude: Annotated[
         bool, typer.Option("--crude", help="Simulate without biasing of rare events.")
     ] = False,
+    count_losses: Annotated[
+        bool,
+        typer.Option(
+            "--count-losses",
+            help="Simulate, restore each loss from a backup, and count the losses; no biasing.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also show each value with its source, and the formulas."),
@@ -376,6 +387,7 @@ def reliability(
             missions=missions,
             relative_error=_positive("--relative-error", relative_error, 1.0),
             biasing=not crude,
+            count_losses=count_losses,
         ),
     )
     posed, inputs = request.question_of(wanted)

@@ -5,6 +5,7 @@ by `device.rebuild` of the scenario. Chunks that are rebuilt in 20 simulated sec
 """
 
 import functools
+from collections.abc import Iterable
 
 from headrace import simulate
 from headrace.design.system import ArrayKind
@@ -128,7 +129,7 @@ def rebuild_share(
         )
     )
     document = simulate.run(scenario).json()
-    chunks = sum(
+    visits: Iterable[float] = (
         it["visits"] for it in document["stations"] if it["station"].endswith("array/rebuild")
     )
-    return min(1.0, chunks * CHUNK / SECONDS / rate)
+    return min(1.0, sum(visits) * CHUNK / SECONDS / rate)
