@@ -17,8 +17,7 @@ pub struct Answer {
     /// Bytes that the system holds as data.
     pub usable_bytes: f64,
     /// Probability that the rebuild of a group without redundancy left meets a read error, by the
-    /// bit error rate and latent errors together. None: neither was given, or laws of latent
-    /// errors need simulation.
+    /// bit error rate and by latent errors in the long run together. None: neither was given.
     pub read_error_probability: Option<f64>,
     /// Missions simulated; 0 without simulation.
     pub missions: u64,
