@@ -135,6 +135,20 @@ def test_copies_over_arrays_multiply_safety() -> None:
     assert value(coded, "node-failures-survived") == 3
 
 
+def test_two_copies_of_arrays_by_hand() -> None:
+    pair = changed(array=ARRAYS["raid5"], copies=2, nodes=2, file_system="glusterfs")
+    figures = by_key(system_reliability(pair, SHEET))
+    n, mttf, data = 8, 0.6e6, 7 * 4e12
+    share = rebuild_share("raid5", 8, 1.8e8, 0.012, 7200.0, 16)
+    repair = 4e12 / (share * 1.8e8) / 3600 + 24 * (1 - math.exp(-8 * 24 / mttf))
+    whole = n * (n - 1) / mttf**2 * repair
+    stripes = n / mttf * -math.expm1(8 * data * math.log1p(-1e-15))
+    refill = 24 + data / (0.3 * min(1.25e9, 7 * 1.8e8)) / 3600
+    # The first array is lost whole; then the other one, or a stripe of it.
+    expected = 1 / (2 * whole * refill * (whole + stripes))
+    assert figures["mttdl"].value / 3600 == pytest.approx(expected, rel=0.03)
+
+
 def test_mirrored_disks_over_nodes_are_an_array_of_two() -> None:
     # Components are the disks themselves: two copies of single disks are RAID-1 pairs.
     design = changed(array=ARRAYS["single"], copies=2, nodes=2, file_system="glusterfs")

@@ -25,6 +25,29 @@ YEARS = (1.0, 5.0, 10.0)
 """Years of the table if none are given."""
 PLOT_POINTS = 40
 """Horizons of a plot."""
+OPTIONS = (
+    ("redundancy", "--level, --disks, --data, --parity, --spares"),
+    ("groups", "--groups"),
+    ("disk.capacity_bytes", "--capacity"),
+    ("disk.bit_error_rate", "--bit-error-rate"),
+    ("lifetime.burn_in", "--burn-in"),
+    ("lifetime.initial_age", "--initial-age"),
+    ("lifetime", "--lifetime"),
+    ("repair.spares", "--spares"),
+    ("repair.detection", "--detection"),
+    ("repair.replacement", "--replacement"),
+    ("repair", "--mttr"),
+    ("latent.scrub", "--scrub"),
+    ("latent", "--latent"),
+    ("batches", "--batches"),
+    ("domains", "--domain"),
+    ("replacement", "--replace-age"),
+    ("horizons", "--years"),
+    ("simulation.missions", "--missions"),
+    ("simulation", "--relative-error"),
+    ("method", "--method"),
+)
+"""Options of the question's fields, the longest field first."""
 
 
 class Level(StrEnum):
@@ -199,7 +222,7 @@ def reliability(
         typer.Option(
             "--spares",
             min=0,
-            help="Hot spares of a pool of spares; of draid: disks' worth of spare space.",
+            help="Hot spares of a pool of spares; of draid: spare space in disks.",
         ),
     ] = None,
     spare_groups: Annotated[
@@ -392,7 +415,10 @@ def reliability(
     )
     posed, inputs = request.question_of(wanted)
     with part_done("reliability") as on_progress:
-        answer = ask(posed, on_progress)
+        try:
+            answer = ask(posed, on_progress)
+        except ValueError as error:
+            raise ValueError(_with_option(str(error))) from None
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
     if plot is not None:
         from headrace.report.figures import reliability as figure
@@ -422,6 +448,13 @@ def reliability(
     show(reliability_tables.answer(wanted.layout.text, answer, shown))
     if explain:
         show(reliability_tables.explanation(posed, inputs))
+
+
+def _with_option(message: str) -> str:
+    """Name the option in place of the question's field that the engine names."""
+    field, colon, reason = message.partition(": ")
+    found = [option for name, option in OPTIONS if field.startswith(name)]
+    return f"{found[0]}{colon}{reason}" if colon and found else message
 
 
 def _years(text: str | None) -> tuple[float, ...]:

@@ -107,7 +107,9 @@ def layout(
             f"--copies {copies} --disks {disks}: expected no --disks: each copy has a disk of its"
             " own; --groups gives the number of sets"
         )
-    return Layout(Array(copies, copies - 1), f"{copies} copies", "--copies")
+    return Layout(
+        Array(copies, copies - 1), "1 copy" if copies == 1 else f"{copies} copies", "--copies"
+    )
 
 
 def _raid(level: Level, disks: int | None, copies: int | None) -> Layout:
