@@ -204,3 +204,22 @@ fn look_back(question: &Question) -> f64 {
         Scrub::None | Scrub::Period { .. } => f64::INFINITY,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn biasing_is_weaker_where_windows_are_many() {
+        assert_eq!(aimed_hazard(0.0), WINDOW_HAZARD);
+        let many = aimed_hazard(100.0);
+        assert!((0.005..0.02).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn the_aimed_hazard_is_the_minimum() {
+        let moment = |y: f64| y.exp_m1() / (y * y);
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 0.99));
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 1.01));
+    }
+}

@@ -525,7 +525,15 @@ impl<'a> Run<'a> {
                 .zip(&state.lacking)
                 .map(|(lacks, stripes)| f64::from(lacks) * stripes)
                 .sum();
-            let left = (state.hold - now).max(0.0) + chunks / state.rate;
+            let mut left = (state.hold - now).max(0.0) + chunks / state.rate;
+            if state.absent > self.pool.spare_disks {
+                // The rebuild itself waits for a disk.
+                let arrival = (0..state.back.len())
+                    .filter(|disk| state.back[*disk] >= 0.0 && !state.arrived[*disk])
+                    .map(|disk| state.back[disk])
+                    .fold(f64::INFINITY, f64::min);
+                left += arrival - now;
+            }
             // Later than the end of the rebuild, so that the next look finds it done.
             state.back[disk] = now + left * (1.0 + 1e-9) + 1e-3;
             self.agenda

@@ -149,3 +149,33 @@ fn pool(
         failure_bytes,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(redundancy: &str, concurrency: &str) -> Chain {
+        let text = format!(
+            r#"{{"redundancy": {redundancy},
+            "lifetime": {{"law": {{"kind": "exponential", "mean": 1000}}}},
+            "repair": {{"rebuild": {{"kind": "exponential", "mean": 10}},
+            "concurrency": "{concurrency}"}}}}"#
+        );
+        group(&serde_json::from_str(&text).expect("a question")).chain
+    }
+
+    #[test]
+    fn repairs_are_parallel_or_serial() {
+        let array = r#"{"kind": "array", "disks": 8, "tolerates": 2}"#;
+        assert_eq!(chain(array, "parallel").down, [0.0, 0.1, 0.2]);
+        assert_eq!(chain(array, "serial").down, [0.0, 0.1, 0.1]);
+        assert_eq!(chain(array, "serial").up, [0.008, 0.007, 0.006]);
+    }
+
+    #[test]
+    fn stripes_that_lack_most_are_rebuilt_sooner() {
+        let pool = r#"{"kind": "declustered", "disks": 100, "data": 8, "parity": 2}"#;
+        let rates = chain(pool, "parallel").down;
+        assert!(rates[2] > 5.0 * rates[1], "{rates:?}");
+    }
+}

@@ -277,6 +277,45 @@ fn biasing_is_exact_with_spares_batches_and_replacement() {
 }
 
 #[test]
+fn biasing_is_exact_with_rare_read_errors() {
+    // Losses by failures and by read errors are about as frequent as each other.
+    let scrubs = [
+        r#"{"kind": "period", "seconds": 50000}"#,
+        r#"{"kind": "weibull", "shape": 3, "scale": 40000, "location": 4000}"#,
+    ];
+    for scrub in scrubs {
+        let mut asked = question(
+            &array(8, 2),
+            &exponential(2e4),
+            &constant(60.0),
+            &format!(
+                r#"{}, "latent": {{"mean": 1e7, "scrub": {scrub}}}"#,
+                horizon(20_000.0)
+            ),
+        );
+        asked.disk.bit_error_rate = 3e-16;
+        biasing_is_exact(&asked);
+    }
+}
+
+#[test]
+fn read_errors_of_a_rare_kind_are_found() {
+    let mut asked = question(&array(8, 2), &exponential(1e6), &exponential(12.0), "");
+    asked.disk.bit_error_rate = 1e-17;
+    let got = simulated(&asked, 200_000, true);
+    agree(&last(&ask_by(&asked, "markov")), &got);
+    assert!(got.standard_error < 0.02 * got.loss_probability, "{got:?}");
+    asked.disk.bit_error_rate = 0.0;
+    asked.latent =
+        serde_json::from_str(r#"{"mean": 3e8, "scrub": {"kind": "period", "seconds": 100000}}"#)
+            .expect("latent errors");
+    // A look finds an error of 6 disks with probability 6 x 1e5 / 3e8 / 2.
+    let got = simulated(&asked, 200_000, true);
+    agree(&last(&ask_by(&asked, "markov")), &got);
+    assert!(got.standard_error < 0.03 * got.loss_probability, "{got:?}");
+}
+
+#[test]
 fn threads_do_not_change_an_answer() {
     let mut asked = question(
         &array(8, 2),
@@ -465,6 +504,23 @@ fn a_pool_of_one_stripe_width_is_an_array() {
         &simulated(&asked, 40_000, false),
         &simulated(&as_array, 40_000, false),
     );
+}
+
+#[test]
+fn a_pool_without_room_waits_for_disks() {
+    let with = |spare: u32| {
+        let mut asked = question(
+            &pool(30, 4, 2, spare),
+            &exponential(1e5),
+            &constant(40.0),
+            &horizon(40_000.0),
+        );
+        asked.repair.replacement = serde_json::from_str(&constant(200.0)).expect("a time");
+        simulated(&asked, 30_000, true).loss_probability
+    };
+    let (none, one, many) = (with(0), with(1), with(4));
+    assert!(none > 2.0 * one, "{none} {one}");
+    assert!(one > 1.2 * many, "{one} {many}");
 }
 
 #[test]
