@@ -8,11 +8,11 @@ BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
 MOST_COARSE = 64
 """Designs that are simulated coarsely, at most."""
-MOST_FULL = 8
+MOST_FULL = 6
 """Designs that are simulated in full, at most."""
-CHEAPEST = 4
+CHEAPEST = 3
 """Cheapest designs that meet everything in a coarse simulation, before others are looked at."""
-SPREAD = 16
+SPREAD = 12
 """Designs that are simulated for the front, spread over the costs."""
 DOUBT = 0.8
 """Part of what an estimate must reach for a simulation (declared: coarse runs differ by less)."""
