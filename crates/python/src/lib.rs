@@ -14,6 +14,7 @@ mod rounds;
 mod run;
 mod scenario;
 mod scheduler;
+mod survival;
 mod trace;
 
 use headrace_load::ExitingAllocator;
@@ -36,5 +37,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     mirror::register(module)?;
     network::register(module)?;
     scheduler::register(module)?;
+    survival::register(module)?;
     trace::register(module)
 }

@@ -12,6 +12,7 @@ use crate::reference::{self, Page};
 use crate::schema;
 use crate::structure;
 use crate::tree::Node;
+use crate::values::Name;
 use crate::worksheet::Worksheet;
 use crate::write::{self, Note};
 
@@ -19,6 +20,9 @@ use crate::write::{self, Note};
 pub(crate) trait Document: Codec<Value = Self> + serde::Serialize + Sized {
     /// Name of such a document in messages.
     const NOUN: &'static str;
+
+    /// An example of `--set`.
+    const SETTING: &'static str;
 
     /// Beginning of its reference page, in Markdown.
     const INTRODUCTION: &'static str;
@@ -35,7 +39,7 @@ pub(crate) trait Document: Codec<Value = Self> + serde::Serialize + Sized {
 pub enum DocumentKind {
     /// Requirements of a storage system.
     Worksheet,
-    /// What can be bought.
+    /// Parts of storage systems and their prices.
     Catalogue,
 }
 
@@ -151,8 +155,8 @@ pub fn read_catalogue(text: &str, file: &Path, sets: &[String]) -> Result<Catalo
 }
 
 fn read<T: Document>(text: &str, file: &Path, sets: &[String]) -> Result<(T, Node), Error> {
-    let mut tree = user_layer(text, file, sets, T::declared())?;
-    supply_name(&mut tree, file, T::NOUN);
+    let mut tree = user_layer(text, file, sets, T::declared(), T::SETTING)?;
+    supply_name(&mut tree, name_of(file, T::NOUN));
     structure::check(&tree, T::declared(), "")?;
     resolve_files(
         &mut tree,
@@ -169,6 +173,17 @@ fn read<T: Document>(text: &str, file: &Path, sets: &[String]) -> Result<(T, Nod
         .check_fields(&at)
         .map_err(|error| in_file(error, &tree))?;
     Ok((value, tree))
+}
+
+/// The name of a file without its ending, as far as it is fit for a name.
+fn name_of(file: &Path, noun: &str) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy());
+    let stem = stem.unwrap_or_default().replace(char::is_control, " ");
+    let short: String = stem.trim().chars().take(Name::LONGEST).collect();
+    match short.trim() {
+        "" => noun.to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 fn loaded<T: Document>(text: &str, file: &Path, sets: &[String]) -> Result<LoadedDocument, Error> {

@@ -16,6 +16,9 @@ pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section)
 impl Scenario {
     /// Name of such a document in messages.
     const NOUN: &'static str = "scenario";
+
+    /// An example of `--set`.
+    const SETTING: &'static str = "network.bandwidth=1 Gbit/s";
 }
 
 /// A scenario and where each of its values came from.
@@ -83,12 +86,14 @@ fn loaded(
     sets: &[String],
     default: impl FnOnce(&Node) -> &'static str,
 ) -> Result<Loaded, Error> {
-    let mut user = user_layer(text, file, sets, &DECLARED)?;
+    let mut user = user_layer(text, file, sets, &DECLARED, Scenario::SETTING)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let default = default(&user);
     let mut tree = system_file::below(&mut user, default, folder)?;
     merge::over(&mut tree, user, &DECLARED);
-    supply_name(&mut tree, file, Scenario::NOUN);
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy());
+    let name = stem.map_or_else(|| Scenario::NOUN.to_owned(), |stem| stem.into_owned());
+    supply_name(&mut tree, name);
 
     workloads::fill(&mut tree)?;
     merge::complete(&mut tree, &DECLARED);
@@ -131,12 +136,14 @@ pub(crate) fn read_file(file: &Path, noun: &str) -> Result<String, Error> {
     })
 }
 
-/// Reads what the user gives: the text of a file, with `--set` values over it.
+/// Reads what the user gives: the text of a file, with `--set` values over it. `example` is such a
+/// value.
 pub(crate) fn user_layer(
     text: &str,
     file: &Path,
     sets: &[String],
     declared: &Section,
+    example: &str,
 ) -> Result<Node, Error> {
     let name: Arc<str> = file.display().to_string().into();
     let mut user = syntax::read(text, &Layer::File(name.clone()))?;
@@ -144,18 +151,16 @@ pub(crate) fn user_layer(
     user.origin = Origin::Whole { file: name };
     merge::kinds_by_name(&mut user, declared);
     for text in sets {
-        set::apply(&mut user, declared, text)?;
+        set::apply(&mut user, declared, text, example)?;
     }
     Ok(user)
 }
 
-/// Names a document after its file if it has no name.
-pub(crate) fn supply_name(tree: &mut Node, file: &Path, noun: &str) {
+/// Names a document if it has no name.
+pub(crate) fn supply_name(tree: &mut Node, name: String) {
     if let Raw::Table(table) = &mut tree.raw
         && table.get("name").is_none()
     {
-        let stem = file.file_stem().map(|stem| stem.to_string_lossy());
-        let name = stem.map_or_else(|| noun.to_owned(), |stem| stem.into_owned());
         table.push("name", Node::plain(Raw::Text(name)));
     }
 }

@@ -13,15 +13,20 @@ enum Wrong {
     Because(String),
 }
 
-/// Puts the value of `--set text` over the file's values.
+/// Puts the value of `--set text` over the file's values; `example` is such a text.
 ///
 /// # Errors
 /// The text is not `path=value`, or there is no such path; then the nearest one
 /// is named.
-pub(crate) fn apply(root: &mut Node, section: &Section, text: &str) -> Result<(), Error> {
+pub(crate) fn apply(
+    root: &mut Node,
+    section: &Section,
+    text: &str,
+    example: &str,
+) -> Result<(), Error> {
     let origin = Origin::Set { text: text.into() };
     let Some((path, value)) = split_once(text, '=') else {
-        let message = r#"expected path=value, for example "network.bandwidth=1 Gbit/s""#;
+        let message = format!("expected path=value, for example {example:?}");
         return Err(Error::at(&origin, message));
     };
     let put = match toml_edit::Key::parse(path) {

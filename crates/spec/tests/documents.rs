@@ -291,6 +291,8 @@ fn what_is_wrong_is_named_with_its_line() {
             "between 0 and 1",
         ),
         ("power = \"5 kW\"", "power = \"0 W\"", "more than 0"),
+        ("power = \"5 kW\"", "voltage = \"230 kV\"", "24 V to 1000 V"),
+        ("power = \"5 kW\"", "rack_units = 4200", "100 units at most"),
         (
             "power = \"5 kW\"",
             "power = \"5 kVA\"",
@@ -330,6 +332,27 @@ fn what_is_wrong_is_named_with_its_line() {
             "up to 1e-6",
         ),
         ("mttf = \"2500000 h\"", "mttf = \"0 h\"", "more than 0"),
+        (
+            "mttf = \"2500000 h\"",
+            "mttf = \"25 h\"",
+            "from 1000 h to 1000000000 h",
+        ),
+        (
+            "capacity = \"16 TB\"",
+            "capacity = \"16 MB\"",
+            "from 1 GiB to 1 PiB",
+        ),
+        (
+            "access_time = \"12.7 ms\"",
+            "access_time = \"12.7 s\"",
+            "at most 1 s",
+        ),
+        ("power = \"9 W\"", "power = \"9 kW\"", "at most 100 W"),
+        (
+            "slots = 12",
+            "slots = 12\nform_factors = [\"3-inch\"]",
+            "\"3.5-inch\"",
+        ),
         (
             "read_rate = \"250 MB/s\"",
             "read_rate = \"0.1 B/s\"",
@@ -391,6 +414,55 @@ fn what_is_missing_is_named() {
     );
     let error = no_disk.expect_err("missing").to_string();
     assert!(error.contains("missing section [[disk]]"), "{error}");
+}
+
+#[test]
+fn a_disk_that_fits_no_slot_is_refused() {
+    let text = CATALOGUE
+        .replace("idle_power = \"5 W\"", "form_factor = \"3.5-inch\"")
+        .replace("slots = 12", "slots = 12\nform_factors = [\"nvme\"]")
+        .replace(
+            "slots = 60",
+            "slots = 60\nform_factors = [\"2.5-inch\", \"nvme\"]",
+        );
+    let error = load(DocumentKind::Catalogue, &text).expect_err("it fits nowhere");
+    let expected = "my.toml:13:15: disk.0.form_factor = \"3.5-inch\": no slot takes it: add it to \
+                    form_factors of a node or a shelf";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn more_sections_than_a_person_writes_are_refused_soon() {
+    let zones: String = (0..20_000)
+        .map(|number| format!("[[zone]]\nname = \"{number}\"\n"))
+        .collect();
+    let text = format!("[capacity]\nusable = \"1 TB\"\n{zones}");
+    let error = load(DocumentKind::Worksheet, &text).expect_err("they are too many");
+    let error = error.to_string();
+    assert!(
+        error.ends_with("these are 20000 sections: expected at most 1000"),
+        "{error}"
+    );
+    assert!(
+        error.starts_with("my.toml:3:1: ") && error.len() < 300,
+        "{error}"
+    );
+}
+
+#[test]
+fn a_worksheet_without_a_name_has_that_of_its_file() -> Result<(), Error> {
+    let text = "[capacity]\nusable = \"1 TB\"";
+    for (file, name) in [
+        ("a/my lab.toml", "my lab"),
+        (" x .toml", "x"),
+        ("a\nb.toml", "a b"),
+        (" ", "worksheet"),
+    ] {
+        assert_eq!(read_worksheet(text, Path::new(file), &[])?.name, name);
+    }
+    let long = format!("{}.toml", "x".repeat(200));
+    assert_eq!(read_worksheet(text, Path::new(&long), &[])?.name.len(), 80);
+    Ok(())
 }
 
 #[test]

@@ -33,8 +33,8 @@ def array_of(kind: str, disks: int, data: int | None = None, parity: int | None 
         parity: Redundant disks of an erasure code.
 
     Raises:
-        ValueError: There is no such level, or it is impossible with so many disks. The message
-            says what is possible.
+        ValueError: There is no such level, or it is impossible with that number of disks. The
+            message says what is possible.
     """
     level = array_kind(kind)
     if level == "erasure":

@@ -9,6 +9,8 @@ from typing import Literal
 import msgspec
 
 DiskClass = Literal["desktop", "nearline", "enterprise", "ssd", "nvme"]
+FormFactor = Literal["3.5-inch", "2.5-inch", "nvme"]
+"""Form of a disk, and of the slots that take it; "nvme" is any form on PCI Express."""
 
 
 class DiskModel(msgspec.Struct, frozen=True):
@@ -36,6 +38,12 @@ class DiskModel(msgspec.Struct, frozen=True):
     failure_factor: float = 1.0
     """Observed failure rate / the rate that `mttf` states."""
     source: str = ""
+    form_factor: FormFactor | None = None
+    """None: every slot takes it."""
+
+
+def _fits(disk: DiskModel, form_factors: tuple[FormFactor, ...]) -> bool:
+    return disk.form_factor is None or not form_factors or disk.form_factor in form_factors
 
 
 class NodeModel(msgspec.Struct, frozen=True):
@@ -62,6 +70,12 @@ class NodeModel(msgspec.Struct, frozen=True):
     """Shelves that can be attached."""
     yearly_maintenance: float | None = None
     source: str = ""
+    form_factors: tuple[FormFactor, ...] = ()
+    """Form factors that the slots take; empty: all."""
+
+    def takes(self, disk: DiskModel) -> bool:
+        """Return whether its slots take a disk."""
+        return _fits(disk, self.form_factors)
 
 
 class ShelfModel(msgspec.Struct, frozen=True):
@@ -74,6 +88,12 @@ class ShelfModel(msgspec.Struct, frozen=True):
     power: float
     weight: float | None = None
     source: str = ""
+    form_factors: tuple[FormFactor, ...] = ()
+    """Form factors that the slots take; empty: all."""
+
+    def takes(self, disk: DiskModel) -> bool:
+        """Return whether its slots take a disk."""
+        return _fits(disk, self.form_factors)
 
 
 class NetworkModel(msgspec.Struct, frozen=True):
@@ -96,7 +116,7 @@ class NetworkModel(msgspec.Struct, frozen=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """What can be bought, at the prices of a day."""
+    """Disks, nodes, shelves and networks, at the prices of a day."""
 
     name: str
     date: str

@@ -44,11 +44,18 @@ def load_catalogue(
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
             what was written, what was expected.
     """
+    text = catalogue_source(path)
+    if path is None or text is not None:
+        return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
+    return LoadedCatalogue(open_document("catalogue", path, sets))
+
+
+def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:
+    """Return the text of a shipped catalogue, comments included; None if `path` is a file."""
     name = DEFAULT if path is None else str(path)
-    if name in shipped_catalogues() and not Path(name).exists():
-        text = (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
-        return read_catalogue(text, f"{name}.toml", sets)
-    return LoadedCatalogue(open_document("catalogue", name, sets))
+    if path is not None and (name not in shipped_catalogues() or Path(name).exists()):
+        return None
+    return (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def read_catalogue(

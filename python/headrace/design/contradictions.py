@@ -56,8 +56,8 @@ class LeastSystem:
 def least_system(worksheet: Worksheet, catalogue: Catalogue) -> LeastSystem:
     """Return bounds below those of every design that holds the usable capacity.
 
-    They count no redundancy but the copies that zones demand, no spares, no reserve, and disks in
-    nodes or shelves that are all full; a design has one node at least.
+    They count the copies that zones demand, and no other redundancy, spares or reserve. All nodes
+    and shelves are full of disks. There is one node at least.
     """
     wanted = worksheet.capacity.usable * _mean_copies(worksheet)
     price = cheapest_price(catalogue)
@@ -375,7 +375,9 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
                 f"{size(total)}/s together",
                 f"{size(nodes * port)}/s",
                 f"{field} has room for {nodes} nodes at most: the fastest network of the catalogue"
-                f" gives them {size(total - nodes * port)}/s less than the applications want",
+                f" gives them {size(total - nodes * port)}/s less than the applications want"
+                if nodes
+                else f"{field} has room for no node of the catalogue",
             )
 
 

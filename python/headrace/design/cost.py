@@ -1,4 +1,4 @@
-"""What a design costs over the years of the worksheet: to buy, to maintain, to power, to run.
+"""Cost of a design over the years of the worksheet: to buy, to maintain, to power, to run.
 
 Not modelled: interest, inflation, taxes, the price of floor space on site, the end of a warranty.
 """
@@ -13,7 +13,7 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
-from headrace.report.figure_tables import number, quantity
+from headrace.report.figure_tables import number, quantity, size_text
 
 HINDMAN = "Hindman 2011, section 2.9"
 DEFINITION = "definition"
@@ -339,9 +339,7 @@ def _totals(
     )
     figures = [total]
     if usable.value > 0:
-        terabytes = Input(
-            "usable capacity", quantity(usable.value, "B").partition(" (")[0], usable.title
-        )
+        terabytes = Input("usable capacity", size_text(usable.value), usable.title)
         per_tb = Figure(
             key="cost-per-tb",
             title="total for a usable TB",

@@ -1,4 +1,4 @@
-"""What worksheets and catalogues have in common: a TOML file whose values know their origin."""
+"""TOML files whose values know their origin: the base of worksheets and catalogues."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def is_given(self) -> bool:
-        """Whether the user gave it."""
+        """True if the user gave it."""
         return self.origin not in ("default", "not given")
 
 

@@ -54,6 +54,10 @@ class Housing(NamedTuple):
         """Disk slots of both."""
         return self.node.slots + (self.shelf.slots * self.shelves if self.shelf else 0)
 
+    def takes(self, disk: DiskModel) -> bool:
+        """Return whether all slots take a disk."""
+        return self.node.takes(disk) and (self.shelf is None or self.shelf.takes(disk))
+
 
 class Filling(NamedTuple):
     """Disks of a server."""
@@ -91,7 +95,7 @@ def designs(
     for file_system in options.file_systems:
         for housing in _housings(catalogue):
             for disk in catalogue.disks:
-                if disk.disk_class not in options.disk_classes:
+                if disk.disk_class not in options.disk_classes or not housing.takes(disk):
                     continue
                 if not fits(disk, housing.node, housing.shelf):
                     continue

@@ -19,7 +19,7 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
 from headrace.design.system import Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.report.figure_tables import number, quantity
+from headrace.report.figure_tables import number, size_text
 
 HINDMAN = "Hindman 2011, section 2.3"
 FULL = 0.8
@@ -31,7 +31,7 @@ MOST_UNITS = 10**6
 
 
 class PurchaseUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is bought at a time: a server with its disks."""
+    """A unit of purchase: a server with its disks."""
 
     usable: float
     """Usable bytes of one."""
@@ -46,7 +46,7 @@ class PurchaseUnit(msgspec.Struct, frozen=True, kw_only=True):
     """Racks that the facility has."""
 
     def price(self, year: float) -> float:
-        """Return the price of one, so many years from now."""
+        """Return the price of one after a number of years."""
         return float(self.node_price + self.disks_price * (1 - self.price_decline) ** year)
 
 
@@ -81,12 +81,12 @@ class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
         return sum(it.price for it in self.purchases)
 
     def units_at(self, year: float) -> int:
-        """Return the units that stand after so many years."""
+        """Return the units that stand after a number of years."""
         return sum(it.units for it in self.purchases if it.year <= year + 1e-9)
 
 
 def need_at(need: CapacityNeed, year: float) -> float:
-    """Return the usable bytes that users need after so many years, without a reserve."""
+    """Return the usable bytes that users need after a number of years, without a reserve."""
     return float(need.usable * (1 + (need.growth or 0.0)) ** year)
 
 
@@ -105,8 +105,9 @@ def check_growth(need: CapacityNeed, unit: PurchaseUnit) -> None:
     ):
         if not least <= value <= most:
             raise ValueError(f"{name} {value:g}: expected {least:g} to {most:g}, such as {example}")
-    if (unit.units_per_rack or 1) < 1 or (unit.racks or 1) < 1:
-        raise ValueError("racks and units of a rack: expected at least 1")
+    for name, count in (("units of a rack", unit.units_per_rack), ("racks", unit.racks)):
+        if count is not None and count < 1:
+            raise ValueError(f"{name} {count}: expected at least 1")
     most_needed = need_at(need, need.years) * (1 + need.reserve) / FULL
     if most_needed / unit.usable > MOST_UNITS:
         raise ValueError(
@@ -138,7 +139,7 @@ def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
 def _plan(
     key: str, title: str, wanted: Sequence[tuple[float, float]], unit: PurchaseUnit
 ) -> PurchasePlan:
-    """Return a plan that has so many bytes from each time on."""
+    """Return a plan that has the wanted bytes from each time on."""
     purchases: list[Purchase] = []
     stand = 0
     for year, bytes_ in wanted:
@@ -209,7 +210,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + reserve)",
             inputs=(
-                Input("initial need", _size(need.usable), "capacity.usable"),
+                Input("initial need", size_text(need.usable), "capacity.usable"),
                 Input("reserve", f"{need.reserve:g}", "capacity.reserve"),
             ),
             source=HINDMAN,
@@ -221,7 +222,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + growth)^years",
             inputs=(
-                Input("initial need", _size(need.usable), "capacity.usable"),
+                Input("initial need", size_text(need.usable), "capacity.usable"),
                 Input("growth", f"{growth:g}", "capacity.growth"),
                 Input("years", f"{need.years:g}", "capacity.years"),
             ),
@@ -251,7 +252,7 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
         ]
     return Figure(
         key=f"price-{plan.key}",
-        title=f"price, {plan.title}",
+        title=f"price ({plan.title})",
         value=plan.price,
         unit="money",
         formula=" + ".join(terms),
@@ -266,7 +267,7 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
 def _full(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     return Figure(
         key=f"racks-full-{plan.key}",
-        title=f"racks are full after, {plan.title}",
+        title=f"racks are full after ({plan.title})",
         value=(plan.racks_full or 0.0) * 8760 * 3600,
         unit="s",
         formula="first purchase beyond racks x units of a rack",
@@ -333,7 +334,7 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         )
     if not layout.disk_capacity > 0:
         raise ValueError(f"disk capacity {layout.disk_capacity:g} B: expected more than 0")
-    size = Input("capacity of a disk", _size(layout.disk_capacity), "given")
+    size = Input("capacity of a disk", size_text(layout.disk_capacity), "given")
     now = Figure(
         key="rack-capacity",
         title="raw capacity of the rack",
@@ -367,13 +368,9 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         unit="1",
         formula="full rack / rack now",
         inputs=(
-            Input("full rack", _size(most.value), most.title),
-            Input("rack now", _size(now.value), now.title),
+            Input("full rack", size_text(most.value), most.title),
+            Input("rack now", size_text(now.value), now.title),
         ),
         source=HINDMAN,
     )
     return now, most, factor
-
-
-def _size(amount: float) -> str:
-    return quantity(amount, "B").partition(" (")[0]

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import msgspec
 
 from headrace.design.figure import Input
-from headrace.report.figure_tables import DECIMAL, scaled
+from headrace.report.figure_tables import size_text
 
 LocalFileSystem = Literal["none", "ext4", "xfs", "ldiskfs", "zfs"]
 """File system on the arrays of a server. ldiskfs is that of Lustre's object storage targets."""
@@ -31,14 +31,14 @@ LDISKFS_RATIOS = (
 """The same of an OST: ldiskfs_make_lustre() in lustre/utils/mount_utils_ldiskfs.c."""
 LDISKFS_SOURCE = "ldiskfs_make_lustre() in lustre/utils/mount_utils_ldiskfs.c; mke2fs(8)"
 EXT4_JOURNAL, LDISKFS_JOURNAL = GIB, 400 * MIB
-"""Most that a journal takes: ext2fs_default_journal_size() of e2fsprogs; mkfs.lustre."""
+"""Most that a journal takes: ext2fs_default_journalsize_text() of e2fsprogs; mkfs.lustre."""
 JOURNAL_SHARE = 64
 """Part of the device that a journal takes where that is less: the same sources, rounded."""
 GROUP, BITMAPS = 128 * MIB, 8 * KIB
 """Blocks that one bitmap describes, with 4 KiB blocks, and the bitmaps of blocks and inodes."""
 
 XFS_SOURCE = (
-    "xfs_refcountbt_max_size(), xfs_inobt_max_size() in fs/xfs/libxfs of Linux; mkfs.xfs(8)"
+    "xfs_refcountbt_maxsize_text(), xfs_inobt_maxsize_text() in fs/xfs/libxfs of Linux; mkfs.xfs(8)"
 )
 XFS_REFERENCES = 1 / 168 * (1 + 1 / 251)
 """Reserve for the tree of shared extents: a leaf of 4 KiB has at least (4096 - 56) / 12 / 2 = 168
@@ -104,10 +104,10 @@ def _extended(
         overhead=reserved + inodes + journal + bitmaps,
         formula="reserved blocks + inode tables + journal + bitmaps",
         inputs=(
-            Input("reserved blocks", _size(reserved), "5 % for root, mke2fs(8) -m"),
-            Input("inode tables", _size(inodes), f"{INODE} B for each {ratio} B, {source}"),
-            Input("journal", _size(journal), source),
-            Input("bitmaps", _size(bitmaps), "8 KiB for each 128 MiB, ext4 disk layout"),
+            Input("reserved blocks", size_text(reserved), "5 % for root, mke2fs(8) -m"),
+            Input("inode tables", size_text(inodes), f"{INODE} B for each {ratio} B, {source}"),
+            Input("journal", size_text(journal), source),
+            Input("bitmaps", size_text(bitmaps), "8 KiB for each 128 MiB, ext4 disk layout"),
         ),
         source=source,
         note="5 % are reserved for root; mke2fs -m 0 or tune2fs -m 0 gives them to users",
@@ -121,14 +121,10 @@ def _xfs(device: float) -> Space:
         overhead=references + inodes + log,
         formula="extent sharing reserve + inode reserve + log",
         inputs=(
-            Input("extent sharing reserve", _size(references), f"1/168 of the array, {XFS_SOURCE}"),
-            Input("inode reserve", _size(inodes), f"1/1008 of the array, {XFS_SOURCE}"),
-            Input("log", _size(log), "1/2048 of the array, at most 2038 MiB, mkfs.xfs(8)"),
+            Input("extent sharing reserve", size_text(references), f"1/168 of it, {XFS_SOURCE}"),
+            Input("inode reserve", size_text(inodes), f"1/1008 of it, {XFS_SOURCE}"),
+            Input("log", size_text(log), "1/2048 of it, at most 2038 MiB, mkfs.xfs(8)"),
         ),
         source=XFS_SOURCE,
         note="with reflink=1 and rmapbt=0; rmapbt=1 reserves 1 % more",
     )
-
-
-def _size(amount: float) -> str:
-    return scaled(amount, DECIMAL)

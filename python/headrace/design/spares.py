@@ -1,9 +1,9 @@
 """Number of hot spares for a wanted probability (Hindman 2011, section 6.2.3, left open there).
 
 Each failed disk takes a spare, and a new disk takes the spare's place after the restocking time.
-Failures come at a constant rate, so the spares that are missing at any moment are those of the
-failures within one restocking time: a Poisson number, whatever the law of that time (Palm's
-theorem). A failure finds a spare if fewer than all are missing.
+The spares that are missing at any moment are those of the failures within one restocking time. At
+a constant failure rate this is a Poisson number, whatever the law of that time (Palm's theorem). A
+failure finds a spare if fewer than all are missing.
 """
 
 import math
@@ -20,12 +20,14 @@ from headrace.design.reliability.question import Exponential, Weibull
 Pooling = Literal["global", "per-shelf"]
 MOST_SPARES = 100_000
 """Spares of a pool above which no number is searched."""
+ROWS_BELOW = 12
+"""Numbers of spares below the chosen one that the table has, besides 0."""
 MOST_RUNS = 20_000
 """Pools that are simulated at most."""
 
 
 class SpareRow(msgspec.Struct, frozen=True):
-    """What a number of spares gives."""
+    """Effect of a number of spares."""
 
     spares: int
     """Spares of a pool."""
@@ -128,14 +130,14 @@ def advise(
             probability=(found := found_probability(spares, missing)),
             waits_a_year=failures * (1 - found),
         )
-        for spares in range(per_pool + 3)
+        for spares in sorted({0, *range(max(0, per_pool - ROWS_BELOW), per_pool + 3)})
     )
     return SpareAdvice(
         spares=per_pool * pools,
         per_pool=per_pool,
         pools=pools,
         pooling=pooling,
-        probability=rows[per_pool].probability,
+        probability=found_probability(per_pool, missing),
         wanted=wanted,
         failures_a_year=failures,
         missing=missing,
@@ -146,6 +148,8 @@ def advise(
             "Then a failed disk finds a spare with P(N < spares), N Poisson of mean disks x"
             " restocking / MTTF (Palm's theorem; Feeney and Sherbrooke 1966).",
             "A failed disk without a spare waits for the next one; arrays go on degraded.",
+            "With a lifetime law the formula takes the mean rate over a life. The simulation"
+            " follows the law: disks that age together fail together, and need more spares.",
         ),
     )
 

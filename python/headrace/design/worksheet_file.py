@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 
 import msgspec
 
@@ -17,6 +18,17 @@ class LoadedWorksheet(DocumentFile):
         super().__init__(loaded)
         self.worksheet: Worksheet = msgspec.json.decode(loaded.json, type=Worksheet)
         """The requirements, in SI units."""
+
+    def check_profiles(self) -> None:
+        """Check that the profiles of the applications exist.
+
+        Raises:
+            ScenarioError: A file is missing: where the worksheet names it.
+        """
+        for number, application in enumerate(self.worksheet.applications):
+            if application.profile is not None and not Path(application.profile).exists():
+                message = "there is no such file: expected a profile, a workload or a trace"
+                raise self.error(f"application.{number}.profile", message)
 
 
 def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> LoadedWorksheet:

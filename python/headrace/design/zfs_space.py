@@ -1,11 +1,11 @@
 """Space of a ZFS pool, by the arithmetic of OpenZFS.
 
-A pool divides each vdev into metaslabs, all of one power of two. What a user sees is the
-metaslabs, times the efficiency of records of 128 KiB, less a reserve. Records of a dRAID fill
+A pool divides each vdev into metaslabs, all of one power of two. `zfs list` shows the metaslabs,
+times the efficiency of records of 128 KiB, less a reserve. Records of a dRAID fill
 whole stripes: the rest of the last stripe is padding.
 
-Not modelled: compression, records of other sizes, metadata, special and log devices, and the
-rows that a dRAID cuts from its metaslabs (about 4e-6 of the pool).
+Not modelled: compression, records of other sizes, metadata, special and log devices. A dRAID cuts
+rows from its metaslabs, about 4e-6 of the pool, which are not counted either.
 """
 
 import msgspec
@@ -66,7 +66,7 @@ def pool(array: Array, arrays: int, disk: float, spares: int = 0) -> Pool:
     """
     member = int(disk) - PARTITION - LABELS
     if member < LEAST_COUNT << LEAST_SHIFT:
-        raise ValueError(f"disks of {int(disk)} B: too small for ZFS: expected at least 1 GB")
+        raise ValueError(f"disks of {disk / 1e6:g} MB: too small for ZFS: expected at least 1 GB")
     vdevs, size = arrays, member * array.disks
     if array.kind == "draid":
         size = member * (array.disks - spares)

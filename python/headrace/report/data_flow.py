@@ -45,6 +45,8 @@ CAP = 7.0
 LABEL_COLUMNS = 24
 """Characters of a line of a flow's text."""
 LABEL_LINES = 4
+ZONE_COLUMNS = 30
+"""Characters of a line of a zone's text."""
 LONGEST_TEXT = 190.0
 REMOVAL_LINE = "#b5502f"
 LEGEND_SIZE = 9.5
@@ -183,16 +185,21 @@ def _line(text: str, small: bool = False, bold: bool = False) -> Line:
     return Line(shorten(text, at, LONGEST_TEXT), at, bold)
 
 
+def _wrapped(text: str, small: bool = False) -> list[Line]:
+    """Return the lines of a text in a zone, two at most."""
+    first, *rest = textwrap.wrap(printable(text), ZONE_COLUMNS + 8 * small) or [""]
+    return [_line(it, small) for it in (first, " ".join(rest)) if it]
+
+
 def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
-    distribution = (
-        "simple or striped" if zone.distribution == "either" else zone.distribution
-    ) + " distribution"
-    texts = [f"{zone.throughput} throughput", distribution]
-    texts += [f"backup: {zone.backup}"] if zone.backup else []
-    texts += (
-        [] if zone.copies is None else [f"{zone.copies} copies" if zone.copies > 1 else "1 copy"]
-    )
-    texts += [] if zone.lifetime is None else [f"removed after {time_text(zone.lifetime)}"]
+    distribution = "simple or striped" if zone.distribution == "either" else zone.distribution
+    texts = [f"{zone.throughput} throughput", f"{distribution} distribution"]
+    if zone.backup:
+        texts.append(f"backup: {zone.backup}")
+    if zone.copies is not None:
+        texts.append(f"{zone.copies} copies" if zone.copies > 1 else "1 copy")
+    if zone.lifetime is not None:
+        texts.append(f"removed after {time_text(zone.lifetime)}")
     contents = [
         f"{it.name}: {data_classes()[it.data_class].title}"
         for it in worksheet.data
@@ -200,8 +207,8 @@ def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
     ]
     more = [f"and {len(contents) - 3} more kinds of data"] if len(contents) > 3 else []
     lines = [_line(f"zone {zone.name}", bold=True)]
-    lines += [_line(it) for it in texts]
-    lines += [_line(it, small=True) for it in contents[:3] + more]
+    lines += [line for it in texts for line in _wrapped(it)]
+    lines += [line for it in contents[:3] + more for line in _wrapped(it, small=True)]
     return _Entity("zone", zone.name, tuple(lines))
 
 

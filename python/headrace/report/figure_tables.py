@@ -102,6 +102,11 @@ def quantity(value: float, unit: Unit, currency: str = "") -> str:
     return f"{number(value)} {NAMES.get(unit, unit)}"
 
 
+def size_text(amount: float) -> str:
+    """Return bytes in decimal units only, as the arithmetic has them: "80 TB"."""
+    return scaled(amount, DECIMAL)
+
+
 def number(value: float) -> str:
     """Return a number of at least three significant digits, without needless zeros.
 
@@ -115,7 +120,7 @@ def number(value: float) -> str:
     if size < LEAST or size >= MOST:
         return f"{value:.2e}"
     if 0.99 < size < 1:
-        return f"{value:.{math.ceil(-math.log10(1 - size)) + 1}f}"
+        return f"{value:.{math.ceil(-math.log10(1 - size)) + 1}f}".rstrip("0")
     decimals = 3 if size < 1 else 2 if size < 10 else 1 if size < 1000 else 0
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text

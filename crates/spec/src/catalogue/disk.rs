@@ -24,6 +24,18 @@ choice! {
     }
 }
 
+choice! {
+    /// Form of a disk, and of the slots that take it.
+    pub enum FormFactor {
+        /// 101.6 mm wide.
+        Large = "3.5-inch",
+        /// 69.85 mm wide, on SATA or SAS.
+        Small = "2.5-inch",
+        /// Any form on PCI Express: U.2, U.3, E1.S, E3.S.
+        Nvme = "nvme",
+    }
+}
+
 section! {
     /// A disk or solid-state drive.
     pub struct DiskModel {
@@ -32,6 +44,8 @@ section! {
         /// Class.
         #[serde(rename = "disk_class")]
         class: DiskClass = required("nearline") aka ["disk_class", "kind"],
+        /// Form factor; only slots for it take the disk.
+        form_factor: Option<FormFactor> = optional("every slot takes it", "3.5-inch") aka ["form", "size_class"],
         /// Capacity, in decimal bytes as makers state it.
         capacity: Bytes as MoreThanZero<Bytes> = required("16 TB") aka ["size"],
         /// Price of one.

@@ -15,12 +15,12 @@ use crate::document::Document;
 use crate::tree::{Node, Table};
 use crate::values::{Date, Name, Part};
 
-pub use disk::{DiskClass, DiskModel};
+pub use disk::{DiskClass, DiskModel, FormFactor};
 pub use network::NetworkModel;
 pub use node::{NodeModel, ShelfModel};
 
 section! {
-    /// What can be bought, at the prices of a day.
+    /// Disks, nodes, shelves and networks, at the prices of a day.
     pub struct Catalogue {
         /// Name of the catalogue in reports.
         name: String as Name = supplied("the file's name without its ending") aka ["title"],
@@ -61,6 +61,8 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Catalogue::section);
 
 impl Document for Catalogue {
     const NOUN: &'static str = "catalogue";
+
+    const SETTING: &'static str = "disk.0.price=300";
 
     const INTRODUCTION: &'static str = "\
 A catalogue is a TOML file with what can be bought, at the prices of a day. `headrace design

@@ -1,12 +1,15 @@
 //! `[[node]]` and `[[shelf]]`: servers, and shelves of disks that they drive.
 
-use super::table;
+use super::{FormFactor, table};
 use crate::declare::section;
 use crate::tree::Table;
 use crate::values::{
-    AtLeastOne, Bytes, Count, Kilograms, Money, MoreThanZero, Name, PlausibleRate, RackUnits, Rate,
-    Span, Watts,
+    AnyNumber, AtLeastOne, Bytes, Count, Kilograms, Money, MoreThanZero, Name, PlausibleRate,
+    RackUnits, Rate, Span, Watts,
 };
+
+/// No restriction.
+const ANY: [&str; 0] = [];
 
 section! {
     /// A storage server without its data disks.
@@ -15,6 +18,8 @@ section! {
         name: String as Name = required("2U12"),
         /// Disk slots.
         slots: u32 as AtLeastOne = required(12) aka ["bays"],
+        /// Form factors of the disks that the slots take.
+        form_factors: Vec<FormFactor> as AnyNumber<FormFactor> = default(ANY, "every disk") aka ["form_factor", "forms"],
         /// Rack units.
         rack_units: f64 as RackUnits = required(2) aka ["units"],
         /// Price without data disks and without network adapters.
@@ -49,6 +54,8 @@ section! {
         name: String as Name = required("4U60"),
         /// Disk slots.
         slots: u32 as AtLeastOne = required(60) aka ["bays"],
+        /// Form factors of the disks that the slots take.
+        form_factors: Vec<FormFactor> as AnyNumber<FormFactor> = default(ANY, "every disk") aka ["form_factor", "forms"],
         /// Rack units.
         rack_units: f64 as RackUnits = required(4) aka ["units"],
         /// Price without disks.

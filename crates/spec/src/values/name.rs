@@ -8,8 +8,10 @@ use crate::tree::{Node, Raw};
 /// A name that fits into a table and into a drawing.
 pub(crate) struct Name;
 
-/// Letters of the longest name.
-const LONGEST: usize = 80;
+impl Name {
+    /// Letters of the longest name.
+    pub(crate) const LONGEST: usize = 80;
+}
 
 impl Leaf for Name {
     type Value = String;
@@ -21,7 +23,7 @@ impl Leaf for Name {
     }
 
     fn schema() -> serde_json::Value {
-        json!({ "type": "string", "minLength": 1, "maxLength": LONGEST })
+        json!({ "type": "string", "minLength": 1, "maxLength": Name::LONGEST })
     }
 
     fn parse(node: &Node) -> Result<String, String> {
@@ -37,8 +39,8 @@ impl Leaf for Name {
         if text.chars().any(char::is_control) {
             return Err("it has control characters".to_owned());
         }
-        if text.chars().count() > LONGEST {
-            return Err(format!("it has more than {LONGEST} letters"));
+        if text.chars().count() > Name::LONGEST {
+            return Err(format!("it has more than {} letters", Name::LONGEST));
         }
         Ok(text.clone())
     }

@@ -1,10 +1,10 @@
 //! Checks between the answers of a worksheet.
 
-use super::{Application, Flow, Worksheet, Zone};
+use super::{Application, Facility, Flow, Worksheet, Zone};
 use crate::Error;
 use crate::declare::{Place, quoted};
 use crate::names;
-use crate::values::amount;
+use crate::values::{Volts, amount};
 
 /// Zones whose shares add up to no more than all, rounding aside.
 const ALL: f64 = 1.0 + 1e-9;
@@ -28,6 +28,8 @@ pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> 
             known.extend(list.iter().map(|name| (*name, section)));
         }
     }
+    at.at_most("flow", worksheet.flow.iter().flatten().count())?;
+    at.at_most("outside", worksheet.outside.len())?;
     one_meaning(&known, worksheet, at)?;
     for (number, data) in entries(&worksheet.data) {
         let here = at.field("data");
@@ -47,6 +49,7 @@ pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> 
         let at = at.field("application");
         of_application(application, &clients, &zones, &at.field(&number))?;
     }
+    of_facility(&worksheet.facility, &at.field("facility"))?;
     of_recovery(worksheet, at)
 }
 
@@ -201,6 +204,17 @@ fn of_application(
     {
         let message = format!("a call cannot transfer more than a file: file_size = \"{size}\"");
         return Err(at.error("transfer", message));
+    }
+    Ok(())
+}
+
+fn of_facility(facility: &Facility, at: &Place<'_>) -> Result<(), Error> {
+    if !(Volts(24.0)..=Volts(1000.0)).contains(&facility.voltage) {
+        return Err(at.error("voltage", "expected 24 V to 1000 V, such as \"230 V\""));
+    }
+    if facility.rack_units > 100 {
+        let message = "a rack has 100 units at most: expected its height, such as 42";
+        return Err(at.error("rack_units", message));
     }
     Ok(())
 }

@@ -91,6 +91,8 @@ static DECLARED: LazyLock<Section> = LazyLock::new(Worksheet::section);
 impl Document for Worksheet {
     const NOUN: &'static str = "worksheet";
 
+    const SETTING: &'static str = "capacity.usable=20 TB";
+
     const INTRODUCTION: &'static str = "\
 A worksheet is a TOML file with the requirements of a storage system. Its questions follow Hindman
 2011, appendix A. `headrace design init` writes a form with all of them, and `headrace design check`

@@ -4,20 +4,28 @@ import typer
 
 from headrace.cli.design import (
     capacity,
+    catalogue,
+    check,
     cost,
     flow,
     growth,
+    init,
     lifetimes,
     power,
     recommend,
     reliability,
     report,
+    schema,
     smart,
     spares,
 )
 
 app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
 
+app.command("init")(init.init)
+app.command("check")(check.check)
+app.command("catalogue")(catalogue.catalogue)
+app.command("schema")(schema.schema)
 app.command("recommend")(recommend.recommend)
 app.command("flow")(flow.flow)
 app.command("capacity")(capacity.capacity)

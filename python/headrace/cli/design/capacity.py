@@ -23,8 +23,8 @@ from headrace.cli.design.storage_options import (
 )
 
 if TYPE_CHECKING:
-    from headrace.design.capacity import StoragePlan
     from headrace.design.figure import Figure
+    from headrace.design.storage_plan import StoragePlan
 
 
 def capacity(
@@ -87,7 +87,7 @@ def capacity(
 
 def _raw(options: StorageOptions, wanted: float) -> "list[Figure]":
     """Return the raw capacity, and the number of disks if their capacity is known."""
-    from headrace.design.capacity import disks_needed, raw_needed
+    from headrace.design.raw_need import disks_needed, raw_needed
 
     if options.file_system not in (None, "none") or options.spares or options.arrays > 1:
         raise ValueError(
@@ -112,7 +112,7 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
     from headrace.design.array_level import MOST_DISKS
     from headrace.design.capacity import capacity_of
     from headrace.design.figure import Figure, Input, by_key
-    from headrace.report.figure_tables import quantity
+    from headrace.report.figure_tables import size_text
 
     each = by_key(capacity_of(plan))["usable-capacity"].value / plan.nodes
     if each <= 0:
@@ -129,10 +129,10 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
         unit="1",
         formula="max(ceil(wanted capacity / usable capacity of a node), fewest nodes)",
         inputs=(
-            Input("wanted capacity", quantity(wanted, "B").partition(" (")[0], "--usable"),
+            Input("wanted capacity", size_text(wanted), "--usable"),
             Input(
                 "usable capacity of a node",
-                quantity(each, "B").partition(" (")[0],
+                size_text(each),
                 "usable capacity / nodes, below",
             ),
             Input("fewest nodes", str(least), "copies or code over nodes"),

@@ -23,8 +23,8 @@ from headrace.cli.design.storage_options import (
 )
 
 if TYPE_CHECKING:
-    from headrace.design.capacity import StoragePlan
     from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel
+    from headrace.design.storage_plan import StoragePlan
 
 HOURS_YEAR = 8760.0
 NAME = "of the command line"

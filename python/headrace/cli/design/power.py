@@ -8,7 +8,7 @@ import typer
 from headrace.cli.design.quantities import AsJson, check_number, print_figures
 
 if TYPE_CHECKING:
-    from headrace.design.facility import Load
+    from headrace.design.power import Load
 
 
 def power(
@@ -66,7 +66,7 @@ def power(
 
     Example: --nodes 10 --amperes 5 --voltage 120 --power-factor 0.9 --component switch=2x150.
     """
-    from headrace.design.facility import Supply, power_figures, ups_power
+    from headrace.design.power import Supply, power_figures, ups_power
 
     supply = Supply(
         voltage=voltage,
@@ -99,7 +99,7 @@ def _nodes(
     watts_per_ampere: float,
 ) -> "list[Load]":
     """Return the load of the nodes, if there are any."""
-    from headrace.design.facility import Load
+    from headrace.design.power import Load
 
     given = {
         "--amperes": amperes,
@@ -145,7 +145,7 @@ def _nodes(
 
 
 def _component(text: str) -> "Load":
-    from headrace.design.facility import Load
+    from headrace.design.power import Load
 
     number = r"(\d+(?:\.\d+)?)"
     found = re.fullmatch(

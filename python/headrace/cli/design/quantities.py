@@ -54,7 +54,7 @@ def parse_share(option: str, text: str) -> float:
 def check_number(option: str, value: float, least: float, example: str) -> None:
     """Raise ValueError if an option's number is not finite or is less than it may be."""
     if not math.isfinite(value) or value < least:
-        raise ValueError(f"{option} {value:g}: expected a number from {least:g} on, as {example}")
+        raise ValueError(f"{option} {value:g}: expected at least {least:g}, such as {example}")
 
 
 def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency: str = "") -> None:

@@ -31,7 +31,7 @@ def recommend(
         typer.Option(
             "--catalogue",
             metavar="FILE",
-            help="What can be bought: a catalogue in TOML; by default the shipped example.",
+            help="Catalogue of parts and prices in TOML; by default the shipped example.",
         ),
     ] = None,
     rules: Annotated[

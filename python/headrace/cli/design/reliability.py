@@ -55,14 +55,14 @@ class Method(StrEnum):
 
 
 class Loses(StrEnum):
-    """What a read error loses."""
+    """Losses by a read error."""
 
     STRIPE = "stripe"
     ARRAY = "array"
 
 
 class WithRedundancy(StrEnum):
-    """What a read error does while redundancy is left."""
+    """Effects of a read error while redundancy is left."""
 
     CORRECTED = "corrected"
     LOSS = "loss"
@@ -181,7 +181,7 @@ def reliability(
     ] = "0 h",
     repair: Annotated[
         RepairOrder,
-        typer.Option("--repair", help="Whether failed disks of a group are rebuilt together."),
+        typer.Option("--repair", help="Order of the rebuilds of a group's failed disks."),
     ] = RepairOrder.PARALLEL,
     spares: Annotated[
         int | None,
@@ -227,13 +227,13 @@ def reliability(
     ] = None,
     loses: Annotated[
         Loses,
-        typer.Option("--read-error-loses", help="What a read error without redundancy left loses."),
+        typer.Option("--read-error-loses", help="Loss by a read error without redundancy left."),
     ] = Loses.STRIPE,
     with_redundancy: Annotated[
         WithRedundancy,
         typer.Option(
             "--read-error-with-redundancy",
-            help="What a read error does while redundancy is left.",
+            help="Effect of a read error while redundancy is left.",
         ),
     ] = WithRedundancy.CORRECTED,
     burn_in: Annotated[

@@ -64,7 +64,8 @@ def spares(
     everywhere: Annotated[
         bool,
         typer.Option(
-            "--global/--per-shelf", help="Whether a spare serves all shelves or its own only."
+            "--global/--per-shelf",
+            help="Share spares between all shelves, or not.",
         ),
     ] = True,
     years: Annotated[float, typer.Option("--years", help="Years of a simulated mission.")] = 5.0,

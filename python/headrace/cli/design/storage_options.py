@@ -7,8 +7,8 @@ import msgspec
 import typer
 
 from headrace.design.array_level import MOST_DISKS, array_kind, array_of, parse_draid
-from headrace.design.capacity import StoragePlan
 from headrace.design.local_space import check_local_file_system
+from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code
 
 Disks: TypeAlias = Annotated[
@@ -103,8 +103,9 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
         return Code(data=int(found[1]), parity=int(found[2]))
 
     def ideal_array(self) -> Array | None:
-        """Return the array by which raw capacity is computed, which needs no number of disks
-        where the level's overhead is the same with any; none: single disks.
+        """Return the array by which raw capacity is computed; none: single disks.
+
+        Levels whose overhead is the same with any number of disks need no --disks.
 
         Raises:
             ValueError: It is impossible, or an option is missing.
@@ -168,7 +169,10 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
         self._refuse_level()
         if self.spares:
             raise ValueError("--spares: expected none with --draid, which has its own: 2s")
-        array, spares = parse_draid(draid)
+        try:
+            array, spares = parse_draid(draid)
+        except ValueError as error:
+            raise ValueError(f"--draid {error}") from None
         disks = array.disks * self.arrays if self.disks is None else self.disks
         return array, self.arrays, spares * self.arrays, disks
 

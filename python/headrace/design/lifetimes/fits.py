@@ -17,6 +17,8 @@ LEAST_FAILURES = 5
 FEW_FAILURES = 20
 """Failures below which the fit's note warns."""
 CONFIDENCE = 0.95
+NORMAL_QUANTILE = 1.959964
+"""Half of the 95 % interval of a normal distribution, in standard deviations."""
 EXTRAPOLATED = 2.0
 """Ratio of the scale to the oldest age above which the note warns."""
 
@@ -104,8 +106,8 @@ def fit_lifetimes(
             "Disks of a model have one Weibull lifetime and fail independently.",
             "A disk counts from the age at which its observation began (left truncation) to the"
             " age at which it ended; disks that did not fail are right-censored.",
-            "Intervals of shape and scale are 95 %, from the likelihood's curvature; those of the"
-            " annual rate are exact for a Poisson count.",
+            "Intervals of shape and scale are 95 %, from the likelihood's curvature, symmetric in"
+            " the logarithm; those of the annual rate are exact for a Poisson count.",
             "A year has 8760 h of power-on time.",
         ),
     )
@@ -173,16 +175,21 @@ def _weibull(disks: pl.DataFrame) -> tuple[float, Interval, float, Interval] | N
     except (ConvergenceError, ValueError, np.linalg.LinAlgError):
         return None
     summary = fitter.summary
-    numbers = [
+    shape, scale, shape_error, scale_error = (
         float(summary.loc[name, column])
+        for column in ("coef", "se(coef)")
         for name in ("rho_", "lambda_")
-        for column in ("coef", f"coef lower {CONFIDENCE:.0%}", f"coef upper {CONFIDENCE:.0%}")
-    ]
-    if not all(map(math.isfinite, numbers)) or min(numbers[0], numbers[3]) <= 0:
+    )
+    if not all(math.isfinite(it) and it > 0 for it in (shape, scale, shape_error, scale_error)):
         return None
-    shape, shape_low, shape_high, scale, scale_low, scale_high = numbers
-    low = max(scale_low, 0.0) / years
-    return shape, (max(shape_low, 0.0), shape_high), scale / years, (low, scale_high / years)
+    scale_interval = positive_interval(scale / years, scale_error / years)
+    return shape, positive_interval(shape, shape_error), scale / years, scale_interval
+
+
+def positive_interval(value: float, error: float) -> Interval:
+    """Return the 95 % interval of a positive parameter, symmetric in its logarithm."""
+    ratio = math.exp(min(NORMAL_QUANTILE * error / value, 300.0))
+    return value / ratio, value * ratio
 
 
 def poisson_interval(count: int, exposure: float) -> Interval:

@@ -1,7 +1,7 @@
 """Failure records of disks: a user's own table, or Backblaze's daily CSV files.
 
-A record is one disk: the age at which its observation began (left truncation), the age at which it
-ended, and whether it ended with a failure (else it is right-censored).
+A record is one disk. It has the age at which its observation began (left truncation) and the age
+at which it ended. The end is a failure, or the disk is right-censored.
 """
 
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ CATALOGUE_RULE = "catalogue"
 
 @dataclass(frozen=True)
 class _Vote:
-    """What a rule adds to the score of a value."""
+    """The weight that a rule adds to the score of a value."""
 
     value: str
     weight: float

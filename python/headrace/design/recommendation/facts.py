@@ -390,10 +390,6 @@ def _one_node(site: Site) -> float | None:
     return 2.0 * usable(site.worksheet) / (slots * disk.capacity)
 
 
-def _least_error_rate(site: Site) -> float | None:
-    return min((it.bit_error_rate for it in site.catalogue.disks), default=None)
-
-
 def _client_growth(site: Site) -> float | None:
     known = [it.growth for it in site.groups if it.growth is not None]
     return max(known, default=None)
@@ -404,8 +400,7 @@ def _has_ups(site: Site) -> bool | None:
     return None if rating is None else rating > 0
 
 
-def _removal(site: Site) -> bool | None:
-    """Return whether the zones have a manager or a rule of removal."""
+def _managed(site: Site) -> bool:
     return all(it.manager or it.removal or it.lifetime is not None for it in site.zones)
 
 
@@ -648,13 +643,6 @@ _ALL = (
         _one_node,
     ),
     Fact(
-        "least_error_rate",
-        "ratio",
-        "least read errors per bit of the catalogue's disks",
-        (),
-        _least_error_rate,
-    ),
-    Fact(
         "place",
         "word",
         "where the system is housed: on-site, co-location",
@@ -677,7 +665,7 @@ _ALL = (
         lambda site: site.worksheet.budget.vendor_agreement,
     ),
     Fact(
-        "managed", "yes", "each zone has a manager, a rule of removal or a lifetime", (), _removal
+        "managed", "yes", "each zone has a manager, a rule of removal or a lifetime", (), _managed
     ),
 )
 FACTS: Mapping[str, Fact] = {it.name: it for it in _ALL}

@@ -54,7 +54,7 @@ class Aspect:
 
     @property
     def of_zones(self) -> bool:
-        """Whether it is chosen for each zone."""
+        """True if each zone has a choice of its own."""
         return self.scope != "system"
 
 

@@ -1,5 +1,4 @@
-"""What is answered about the reliability of a system: the Python view of `crates/survival`'s
-answer."""
+"""Answers about the reliability of a system: the Python view of `crates/survival`'s answer."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What is asked about the reliability of a system: the Python view of `crates/survival`'s question.
+"""Questions about the reliability of a system: the Python view of `crates/survival`'s question.
 
 Times are in seconds, sizes in bytes, rates in bytes a second, probabilities between 0 and 1. A
 "disk" is the unit that fails and is replaced; with copies over nodes it may be an array. Fields,

@@ -173,7 +173,7 @@ def _declustered(
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user gave; None is not given."""
+    """Options of a user; None is not given."""
 
     layout: Layout
     groups: int = 1

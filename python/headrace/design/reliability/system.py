@@ -2,10 +2,11 @@
 
 Approximations, which the figures' notes repeat:
 
-- An array is a component: it loses its data at the constant rate 1 / MTTDL of the array alone, and
-  is filled again from the other nodes. So a set of copies is lost if the arrays of all its nodes
-  lose theirs within that time. Any loss in an array, also that of a stripe by a read error, counts
-  as the loss of the array, so the figure is an upper bound.
+- An array is a component. It loses its data at the constant rate 1 / MTTDL of the array alone, and
+  is filled again from the other nodes. A set of copies is lost if the arrays of all its nodes lose
+  theirs within that time.
+- Any loss in an array counts as the loss of all of it, also that of a stripe by a read error. So
+  the figure is an upper bound.
 - Failed disks are replaced and rebuilt in exponential times of the right mean, so that a Markov
   chain gives the answer at once.
 """
@@ -150,6 +151,9 @@ class _System:
                 value=float(self.survived),
                 unit="1",
                 formula="copies - 1" if self.design.code is None else "parity of the code",
+                inputs=()
+                if self.design.code is not None
+                else (Input("copies", f"{self.design.copies}", "design"),),
                 source="definition",
             ),
             *self.availability(),
@@ -247,7 +251,7 @@ class _System:
         return self.replacement + self.array_bytes() / rate
 
     def placed_by_block(self) -> bool:
-        """Whether each block's copies lie on nodes of its own choice, as in HDFS."""
+        """Return whether the copies of each block lie on nodes chosen for it, as in HDFS."""
         design = self.design
         return (
             design.code is None and design.file_system == "hdfs" and self.components > design.copies
@@ -346,6 +350,11 @@ class _System:
             formula="disks x 8760 h x observed / stated failure rate / MTTF",
             inputs=(
                 Input("disks", f"{disks:,}", "design"),
+                Input(
+                    "observed / stated failure rate",
+                    f"{self.disk.failure_factor:g}",
+                    f"catalogue: {self.disk.name}",
+                ),
                 Input("MTTF", hours_text(self.disk.mttf), f"catalogue: {self.disk.name}"),
             ),
             source="definition",

@@ -37,7 +37,7 @@ class DamagedReport(ValueError):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a disk says of itself."""
+    """SMART data of one disk at one time."""
 
     where: str
     """File, and the number of the report in it where it has several."""
@@ -62,7 +62,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What people call the disk: its device and its serial number."""
+        """Device and serial number, by which people know the disk."""
         return " ".join(it for it in (self.device, self.serial) if it) or self.where
 
 

@@ -82,7 +82,8 @@ class FleetRisk(msgspec.Struct, frozen=True, kw_only=True):
 def latest(reports: Iterable[Report]) -> list[tuple[Report, Report | None]]:
     """Return the newest report of each disk, and the oldest one if there are several.
 
-    Disks are told apart by model and serial number; without a serial number each report is a disk.
+    Disks are distinguished by model and serial number. Without a serial number each report is a
+    disk of its own.
     """
     disks: dict[object, list[Report]] = {}
     for number, report in enumerate(reports):

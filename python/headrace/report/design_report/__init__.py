@@ -13,7 +13,7 @@ from headrace.design.worksheet import Worksheet
 from headrace.files import atomic_file
 from headrace.report import plots
 from headrace.report.data_flow import data_flow_svg
-from headrace.report.design_report.charts import Chart, charts
+from headrace.report.design_report.charts import Chart, draw
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.sections import sections
@@ -80,7 +80,7 @@ def write(
 
     begin("drawings")
     figures = directory / "figures"
-    drawn = list(charts(data))
+    drawn = list(draw(data))
     drawings = plots.save_profile(figures, {it.name: it.figure for it in drawn})
     pictures = {it.name: _picture(it, figures) for it in drawn}
     flow = data_flow_svg(worksheet)

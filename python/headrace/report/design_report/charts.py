@@ -35,7 +35,7 @@ class Chart(NamedTuple):
     figure: Drawing
 
 
-def charts(data: DesignData) -> Iterator[Chart]:
+def draw(data: DesignData) -> Iterator[Chart]:
     """Yield the drawings that the data allows."""
     yield from front(data)
     yield from racks(data)
@@ -113,8 +113,8 @@ def front(data: DesignData) -> Iterator[Chart]:
 
 
 LOSS_TEXTS = (
-    *((f"below {number(limit)}", marker) for limit, marker in CLASSES[:-1]),
-    (f"{number(CLASSES[-2][0])} or more", CLASSES[-1][1]),
+    *((f"below {limit:g}", marker) for limit, marker in CLASSES[:-1]),
+    (f"{CLASSES[-2][0]:g} or more", CLASSES[-1][1]),
     ("unknown", "x"),
 )
 

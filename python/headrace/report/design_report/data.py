@@ -51,7 +51,7 @@ class DesignData:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether a design meets all known requirements."""
+        """True if a design meets all known requirements."""
         return self.solution.chosen is not None
 
     @cached_property

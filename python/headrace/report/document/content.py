@@ -50,7 +50,8 @@ class Table(msgspec.Struct, frozen=True, tag="table"):
     title: str
     columns: list[str]
     align: str
-    """A letter for each column: "l" for words, "r" for figures, "w" for long texts."""
+    """A letter for each column: "l" for words, "r" for figures, "w" for long texts, "W" for texts
+    that are longer still."""
     rows: list[list[Text]]
     groups: list[tuple[str, int]] = []
     """Headings above several columns: text and number of columns, left to right."""
@@ -62,6 +63,8 @@ class Code(msgspec.Struct, frozen=True, tag="code"):
 
     text: str
     language: str = ""
+    columns: int = 1
+    """Columns of a page; a screen has one."""
 
 
 class Picture(msgspec.Struct, frozen=True, tag="picture"):

@@ -42,8 +42,8 @@ def render(report: Report) -> bytes:
 def _number(content: Any, notes: list[Footnote]) -> None:
     """Replace the footnotes by those that are shown, and references by their numbers.
 
-    A footnote stands at the foot of the page of its first reference, or at the end: those for
-    which the author wants it, and those that only other footnotes refer to.
+    A footnote stands at the foot of the page of its first reference. It stands at the end if its
+    author wants that, or if only other footnotes refer to it.
     """
     numbers = {it.key: number for number, it in enumerate(notes, 1)}
     by_key = {it["key"]: it for it in content["footnotes"]}

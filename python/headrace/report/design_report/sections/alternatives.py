@@ -1,7 +1,8 @@
 """The other designs, and what was rejected and why."""
 
-from headrace.design.evaluation import Evaluation, Reason
+from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure
+from headrace.report.design_report import reasons
 from headrace.report.design_report.data import (
     UNKNOWN,
     DesignData,
@@ -9,7 +10,6 @@ from headrace.report.design_report.data import (
     label,
 )
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.design_report.words import aspect, zone_name
 from headrace.report.document.content import (
     Block,
     Paragraph,
@@ -56,7 +56,7 @@ def _introduction(data: DesignData) -> Paragraph:
 
 def _front(data: DesignData) -> list[Block]:
     shown = data.alternatives[:MOST_ROWS]
-    rows: list[list[Text]] = []
+    lines: list[list[Text]] = []
     for number, it in enumerate(shown):
         figures: dict[str, Figure] = {}
         for each in figures_of(it):
@@ -70,8 +70,8 @@ def _front(data: DesignData) -> list[Block]:
                 UNKNOWN if given is None else data.notes.value(group, given, show_error=False)
             )
         cells.append(_throughputs(data, it, group))
-        rows.append(cells)
-    if not rows:
+        lines.append(cells)
+    if not lines:
         return []
     note = "* the design of this report." if data.shown is not None else ""
     more = len(data.alternatives) - len(shown)
@@ -81,7 +81,7 @@ def _front(data: DesignData) -> list[Block]:
     if applications:
         note += f" Throughput: {', '.join(applications)}."
     columns = ["", "Design", *(name for name, _ in COLUMNS), "Throughput"]
-    return [Table("Designs compared", columns, "lw" + "r" * len(COLUMNS) + "r", rows, note=note)]
+    return [Table("Designs compared", columns, "lw" + "r" * len(COLUMNS) + "r", lines, note=note)]
 
 
 def _throughputs(data: DesignData, evaluation: Evaluation, group: str) -> Text:
@@ -94,7 +94,7 @@ def _throughputs(data: DesignData, evaluation: Evaluation, group: str) -> Text:
 
 
 def _misses(data: DesignData) -> list[Block]:
-    rows: list[list[Text]] = [
+    lines: list[list[Text]] = [
         [
             label(number),
             foreign(it.field, 80),
@@ -106,7 +106,7 @@ def _misses(data: DesignData) -> list[Block]:
         for it in each.violations
     ]
     columns = ["", "Field of the worksheet", "Wanted", "Got", "Message"]
-    return [Table("Requirements that are missed", columns, "llrrw", rows)] if rows else []
+    return [Table("Requirements that are missed", columns, "llrrw", lines)] if lines else []
 
 
 def _discarded(data: DesignData) -> list[Block]:
@@ -116,32 +116,22 @@ def _discarded(data: DesignData) -> list[Block]:
         "Counted by the search, by the field of the worksheet that a design misses first.",
         at_end=True,
     )
-    rows: list[list[Text]] = [
+    lines: list[list[Text]] = [
         [foreign(field, 120), [f"{count:,}", note]]
         for field, count in sorted(data.solution.discarded.items(), key=lambda it: -it[1])
     ]
-    if not rows:
+    if not lines:
         return []
-    rows.append(["enumerated in all", [f"{data.solution.enumerated:,}", note]])
-    return [Table("Designs that were discarded", ["Requirement missed", "Designs"], "lr", rows)]
+    lines.append(["enumerated in all", [f"{data.solution.enumerated:,}", note]])
+    return [Table("Designs that were discarded", ["Requirement missed", "Designs"], "lr", lines)]
 
 
 def _rejected(data: DesignData) -> list[Block]:
-    zones: dict[tuple[str, str, Reason], list[str]] = {}
-    for choice in data.choices():
-        for value, reason in choice.rejected:
-            key = (choice.aspect, value, reason)
-            zones.setdefault(key, []).append(zone_name(choice))
-    order = {it.aspect: at for at, it in reversed(list(enumerate(data.choices())))}
-    rows: list[list[Text]] = [
-        [
-            aspect(name),
-            foreign(value, 120),
-            foreign(", ".join(where), 120),
-            foreign(reason.text),
-            foreign(reason.source, 160),
-        ]
-        for (name, value, reason), where in sorted(zones.items(), key=lambda it: order[it[0][0]])
-    ]
-    columns = ["Aspect", "Rejected", "Zones", "Why", "Source"]
-    return [Table("Choices that were rejected", columns, "lllww", rows)] if rows else []
+    grounds = (
+        reasons.Ground(choice, value, reason)
+        for choice in data.choices()
+        for value, reason in choice.rejected
+    )
+    found = reasons.rows(grounds, mark_against=False)
+    columns = list(reasons.COLUMNS)
+    return [Table("Choices that were rejected", columns, "lwlW", found)] if found else []

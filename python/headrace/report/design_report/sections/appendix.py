@@ -38,11 +38,20 @@ def section(data: DesignData) -> Section:
         for text in scenarios:
             blocks += [
                 Paragraph("Scenario of the design, for headrace run", "heading"),
-                Code(foreign_lines(text), "toml"),
+                _code(text),
             ]
     if solution.worksheet_text:
         blocks += [
             Paragraph("Worksheet", "heading"),
-            Code(foreign_lines(solution.worksheet_text), "toml"),
+            _code(solution.worksheet_text),
         ]
     return Section("appendix", "Appendix", blocks)
+
+
+MANY_LINES = 40
+"""A text of more lines stands in two columns of a page."""
+
+
+def _code(text: str) -> Code:
+    many = text.count("\n") > MANY_LINES
+    return Code(foreign_lines(text), "toml", columns=2 if many else 1)

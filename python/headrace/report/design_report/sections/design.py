@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from headrace.design.evaluation import Choice, Reason
+from headrace.design.evaluation import Choice
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.reasons import COLUMNS, Ground, rows
 from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
 from headrace.report.document.content import (
     Block,
@@ -43,7 +44,7 @@ def section(data: DesignData) -> Section:
 
 
 def _bill(data: DesignData) -> list[Block]:
-    rows: list[list[Text]] = []
+    lines: list[list[Text]] = []
     for line in data.lines:
         price: Text = UNKNOWN
         amount: Text = UNKNOWN
@@ -51,11 +52,11 @@ def _bill(data: DesignData) -> list[Block]:
             price = data.notes.value(SHOWN, line.price)
             amount = data.notes.value(SHOWN, line.amount)
         number = data.notes.value(SHOWN, line.count)
-        rows.append([line.part.title, foreign(line.part.entry, 120), number, price, amount])
+        lines.append([line.part.title, foreign(line.part.entry, 120), number, price, amount])
     for key in ("purchase", "priced-parts"):
         if key in data.figures:
             total = data.figures[key]
-            rows.append([total.title, "", "", "", data.notes.value(SHOWN, total)])
+            lines.append([total.title, "", "", "", data.notes.value(SHOWN, total)])
     missing = [foreign(it.part.entry, 80) for it in data.lines if it.price is None]
     note = f"Prices of the catalogue {foreign(data.catalogue.name, 80)}"
     note += f" of {foreign(data.catalogue.date, 40)}"
@@ -65,7 +66,7 @@ def _bill(data: DesignData) -> list[Block]:
     if missing:
         note += f" The catalogue has no price for: {', '.join(dict.fromkeys(missing))}."
     columns = ["Item", "Entry of the catalogue", "Number", "Price", "Amount"]
-    return [Table("Bill of materials", columns, "lwrrr", rows, note=note)]
+    return [Table("Bill of materials", columns, "lwrrr", lines, note=note)]
 
 
 def _zones(data: DesignData) -> list[Block]:
@@ -81,7 +82,7 @@ def _zones(data: DesignData) -> list[Block]:
     blocks: list[Block] = []
     for start in range(0, len(zones), MOST_ZONES):
         shown = zones[start : start + MOST_ZONES]
-        rows: list[list[Text]] = [
+        cells: list[list[Text]] = [
             [aspect(name), *(by_place.get((name, zone)) or UNKNOWN for zone in shown)]
             for name in aspects
             if any((name, zone) in by_place for zone in shown)
@@ -89,7 +90,7 @@ def _zones(data: DesignData) -> list[Block]:
         names = [it if it == WHOLE else f"Zone {it}" for it in shown]
         title = "Recommended configuration of each zone"
         align = "l" + "w" * len(shown)
-        blocks.append(Table(title, ["Aspect", *names], align, rows, note=note))
+        blocks.append(Table(title, ["Aspect", *names], align, cells, note=note))
     return [*blocks, *reasons_table("Reasons of the configuration", choices)]
 
 
@@ -99,19 +100,8 @@ MOST_ZONES = 5
 
 def reasons_table(title: str, choices: Sequence[Choice]) -> list[Block]:
     """Return each reason once, with the zones that it holds for."""
-    zones: dict[tuple[str, Reason], list[str]] = {}
-    for it in choices:
-        for reason in it.reasons:
-            zones.setdefault((it.aspect, reason), []).append(zone_name(it))
-    order = {it.aspect: at for at, it in reversed(list(enumerate(choices)))}
-    rows: list[list[Text]] = [
-        [
-            aspect(name),
-            foreign(", ".join(where), 120),
-            foreign(reason.text),
-            foreign(reason.source, 160),
-        ]
-        for (name, reason), where in sorted(zones.items(), key=lambda it: order[it[0][0]])
-    ]
-    columns = ["Aspect", "Zones", "Why", "Source"]
-    return [Table(title, columns, "llww", rows)] if rows else []
+    found = rows(
+        (Ground(it, reason.value, reason) for it in choices for reason in it.reasons),
+        mark_against=True,
+    )
+    return [Table(title, list(COLUMNS), "lwlW", found)] if found else []

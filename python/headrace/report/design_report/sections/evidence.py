@@ -1,4 +1,4 @@
-"""What shows that the design is large, fast, safe and cheap enough."""
+"""Figures that show that the design is large, fast, safe and cheap enough."""
 
 from collections.abc import Sequence
 

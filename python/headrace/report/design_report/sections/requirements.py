@@ -1,4 +1,4 @@
-"""What the customer needs, and how the design meets it (Hindman 2011, sections 2.2 to 2.10)."""
+"""Needs of the customer, and how the design meets them (Hindman 2011, sections 2.2 to 2.10)."""
 
 from headrace.design.worksheet import Background, Concern, Worksheet
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData

@@ -1,4 +1,4 @@
-"""What is uncertain: open answers, small margins, limits of the models."""
+"""Uncertainties: open answers, small margins, limits of the models."""
 
 from headrace.report.design_report.data import DesignData, figures_of
 from headrace.report.design_report.requirements import percent, requirements

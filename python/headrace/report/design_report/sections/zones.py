@@ -17,9 +17,15 @@ def section(data: DesignData) -> Section:
                 "The worksheet defines no zone. All data has the policies of the whole system."
             )
         )
-    if "data-flow" in data.pictures:
-        blocks.append(data.pictures["data-flow"])
-    blocks += _zones(sheet) + _data(sheet) + _flows(sheet)
+    tables = _zones(sheet) + _data(sheet) + _flows(sheet)
+    diagram = data.pictures.get("data-flow")
+    if diagram is None:
+        blocks += tables
+    elif diagram.wide:
+        # It takes a page of its own.
+        blocks += [*tables, diagram]
+    else:
+        blocks += [diagram, *tables]
     return Section("zones", "Data zones and flow", blocks)
 
 

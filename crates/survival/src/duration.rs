@@ -1,0 +1,92 @@
+//! Lengths of time: means and samples.
+
+use rand_core::Rng;
+
+use crate::question::{Duration, Repair, Spares};
+use crate::random::exponential;
+
+impl Duration {
+    /// Mean in seconds.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Duration::Constant { seconds } => seconds,
+            Duration::Exponential { mean } => mean,
+            Duration::Weibull {
+                shape,
+                scale,
+                location,
+            } => location + scale * libm::tgamma(1.0 + 1.0 / shape),
+            Duration::Transfer {
+                bytes,
+                bytes_per_second,
+            } => bytes / bytes_per_second,
+        }
+    }
+
+    /// Whether it is exponential, or always 0.
+    pub fn is_exponential(&self) -> bool {
+        match *self {
+            Duration::Exponential { .. } => true,
+            Duration::Weibull {
+                shape, location, ..
+            } => shape == 1.0 && location == 0.0,
+            Duration::Constant { seconds } => seconds == 0.0,
+            Duration::Transfer { .. } => false,
+        }
+    }
+
+    /// Whether it is always 0.
+    pub fn is_zero(&self) -> bool {
+        matches!(*self, Duration::Constant { seconds: 0.0 })
+    }
+
+    /// Samples it.
+    #[inline]
+    pub fn sample<R: Rng>(&self, random: &mut R) -> f64 {
+        match *self {
+            Duration::Constant { seconds } => seconds,
+            Duration::Exponential { mean } => mean * exponential(random),
+            Duration::Weibull {
+                shape,
+                scale,
+                location,
+            } => {
+                let step = exponential(random);
+                let power = if shape == 1.0 {
+                    step
+                } else if shape == 2.0 {
+                    step.sqrt()
+                } else if shape == 3.0 {
+                    step.cbrt()
+                } else {
+                    step.powf(1.0 / shape)
+                };
+                location + scale * power
+            }
+            Duration::Transfer {
+                bytes,
+                bytes_per_second,
+            } => bytes / bytes_per_second,
+        }
+    }
+}
+
+impl Repair {
+    /// Mean seconds from a failure to the end of its rebuild; with spares, as if one were ready.
+    pub fn mean(&self) -> f64 {
+        let waiting = match self.spares {
+            Some(Spares { count, .. }) if count > 0 => 0.0,
+            Some(Spares { ref restocking, .. }) => restocking.mean(),
+            None => self.replacement.mean(),
+        };
+        self.detection.mean() + waiting + self.rebuild.mean()
+    }
+
+    /// Whether the whole repair is exponential: exactly one of its parts is, the others are 0.
+    pub fn is_exponential(&self) -> bool {
+        let parts = [&self.detection, &self.replacement, &self.rebuild];
+        self.spares.is_none()
+            && parts.iter().all(|part| part.is_exponential())
+            && parts.iter().filter(|part| !part.is_zero()).count() == 1
+    }
+}

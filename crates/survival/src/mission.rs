@@ -1,0 +1,738 @@
+//! Missions of arrays and mirrors: disks fail, are repaired, and fail again until data is lost.
+//!
+//! Rare losses are made frequent by dynamic failure biasing with proportional hazards. While a
+//! group is degraded, the hazards of its survivors are multiplied by c. The mission's weight is the
+//! likelihood ratio: exp((c - 1) dH) for the cumulative hazard dH that each biased disk passes, and
+//! 1/c for each biased failure. It holds for any lifetime law, because only hazards are scaled
+//! (Heidelberger 1995; Nicola, Shahabuddin and Nakayama 2001).
+//!
+//! The failures of the law and those of the additional hazard (c - 1) h are drawn separately, so
+//! that nothing that is on the agenda is drawn again.
+
+use rand_core::Rng;
+
+use crate::estimate::Sums;
+use crate::events::{Agenda, Event, Kind};
+use crate::model::Model;
+use crate::question::{Layout, ReplacementManner, Scrub, YEAR};
+use crate::random::{Random, exponential, uniform};
+
+#[derive(Clone, Copy, Debug)]
+struct DiskState {
+    /// Time at which its age is 0.
+    born: f64,
+    /// Factor on its hazard by its batch.
+    batch: f64,
+    /// Factor on its hazard by biasing.
+    factor: f64,
+    /// Cumulative hazard at which `factor` began, if it is not 1.
+    mark: f64,
+    /// Time at which it was last known to have no latent error.
+    clean: f64,
+    /// Time until which it has one.
+    corrupt_until: f64,
+    /// Time until which it is unavailable.
+    out_until: f64,
+    /// Time at which its rebuild ends, if it has failed; infinite if that is not known yet.
+    repaired_at: f64,
+    /// Number of the life.
+    serial: u32,
+    failed: bool,
+    out: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct GroupState {
+    failed: u32,
+    /// Disks that are unavailable and not failed.
+    out: u32,
+    lost: bool,
+    /// Number of the window of constant biasing.
+    window: u32,
+    /// Time until which serial rebuilds are under way.
+    busy_until: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SparePool {
+    stock: u32,
+    waiting: std::collections::VecDeque<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    Failures,
+    ReadError,
+}
+
+/// Runs missions of a model; the state is used again from mission to mission.
+pub struct Missions<'a> {
+    model: &'a Model,
+    agenda: Agenda,
+    disks: Vec<DiskState>,
+    groups: Vec<GroupState>,
+    pools: Vec<SparePool>,
+    outages: Vec<Vec<u32>>,
+    batch_factors: Vec<f64>,
+    /// Logarithm of the weight of all that is past.
+    log_weight: f64,
+    /// Groups without data access, and since when.
+    unavailable_groups: u32,
+    unavailable_since: f64,
+    unavailable_time: f64,
+    over: bool,
+    has_loss: bool,
+    /// Weight of the first loss, of its kind, bytes and number of losses by each horizon.
+    loss: Vec<f64>,
+    read_error: Vec<f64>,
+    bytes: Vec<f64>,
+    losses: Vec<f64>,
+    sums: Sums,
+}
+
+impl<'a> Missions<'a> {
+    /// Makes room for missions of a model.
+    pub fn new(model: &'a Model) -> Missions<'a> {
+        let horizons = model.question.horizons.len();
+        let empty = DiskState {
+            born: 0.0,
+            batch: 1.0,
+            factor: 1.0,
+            mark: 0.0,
+            clean: 0.0,
+            corrupt_until: 0.0,
+            out_until: 0.0,
+            repaired_at: f64::INFINITY,
+            serial: 0,
+            failed: false,
+            out: false,
+        };
+        let pools = match &model.question.repair.spares {
+            None => 0,
+            Some(spares) if spares.groups == 0 => 1,
+            Some(spares) => model.simulated_groups.div_ceil(spares.groups),
+        };
+        Missions {
+            model,
+            agenda: Agenda::default(),
+            disks: vec![empty; model.disks()],
+            groups: vec![GroupState::default(); model.simulated_groups as usize],
+            pools: vec![SparePool::default(); pools as usize],
+            outages: Vec::new(),
+            batch_factors: Vec::new(),
+            log_weight: 0.0,
+            unavailable_groups: 0,
+            unavailable_since: 0.0,
+            unavailable_time: 0.0,
+            over: false,
+            has_loss: false,
+            loss: vec![0.0; horizons],
+            read_error: vec![0.0; horizons],
+            bytes: vec![0.0; horizons],
+            losses: vec![0.0; horizons],
+            sums: Sums::new(horizons),
+        }
+    }
+
+    /// Runs missions and returns their sums.
+    pub fn run(&mut self, missions: u64, random: &mut Random) -> Sums {
+        self.sums = Sums::new(self.loss.len());
+        for _ in 0..missions {
+            self.mission(random);
+        }
+        self.sums.missions = missions;
+        std::mem::take(&mut self.sums)
+    }
+
+    fn mission(&mut self, random: &mut Random) {
+        self.begin(random);
+        let mut end = self.model.end;
+        while let Some(event) = self.agenda.next() {
+            self.handle(event, random);
+            if self.over {
+                end = event.time;
+                break;
+            }
+        }
+        self.sums.disk_years += self.disks.len() as f64 * end / YEAR;
+        if self.unavailable_groups > 0 {
+            self.unavailable_time += self.model.end - self.unavailable_since;
+        }
+        if self.unavailable_time > 0.0 {
+            self.sums
+                .unavailable
+                .add(self.unavailable_time / self.model.end);
+        }
+        if self.has_loss {
+            let usable = self.model.shape.usable_bytes * f64::from(self.model.simulated_groups);
+            for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
+                sums.loss.add(self.loss[at]);
+                sums.read_error.add(self.read_error[at]);
+                sums.bytes.add(self.bytes[at] / usable);
+                sums.losses.add(self.losses[at]);
+            }
+        }
+    }
+
+    fn begin(&mut self, random: &mut Random) {
+        let model = self.model;
+        self.agenda.reset(model.end);
+        self.groups.fill(GroupState::default());
+        self.outages.clear();
+        self.log_weight = 0.0;
+        self.unavailable_groups = 0;
+        self.unavailable_time = 0.0;
+        self.over = false;
+        if self.has_loss {
+            self.has_loss = false;
+            for list in [
+                &mut self.loss,
+                &mut self.read_error,
+                &mut self.bytes,
+                &mut self.losses,
+            ] {
+                list.fill(0.0);
+            }
+        }
+        if let Some(spares) = &model.question.repair.spares {
+            for pool in &mut self.pools {
+                pool.stock = spares.count;
+                pool.waiting.clear();
+            }
+        }
+        if let Some(batches) = &model.question.batches {
+            let count = self.disks.len().div_ceil(batches.disks as usize);
+            self.batch_factors.clear();
+            for _ in 0..count {
+                let bad = uniform(random) < batches.bad_share;
+                self.batch_factors
+                    .push(if bad { batches.bad_factor } else { 1.0 });
+            }
+        }
+        for disk in 0..self.disks.len() {
+            self.disks[disk].out = false;
+            self.disks[disk].out_until = 0.0;
+            self.begin_life(disk, 0.0, true, random);
+        }
+        if let Some(policy) = model.replacement() {
+            if policy.manner == ReplacementManner::AllAtOnce {
+                let age = model.question.lifetime.initial_age;
+                let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
+                self.agenda.add(first, Kind::AllPlanned, 0, 0);
+            }
+        }
+        for kind in 0..model.question.domains.len() {
+            self.next_domain_failure(kind, 0.0, random);
+        }
+    }
+
+    /// Puts a new disk in place, or one of the first.
+    fn begin_life(&mut self, disk: usize, now: f64, first: bool, random: &mut Random) {
+        let model = self.model;
+        let age = if first {
+            model.first_age
+        } else {
+            model.new_age
+        };
+        let batch = match &model.question.batches {
+            None => 1.0,
+            Some(batches) if first => self.batch_factors[disk / batches.disks as usize],
+            Some(batches) if uniform(random) < batches.bad_share => batches.bad_factor,
+            Some(_) => 1.0,
+        };
+        let factor = model.bias.map_or(1.0, |bias| bias.healthy);
+        let state = &mut self.disks[disk];
+        state.born = now - age;
+        state.batch = batch;
+        state.factor = factor;
+        state.mark = if factor == 1.0 || age == 0.0 {
+            0.0
+        } else {
+            model.hazard.cumulative(age)
+        };
+        state.clean = now;
+        state.corrupt_until = f64::NEG_INFINITY;
+        state.failed = false;
+        state.serial = state.serial.wrapping_add(1);
+        let serial = state.serial;
+        let fails = model
+            .hazard
+            .sample(age, batch * factor, model.hazard_bound, random);
+        self.agenda
+            .add(now - age + fails, Kind::Failure, disk as u32, serial);
+        if let Some(policy) = model.replacement() {
+            let left = policy.age - (age - model.new_age);
+            let when = match policy.manner {
+                ReplacementManner::AllAtOnce => return,
+                ReplacementManner::ByAge => left,
+                ReplacementManner::Staggered if first => {
+                    let month = (12.0 * uniform(random)).floor();
+                    left - month * YEAR / 12.0
+                }
+                ReplacementManner::Staggered => left,
+            };
+            self.agenda
+                .add(now + when.max(0.0), Kind::Planned, disk as u32, serial);
+        }
+    }
+
+    fn handle(&mut self, event: Event, random: &mut Random) {
+        let (now, item) = (event.time, event.item as usize);
+        match event.kind {
+            Kind::Failure => {
+                if self.disks[item].serial == event.serial && !self.disks[item].failed {
+                    self.fail(item, now, false, random);
+                }
+            }
+            Kind::BiasedFailure => {
+                let group = self.group_of(item);
+                if self.groups[group].window == event.serial {
+                    self.fail(item, now, false, random);
+                }
+            }
+            Kind::Noticed => self.notice(item, now, random),
+            Kind::SpareArrival => {
+                match self.pools[item].waiting.pop_front() {
+                    Some(disk) => {
+                        let disk = disk as usize;
+                        self.rebuild(disk, now, random);
+                        self.begin_window(self.group_of(disk), now, random);
+                    }
+                    None => self.pools[item].stock += 1,
+                };
+            }
+            Kind::Repaired => self.repaired(item, now, random),
+            Kind::Planned => {
+                if self.disks[item].serial == event.serial && !self.disks[item].failed {
+                    self.replace(item, now, random);
+                }
+            }
+            Kind::AllPlanned => {
+                for disk in 0..self.disks.len() {
+                    if !self.disks[disk].failed {
+                        self.replace(disk, now, random);
+                    }
+                }
+                if let Some(policy) = self.model.replacement() {
+                    self.agenda.add(now + policy.age, Kind::AllPlanned, 0, 0);
+                }
+            }
+            Kind::DomainFailure => self.fail_domain(item, now, random),
+            Kind::OutageEnd => self.end_outage(item, now),
+        }
+    }
+
+    fn group_of(&self, disk: usize) -> usize {
+        disk / self.model.shape.disks as usize
+    }
+
+    fn disks_of(&self, group: usize) -> std::ops::Range<usize> {
+        let size = self.model.shape.disks as usize;
+        group * size..(group + 1) * size
+    }
+
+    /// A disk fails, by itself or with its domain.
+    fn fail(&mut self, disk: usize, now: f64, by_domain: bool, random: &mut Random) {
+        let group = self.group_of(disk);
+        self.end_segment(disk, now);
+        if !by_domain && self.disks[disk].factor != 1.0 {
+            self.log_weight -= libm::log(self.disks[disk].factor);
+        }
+        let state = &mut self.disks[disk];
+        state.failed = true;
+        state.repaired_at = f64::INFINITY;
+        state.factor = 1.0;
+        let was_out = std::mem::take(&mut state.out);
+        let before = self.is_unavailable(group);
+        if was_out {
+            self.groups[group].out -= 1;
+        }
+        self.groups[group].failed += 1;
+        self.note_availability(group, before, now);
+        let failed = self.groups[group].failed;
+        self.sums.counts.failures += 1;
+        if failed > 1 {
+            self.sums.counts.failures_while_degraded += 1;
+        }
+        if failed > self.model.shape.tolerates {
+            self.lose(group, Loss::Failures, now);
+        } else if self.model.question.latent.is_some()
+            && self.model.read_error_loses(failed)
+            && self.finds_latent_error(group, now, random)
+        {
+            self.lose(group, Loss::ReadError, now);
+        }
+        if self.over {
+            return;
+        }
+        self.begin_repair(disk, now, random);
+        self.begin_window(group, now, random);
+    }
+
+    fn begin_repair(&mut self, disk: usize, now: f64, random: &mut Random) {
+        let repair = &self.model.question.repair;
+        let noticed = now + repair.detection.sample(random);
+        if repair.spares.is_some() {
+            self.agenda.add(noticed, Kind::Noticed, disk as u32, 0);
+        } else {
+            let ready = noticed + repair.replacement.sample(random);
+            self.rebuild(disk, ready, random);
+        }
+    }
+
+    /// A failed disk is noticed where there are spares: one is taken and another ordered.
+    fn notice(&mut self, disk: usize, now: f64, random: &mut Random) {
+        let Some(spares) = &self.model.question.repair.spares else {
+            return;
+        };
+        let group = self.group_of(disk);
+        let pool = match spares.groups {
+            0 => 0,
+            groups => group / groups as usize,
+        };
+        let arrival = now + spares.restocking.sample(random);
+        self.agenda.add(arrival, Kind::SpareArrival, pool as u32, 0);
+        if self.pools[pool].stock > 0 {
+            self.pools[pool].stock -= 1;
+            self.rebuild(disk, now, random);
+            self.begin_window(group, now, random);
+        } else {
+            self.sums.counts.waits_for_spare += 1;
+            self.pools[pool].waiting.push_back(disk as u32);
+        }
+    }
+
+    /// Rebuilds a disk whose place is filled at `ready`.
+    fn rebuild(&mut self, disk: usize, ready: f64, random: &mut Random) {
+        let length = self.model.question.repair.rebuild.sample(random);
+        let mut end = ready + length;
+        if self.model.is_serial() {
+            let group = self.group_of(disk);
+            let busy = &mut self.groups[group].busy_until;
+            end = busy.max(ready) + length;
+            *busy = end;
+        }
+        self.disks[disk].repaired_at = end;
+        self.agenda.add(end, Kind::Repaired, disk as u32, 0);
+    }
+
+    fn repaired(&mut self, disk: usize, now: f64, random: &mut Random) {
+        let group = self.group_of(disk);
+        let failed = self.groups[group].failed;
+        let unreadable = self
+            .model
+            .unreadable
+            .get(failed as usize)
+            .copied()
+            .unwrap_or(0.0);
+        if unreadable > 0.0 && uniform(random) < unreadable {
+            self.lose(group, Loss::ReadError, now);
+            if self.over {
+                return;
+            }
+        }
+        let before = self.is_unavailable(group);
+        self.groups[group].failed -= 1;
+        self.note_availability(group, before, now);
+        self.begin_life(disk, now, false, random);
+        self.begin_window(group, now, random);
+    }
+
+    /// Replaces a disk that works.
+    fn replace(&mut self, disk: usize, now: f64, random: &mut Random) {
+        self.sums.counts.planned_replacements += 1;
+        self.end_segment(disk, now);
+        self.begin_life(disk, now, false, random);
+        let group = self.group_of(disk);
+        if self.groups[group].failed > 0 {
+            self.begin_window(group, now, random);
+        }
+    }
+
+    // Biasing.
+
+    /// Adds the weight of a disk since its factor began.
+    #[inline]
+    fn end_segment(&mut self, disk: usize, now: f64) {
+        self.log_weight += self.open_weight(disk, now);
+    }
+
+    #[inline]
+    fn open_weight(&self, disk: usize, now: f64) -> f64 {
+        let state = &self.disks[disk];
+        if state.factor == 1.0 {
+            return 0.0;
+        }
+        let passed = self.model.hazard.cumulative(now - state.born) - state.mark;
+        (state.factor - 1.0) * state.batch * passed
+    }
+
+    /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
+    /// survivors pass the wanted cumulative hazard until the next repair.
+    fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
+        let Some(bias) = self.model.bias else {
+            return;
+        };
+        let state = &mut self.groups[group];
+        state.window = state.window.wrapping_add(1);
+        let (window, failed) = (state.window, state.failed);
+        let range = self.disks_of(group);
+        let degraded = failed > 0 && failed <= self.model.shape.tolerates;
+        let hazard = &self.model.hazard;
+        let mut wanted = if failed == 1 {
+            bias.first_window
+        } else {
+            bias.later_window
+        };
+        let mut until = f64::INFINITY;
+        if degraded {
+            for disk in range.clone() {
+                if self.disks[disk].failed {
+                    until = until.min(self.disks[disk].repaired_at);
+                }
+            }
+            if until == f64::INFINITY {
+                until = now + self.model.repair_mean;
+                wanted *= bias.unknown;
+            }
+            until = until.min(self.model.end);
+        }
+        let mut passes = 0.0;
+        for disk in range.clone() {
+            if self.disks[disk].failed {
+                continue;
+            }
+            self.end_segment(disk, now);
+            let state = &mut self.disks[disk];
+            state.factor = bias.healthy;
+            if degraded || bias.healthy != 1.0 {
+                state.mark = hazard.cumulative(now - state.born);
+            }
+            if degraded {
+                passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
+            }
+        }
+        let factor = wanted / passes;
+        if !degraded || !factor.is_finite() || factor <= bias.healthy {
+            return;
+        }
+        let mut first = (f64::INFINITY, 0);
+        for disk in range {
+            let state = &mut self.disks[disk];
+            if state.failed {
+                continue;
+            }
+            state.factor = factor;
+            let age = now - state.born;
+            let added = (factor - bias.healthy) * state.batch;
+            let bound = self.model.hazard_bound;
+            let fails = state.born + hazard.sample_from(age, state.mark, added, bound, random);
+            if fails < first.0 {
+                first = (fails, disk);
+            }
+        }
+        self.agenda.add(
+            first.0.max(now),
+            Kind::BiasedFailure,
+            first.1 as u32,
+            window,
+        );
+    }
+
+    /// Records a loss.
+    fn lose(&mut self, group: usize, loss: Loss, now: f64) {
+        let (bytes, is_read_error) = match loss {
+            Loss::Failures => {
+                self.sums.counts.failure_losses += 1;
+                (self.model.shape.usable_bytes, false)
+            }
+            Loss::ReadError => {
+                self.sums.counts.read_error_losses += 1;
+                (self.model.read_error_bytes(), true)
+            }
+        };
+        let counts = self.model.question.simulation.count_losses;
+        let is_first = !self.has_loss;
+        let of_group = !self.groups[group].lost;
+        self.has_loss = true;
+        self.groups[group].lost = true;
+        let weight = if self.model.bias.is_some() {
+            let open: f64 = (0..self.disks.len())
+                .filter(|disk| !self.disks[*disk].failed)
+                .map(|disk| self.open_weight(disk, now))
+                .sum();
+            libm::exp(self.log_weight + open)
+        } else {
+            1.0
+        };
+        for (at, horizon) in self.model.question.horizons.iter().enumerate() {
+            if now > *horizon {
+                continue;
+            }
+            if is_first {
+                self.loss[at] = weight;
+                self.read_error[at] = if is_read_error { weight } else { 0.0 };
+            }
+            if of_group {
+                self.bytes[at] += weight * bytes;
+            }
+            self.losses[at] += weight;
+        }
+        self.over = !counts && (self.model.bias.is_some() || self.model.simulated_groups == 1);
+    }
+
+    // Latent errors.
+
+    /// Whether any disk of a group that works has a latent error.
+    fn finds_latent_error(&mut self, group: usize, now: f64, random: &mut Random) -> bool {
+        let mut found = false;
+        for disk in self.disks_of(group) {
+            if !self.disks[disk].failed {
+                found |= self.has_latent_error(disk, now, random);
+            }
+        }
+        found
+    }
+
+    /// Looks at a disk. Clean times are exponential, so that a disk that was clean at a look
+    /// starts anew there: nothing is simulated between looks but what can still be seen.
+    fn has_latent_error(&mut self, disk: usize, now: f64, random: &mut Random) -> bool {
+        let Some(latent) = &self.model.question.latent else {
+            return false;
+        };
+        let state = &mut self.disks[disk];
+        if state.corrupt_until > now {
+            return true;
+        }
+        let mut from = state.clean.max(state.corrupt_until);
+        let corrupt_until = match latent.scrub {
+            Scrub::None => {
+                let error = from + latent.mean * exponential(random);
+                (error < now).then_some(f64::INFINITY)
+            }
+            Scrub::Period { seconds } => {
+                let last = (now / seconds).floor() * seconds;
+                let error = from.max(last) + latent.mean * exponential(random);
+                (error < now).then_some(last + seconds)
+            }
+            Scrub::Weibull {
+                shape,
+                scale,
+                location,
+            } => {
+                from = from.max(now - self.model.look_back);
+                let scrub = crate::question::Duration::Weibull {
+                    shape,
+                    scale,
+                    location,
+                };
+                loop {
+                    let error = from + latent.mean * exponential(random);
+                    if error >= now {
+                        break None;
+                    }
+                    from = error + scrub.sample(random);
+                    if from > now {
+                        break Some(from);
+                    }
+                }
+            }
+        };
+        match corrupt_until {
+            Some(until) => state.corrupt_until = until,
+            None => state.clean = now,
+        }
+        corrupt_until.is_some()
+    }
+
+    // Domains.
+
+    fn next_domain_failure(&mut self, kind: usize, now: f64, random: &mut Random) {
+        let domain = &self.model.question.domains[kind];
+        let count = self.disks.len().div_ceil(domain.disks as usize);
+        let time = now + domain.mean / count as f64 * exponential(random);
+        self.agenda.add(time, Kind::DomainFailure, kind as u32, 0);
+    }
+
+    fn fail_domain(&mut self, kind: usize, now: f64, random: &mut Random) {
+        let domain = &self.model.question.domains[kind];
+        self.sums.counts.domain_failures += 1;
+        self.next_domain_failure(kind, now, random);
+        let all = self.disks.len();
+        let count = all.div_ceil(domain.disks as usize);
+        let which = (((random.next_u64() >> 32) * count as u64) >> 32) as usize;
+        let until = now + domain.outage.sample(random);
+        let members: Vec<usize> = match domain.layout {
+            Layout::Within => {
+                let size = domain.disks as usize;
+                (which * size..((which + 1) * size).min(all)).collect()
+            }
+            Layout::Across => (which..all).step_by(count).collect(),
+        };
+        let mut out = Vec::new();
+        for disk in members {
+            if self.disks[disk].failed {
+                continue;
+            }
+            if domain.lost_share > 0.0 && uniform(random) < domain.lost_share {
+                self.fail(disk, now, true, random);
+                if self.over {
+                    return;
+                }
+                continue;
+            }
+            let group = self.group_of(disk);
+            let before = self.is_unavailable(group);
+            let state = &mut self.disks[disk];
+            state.out_until = state.out_until.max(until);
+            if !state.out {
+                state.out = true;
+                self.groups[group].out += 1;
+            }
+            self.note_availability(group, before, now);
+            out.push(disk as u32);
+        }
+        self.agenda
+            .add(until, Kind::OutageEnd, self.outages.len() as u32, 0);
+        self.outages.push(out);
+    }
+
+    fn end_outage(&mut self, outage: usize, now: f64) {
+        for disk in std::mem::take(&mut self.outages[outage]) {
+            let disk = disk as usize;
+            if self.disks[disk].out && self.disks[disk].out_until <= now {
+                let group = self.group_of(disk);
+                let before = self.is_unavailable(group);
+                self.disks[disk].out = false;
+                self.groups[group].out -= 1;
+                self.note_availability(group, before, now);
+            }
+        }
+    }
+
+    /// Whether too many disks of a group are out, though none of its data is lost.
+    fn is_unavailable(&self, group: usize) -> bool {
+        let state = &self.groups[group];
+        let tolerated = self.model.shape.tolerates;
+        state.failed <= tolerated && state.failed + state.out > tolerated
+    }
+
+    /// Counts the time during which any group is unavailable.
+    fn note_availability(&mut self, group: usize, before: bool, now: f64) {
+        match (before, self.is_unavailable(group)) {
+            (false, true) => {
+                if self.unavailable_groups == 0 {
+                    self.unavailable_since = now;
+                }
+                self.unavailable_groups += 1;
+            }
+            (true, false) => {
+                self.unavailable_groups -= 1;
+                if self.unavailable_groups == 0 {
+                    self.unavailable_time += now - self.unavailable_since;
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A question made ready for missions of arrays and mirrors.
+
+use crate::hazard::Hazard;
+use crate::question::{
+    Concurrency, Question, ReadErrorLoss, ReadErrorWithRedundancy, Replacement, Scrub,
+};
+use crate::read_error;
+use crate::shape::Shape;
+
+/// Failures of a mission that the biasing of healthy groups aims at.
+const FAILURES_AIMED: f64 = 1.0;
+/// Cumulative hazard of the survivors until the next repair that biasing aims at. It minimises the
+/// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
+const WINDOW_HAZARD: f64 = 1.594;
+/// Odds of a failure before a repair whose time is not known yet. One half minimises the second
+/// moment for exponential repairs; at 1 and above it is infinite.
+const UNKNOWN_ODDS: f64 = 0.5;
+
+/// A system made ready for missions.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The question.
+    pub question: Question,
+    /// Sizes of groups, `groups` of the whole system.
+    pub shape: Shape,
+    /// Groups that are simulated: 1 if they are independent.
+    pub simulated_groups: u32,
+    /// Hazard of a disk.
+    pub hazard: Hazard,
+    /// Age of the first disks.
+    pub first_age: f64,
+    /// Age of later ones.
+    pub new_age: f64,
+    /// Cumulative hazard that no disk exceeds within the mission.
+    pub hazard_bound: f64,
+    /// The last horizon.
+    pub end: f64,
+    /// Mean repair.
+    pub repair_mean: f64,
+    /// Probability of a read error, by the bit error rate, at the end of a rebuild of a group with
+    /// so many failed disks.
+    pub unreadable: Vec<f64>,
+    /// Seconds before a look at latent errors at which the disk may be taken as clean.
+    pub look_back: f64,
+    /// Biasing; none: crude.
+    pub bias: Option<Bias>,
+}
+
+/// Biasing of failures.
+#[derive(Clone, Copy, Debug)]
+pub struct Bias {
+    /// Factor on all hazards at all times.
+    pub healthy: f64,
+    /// Cumulative hazard of the survivors of a group with one failed disk until its repair.
+    pub first_window: f64,
+    /// Likewise with more failed disks.
+    pub later_window: f64,
+    /// Part of those where the time of the repair is not known yet.
+    pub unknown: f64,
+}
+
+impl Model {
+    /// Makes a question ready.
+    pub fn new(question: &Question, biased: bool) -> Model {
+        let shape = Shape::of(question);
+        let hazard = Hazard::new(&question.lifetime.law);
+        let new_age = question.lifetime.burn_in;
+        let first_age = new_age + question.lifetime.initial_age;
+        let end = question.horizons.iter().copied().fold(0.0, f64::max);
+        let simulated_groups = if independent(question, &shape) {
+            1
+        } else {
+            shape.groups
+        };
+        let always = question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss;
+        let unreadable = (0..=shape.tolerates + 1)
+            .map(|failed| {
+                let critical = failed == shape.tolerates;
+                if failed == 0 || failed > shape.tolerates || !(critical || always) {
+                    return 0.0;
+                }
+                let read = shape.disks - shape.tolerates;
+                read_error::in_rebuild(read, &question.disk, None, end)
+            })
+            .collect();
+        let repair_mean = question.repair.mean();
+        let expected = hazard.cumulative(first_age + end) - hazard.cumulative(first_age);
+        let disks = f64::from(shape.disks) * f64::from(simulated_groups);
+        let bias = (biased && !question.simulation.count_losses).then(|| {
+            let failures = expected * disks;
+            Bias {
+                healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
+                first_window: first_window(failures.max(FAILURES_AIMED)),
+                later_window: WINDOW_HAZARD,
+                unknown: UNKNOWN_ODDS,
+            }
+        });
+        Model {
+            shape,
+            simulated_groups,
+            first_age,
+            new_age,
+            hazard_bound: hazard.cumulative(first_age.max(new_age) + end),
+            hazard,
+            end,
+            repair_mean,
+            unreadable,
+            look_back: look_back(question),
+            bias,
+            question: question.clone(),
+        }
+    }
+
+    /// Disks that are simulated.
+    pub fn disks(&self) -> usize {
+        self.shape.disks as usize * self.simulated_groups as usize
+    }
+
+    /// Whether rebuilds of a group wait for each other.
+    pub fn is_serial(&self) -> bool {
+        self.question.repair.concurrency == Concurrency::Serial
+    }
+
+    /// Bytes that a read error loses.
+    pub fn read_error_bytes(&self) -> f64 {
+        match self.question.read_errors.loses {
+            ReadErrorLoss::Stripe => self.shape.stripe_bytes.min(self.shape.usable_bytes),
+            ReadErrorLoss::Array => self.shape.usable_bytes,
+        }
+    }
+
+    /// Whether a read error in a group with so many failed disks loses data.
+    pub fn read_error_loses(&self, failed: u32) -> bool {
+        let tolerated = self.shape.tolerates;
+        failed > 0
+            && failed <= tolerated
+            && (failed == tolerated
+                || self.question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss)
+    }
+
+    /// The policy of planned replacement.
+    pub fn replacement(&self) -> Option<&Replacement> {
+        self.question.replacement.as_ref()
+    }
+}
+
+/// Cumulative hazard to aim at where a mission passes `windows` windows on average.
+///
+/// A window that is passed without a failure multiplies the second moment of all later weights:
+/// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
+/// minimised.
+fn first_window(windows: f64) -> f64 {
+    let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
+    let mut best = WINDOW_HAZARD;
+    let mut tried = WINDOW_HAZARD;
+    while tried > 1e-9 {
+        if moment(tried) < moment(best) {
+            best = tried;
+        }
+        tried *= 0.9;
+    }
+    best
+}
+
+/// Whether groups fail independently, so that one stands for all.
+fn independent(question: &Question, shape: &Shape) -> bool {
+    let own_spares = match &question.repair.spares {
+        None => true,
+        Some(spares) => spares.groups == 1 || shape.groups == 1,
+    };
+    let own_batches = match &question.batches {
+        None => true,
+        Some(batches) => shape.disks % batches.disks == 0,
+    };
+    own_spares && own_batches && question.domains.is_empty()
+}
+
+/// How long before a look the state of a disk no longer matters, to 1e-8 of the probability.
+///
+/// A disk alternates between clean and corrupt. Corrupt times have a mean far below the clean ones,
+/// so that each longest corrupt time shrinks the trace of the state by their ratio.
+fn look_back(question: &Question) -> f64 {
+    let Some(latent) = &question.latent else {
+        return 0.0;
+    };
+    match latent.scrub {
+        Scrub::Weibull {
+            shape,
+            scale,
+            location,
+        } => {
+            // Exceeded once in 1e16.
+            let longest = location + scale * libm::pow(37.0, 1.0 / shape);
+            let ratio = longest / latent.mean;
+            if ratio > 0.5 {
+                return f64::INFINITY;
+            }
+            longest * (1.0 + (1e-8_f64.ln() / ratio.ln()).ceil())
+        }
+        Scrub::None | Scrub::Period { .. } => f64::INFINITY,
+    }
+}

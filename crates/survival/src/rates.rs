@@ -1,0 +1,149 @@
+//! A group as a Markov chain: the rates of failures, repairs and read errors.
+
+use crate::chain::Chain;
+use crate::hazard::Hazard;
+use crate::question::{Concurrency, Question, ReadErrorWithRedundancy, Redundancy};
+use crate::read_error;
+use crate::shape::Shape;
+
+/// The chain of one group, its laws replaced by exponential ones of equal mean.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The chain.
+    pub chain: Chain,
+    /// Probability that a rebuild without redundancy left meets a read error.
+    pub read_error: f64,
+    /// Bytes that a loss by failures loses.
+    pub failure_bytes: f64,
+}
+
+/// Mean lifetime and repair of a disk in seconds.
+pub fn means(question: &Question) -> (f64, f64) {
+    let start = question.lifetime.burn_in + question.lifetime.initial_age;
+    let lifetime = Hazard::new(&question.lifetime.law).mean_from(start);
+    (lifetime, question.repair.mean())
+}
+
+/// Returns the chain of one group.
+pub fn group(question: &Question) -> Group {
+    let shape = Shape::of(question);
+    let (lifetime, repair) = means(question);
+    let last = question.horizons.iter().copied().fold(0.0, f64::max);
+    match question.redundancy {
+        Redundancy::Declustered {
+            disks,
+            data,
+            parity,
+            ..
+        } => pool(
+            question,
+            &shape,
+            disks,
+            data + parity,
+            lifetime,
+            repair,
+            last,
+        ),
+        Redundancy::Array { .. } | Redundancy::Mirrors { .. } => {
+            let (disks, tolerates) = (shape.disks, shape.tolerates);
+            // A group without redundancy is never rebuilt.
+            let read_error = if tolerates == 0 {
+                0.0
+            } else {
+                read_error::in_rebuild(
+                    disks - tolerates,
+                    &question.disk,
+                    question.latent.as_ref(),
+                    last,
+                )
+            };
+            let mut chain = Chain {
+                up: Vec::new(),
+                down: Vec::new(),
+                kill: Vec::new(),
+            };
+            for failed in 0..=tolerates {
+                let rebuilds = match question.repair.concurrency {
+                    Concurrency::Parallel => f64::from(failed),
+                    Concurrency::Serial => f64::from(failed.min(1)),
+                };
+                let rate = rebuilds / repair;
+                let critical = failed == tolerates
+                    || question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss;
+                let lost = if critical { read_error } else { 0.0 };
+                chain.up.push(f64::from(disks - failed) / lifetime);
+                chain.down.push(rate * (1.0 - lost));
+                chain.kill.push(rate * lost);
+            }
+            Group {
+                chain,
+                read_error,
+                failure_bytes: shape.usable_bytes,
+            }
+        }
+    }
+}
+
+/// The chain of a declustered pool: state j is the largest number of chunks that a stripe lacks.
+///
+/// The stripes that lack j chunks are those of a fresh pool with j failed disks. They are rebuilt
+/// first, so that a state lasts as long as they take.
+fn pool(
+    question: &Question,
+    shape: &Shape,
+    disks: u32,
+    width: u32,
+    lifetime: f64,
+    repair: f64,
+    horizon: f64,
+) -> Group {
+    let all = f64::from(disks);
+    let stripes = shape.usable_bytes / shape.stripe_bytes;
+    let chunks = stripes * f64::from(width) / all;
+    let rebuild = question.repair.rebuild.mean();
+    let waiting = repair - rebuild;
+    let data = width - shape.tolerates;
+    let chunk_bytes = shape.stripe_bytes / f64::from(data);
+    let lost_stripe =
+        read_error::unreadable(f64::from(data) * chunk_bytes, question.disk.bit_error_rate)
+            + question.latent.as_ref().map_or(0.0, |latent| {
+                f64::from(data) * read_error::latent_probability(latent, horizon) / chunks
+            });
+    let mut chain = Chain {
+        up: Vec::new(),
+        down: Vec::new(),
+        kill: Vec::new(),
+    };
+    let (mut critical, mut read_error, mut failure_bytes) = (stripes, 0.0, 0.0);
+    for failed in 0..=shape.tolerates {
+        let place = f64::from(failed);
+        // Stripes that lack `failed` chunks; at least the one that made the state.
+        let lacking = critical.max(1.0);
+        let next = critical * (f64::from(width) - place) / (all - place);
+        let hits = -libm::expm1(-lacking * (f64::from(width) - place) / (all - place));
+        chain.up.push((all - place) / lifetime * hits);
+        let rate = if failed == 0 {
+            0.0
+        } else {
+            1.0 / (waiting + rebuild * (lacking * place / chunks).min(1.0))
+        };
+        let lost = if failed == shape.tolerates && failed > 0 {
+            read_error = -libm::expm1(-lacking * lost_stripe);
+            failure_bytes = next.max(1.0) * shape.stripe_bytes;
+            read_error
+        } else {
+            0.0
+        };
+        chain.down.push(rate * (1.0 - lost));
+        chain.kill.push(rate * lost);
+        critical = next;
+    }
+    if shape.tolerates == 0 {
+        failure_bytes = (chunks * chunk_bytes).min(shape.usable_bytes);
+    }
+    Group {
+        chain,
+        read_error,
+        failure_bytes,
+    }
+}

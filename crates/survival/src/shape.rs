@@ -1,0 +1,68 @@
+//! Sizes of the groups of a system.
+
+use crate::question::{Question, Redundancy};
+
+/// Sizes of the groups of a system; all are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// Disks of a group.
+    pub disks: u32,
+    /// Failures that a group, or a stripe of a pool, survives.
+    pub tolerates: u32,
+    /// Groups of the system. The mirrors of a RAID-10 are groups of their own.
+    pub groups: u32,
+    /// Bytes of data of a group.
+    pub usable_bytes: f64,
+    /// Bytes of data of a stripe.
+    pub stripe_bytes: f64,
+}
+
+impl Shape {
+    /// Sizes of the groups of a question.
+    pub fn of(question: &Question) -> Shape {
+        let capacity = question.disk.capacity_bytes;
+        match question.redundancy {
+            Redundancy::Array {
+                disks,
+                tolerates,
+                stripe_bytes,
+            } => Shape {
+                disks,
+                tolerates,
+                groups: question.groups,
+                usable_bytes: f64::from(disks - tolerates) * capacity,
+                stripe_bytes,
+            },
+            Redundancy::Mirrors {
+                disks,
+                copies,
+                stripe_bytes,
+            } => Shape {
+                disks: copies,
+                tolerates: copies - 1,
+                groups: question.groups * (disks / copies),
+                usable_bytes: capacity,
+                stripe_bytes,
+            },
+            Redundancy::Declustered {
+                disks,
+                data,
+                parity,
+                chunk_bytes,
+                spare_disks,
+            } => Shape {
+                disks,
+                tolerates: parity,
+                groups: question.groups,
+                usable_bytes: f64::from(disks - spare_disks) * capacity * f64::from(data)
+                    / f64::from(data + parity),
+                stripe_bytes: f64::from(data) * chunk_bytes,
+            },
+        }
+    }
+
+    /// Disks of the system, spares not counted.
+    pub fn all_disks(&self) -> u64 {
+        u64::from(self.disks) * u64::from(self.groups)
+    }
+}

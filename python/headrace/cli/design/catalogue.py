@@ -1,0 +1,41 @@
+"""`headrace design catalogue`."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from headrace.cli.options import Sets
+from headrace.cli.screen import show
+
+
+def catalogue(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
+        ),
+    ] = None,
+    text: Annotated[
+        bool,
+        typer.Option("--toml", help="Print it as TOML, to be saved and changed."),
+    ] = False,
+    sets: Sets = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Check a catalogue and list what can be bought: disks, nodes, shelves, networks."""
+    from headrace.design.catalogue_file import catalogue_source, load_catalogue, shipped_catalogues
+
+    if text and as_json:
+        raise ValueError("--toml: expected no --json beside it")
+    loaded = load_catalogue(file, sets or [])
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(loaded.catalogue), indent=2).decode())
+    elif text:
+        source = None if sets else catalogue_source(file)
+        print(loaded.text if source is None else source, end="")
+    else:
+        from headrace.report.catalogue_tables import catalogue_tables
+
+        show(catalogue_tables(loaded.catalogue, shipped_catalogues()))

@@ -1,0 +1,65 @@
+"""`headrace design check`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from headrace.cli.options import Sets
+from headrace.cli.screen import show
+from headrace.design.document_file import Answer
+from headrace.design.evaluation import Violation
+from headrace.design.worksheet import Worksheet
+
+
+class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON document of `headrace design check`."""
+
+    worksheet: Worksheet
+    """The requirements, in SI units."""
+    answers: tuple[Answer, ...]
+    """All fields with their origins."""
+    unknown: tuple[str, ...]
+    """Unknown answers that matter, with what they cost in certainty."""
+    contradictions: tuple[Violation, ...]
+    """Requirements that no system can meet together."""
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
+    catalogue: Annotated[
+        str | None,
+        typer.Option(
+            "--catalogue",
+            metavar="FILE",
+            help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
+        ),
+    ] = None,
+    sets: Sets = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> int:
+    """Check a worksheet: mistakes, contradictory requirements, unknown answers.
+
+    The status is 1 if requirements contradict each other, and 2 if the file has a mistake.
+    """
+    from headrace.design.catalogue_file import load_catalogue
+    from headrace.design.contradictions import contradictions
+    from headrace.design.recommendation import unknown_answers
+    from headrace.design.worksheet_file import load_worksheet
+
+    loaded = load_worksheet(file, sets or [])
+    loaded.check_profiles()
+    found = CheckDocument(
+        worksheet=loaded.worksheet,
+        answers=loaded.answers,
+        unknown=unknown_answers(loaded.worksheet),
+        contradictions=contradictions(loaded.worksheet, load_catalogue(catalogue).catalogue),
+    )
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        from headrace.report.worksheet_tables import worksheet_check
+
+        show(worksheet_check(loaded, found.unknown, found.contradictions))
+    return 1 if found.contradictions else 0

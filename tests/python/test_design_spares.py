@@ -1,0 +1,116 @@
+"""Hot spares: the formula against sums, a simulation and its limits."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Command
+from headrace.design.quantities import DAY, HOUR
+from headrace.design.reliability.question import Exponential, Weibull
+from headrace.design.spares import advise, fewest_spares, found_probability, simulate
+
+
+def poisson_below(spares: int, mean: float) -> float:
+    return math.fsum(
+        math.exp(-mean + n * math.log(mean) - math.lgamma(n + 1)) for n in range(spares)
+    )
+
+
+@given(spares=st.integers(0, 60), mean=st.floats(1e-6, 50))
+def test_the_formula_is_a_sum_of_poisson_terms(spares: int, mean: float) -> None:
+    assert found_probability(spares, mean) == pytest.approx(
+        poisson_below(spares, mean), rel=1e-9, abs=1e-12
+    )
+
+
+@given(mean=st.floats(1e-6, 500), wanted=st.floats(0.01, 0.999999))
+def test_one_spare_fewer_is_too_few(mean: float, wanted: float) -> None:
+    spares = fewest_spares(mean, wanted)
+    assert found_probability(spares, mean) >= wanted
+    assert spares == 1 or found_probability(spares - 1, mean) < wanted
+
+
+@settings(max_examples=10, deadline=None)
+@given(disks=st.integers(10, 500), days=st.integers(1, 60), shelves=st.integers(1, 5))
+def test_the_simulation_agrees(disks: int, days: int, shelves: int) -> None:
+    mttf, restocking = 100_000 * HOUR, days * DAY
+    advice = advise(disks=disks, mttf=mttf, restocking=restocking, wanted=0.9, pools=shelves)
+    found = simulate(
+        advice,
+        disks=disks,
+        lifetime=Exponential(mttf),
+        restocking=restocking,
+        years=10,
+        missions=200,
+        seed=1,
+    )
+    for row in found.rows:
+        if row.simulated is not None and row.standard_error:
+            assert abs(row.simulated - row.probability) <= 5 * row.standard_error + 1e-3
+
+
+def test_disks_that_age_together_need_more_spares() -> None:
+    law = Weibull(4.0, 40_000 * HOUR)
+    restocking = 30 * DAY
+    advice = advise(disks=2000, mttf=36_000 * HOUR, restocking=restocking, wanted=0.99)
+    found = simulate(
+        advice,
+        disks=2000,
+        lifetime=law,
+        restocking=restocking,
+        years=6,
+        missions=20,
+        seed=1,
+    )
+    chosen = next(it for it in found.rows if it.spares == advice.per_pool)
+    assert chosen.simulated is not None and chosen.simulated < 0.95
+
+
+def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command) -> None:
+    arguments = ["design", "spares", "--disks", 480, "--shelves", 30, "--mttf", "1000000 h"]
+    arguments += ["--restock", "14 d", "--probability", "0.99"]
+    ended = headrace(*arguments, "--json", "--plot", tmp_path / "spares.png")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    # 480 disks x 336 h / 1e6 h = 0.161 on order.
+    assert document["missing"] == pytest.approx(0.16128)
+    assert (document["spares"], document["other"]["spares"]) == (3, 30)
+    assert document["probability"] == pytest.approx(poisson_below(3, 0.16128))
+    assert (tmp_path / "spares.png").stat().st_size > 10_000
+    of_shelf = json.loads(headrace(*arguments, "--per-shelf", "--json").stdout)
+    assert (of_shelf["spares"], of_shelf["per_pool"]) == (30, 1)
+    again = headrace(*arguments, "--json")
+    assert again.stdout == ended.stdout
+    shown = headrace(*arguments, "--missions", 0)
+    assert "3 hot spares, for all shelves together" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--disks": "0"}, "--disks"),
+        ({"--mttf": "0 h"}, '--mttf "0 h": expected a time'),
+        ({"--mttf": "nan h"}, '--mttf "nan h": expected a time'),
+        ({"--mttf": "-5 h"}, "more than 0"),
+        ({"--mttf": "5 parsecs"}, "'parsecs' is no unit"),
+        ({"--restock": "14"}, "the unit is missing"),
+        ({"--probability": "1"}, "expected a probability between 0 and 1"),
+        ({"--probability": "-0.1"}, "expected a probability between 0 and 1"),
+        ({"--shelves": "481"}, "expected no more shelves than --disks 480"),
+        ({"--lifetime": "weibull:1,5h"}, "expected either --mttf"),
+        ({"--years": "0"}, "expected years above 0"),
+        ({"--failure-factor": "nan"}, "expected a number above 0"),
+        ({"--mttf": "1 s", "--disks": "1000000"}, "expected fewer disks"),
+    ],
+)
+def test_wrong_input_is_one_line(headrace: Command, changes: dict[str, str], message: str) -> None:
+    options = {"--disks": "480", "--mttf": "1000000 h", "--restock": "14 d"} | changes
+    ended = headrace("design", "spares", *[word for pair in options.items() for word in pair])
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert message in ended.stderr

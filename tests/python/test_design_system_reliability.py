@@ -1,0 +1,195 @@
+"""Reliability of designed systems: layers, spares, availability, requirements."""
+
+import math
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel
+from headrace.design.figure import by_key
+from headrace.design.quantities import HOUR, YEAR
+from headrace.design.reliability import reliability_violations, system_reliability
+from headrace.design.system import Array, ArrayKind, Code, Design
+from headrace.design.worksheet import Budget, CapacityNeed, Recovery, Worksheet
+from headrace.report.figure_tables import figure_rows
+
+DISK = DiskModel(
+    name="nearline-4tb",
+    disk_class="nearline",
+    capacity=4e12,
+    price=120.0,
+    mttf=1.2e6 * HOUR,
+    bit_error_rate=1e-15,
+    read_rate=2e8,
+    write_rate=1.8e8,
+    access_time=0.012,
+    power=8.0,
+    failure_factor=2.0,
+)
+NODE = NodeModel(
+    name="2u12",
+    slots=12,
+    rack_units=2,
+    price=3500.0,
+    memory=64e9,
+    cores=16,
+    max_power=800.0,
+    power=250.0,
+    mttf=40_000 * HOUR,
+)
+NETWORK = NetworkModel(
+    name="10gbe",
+    bandwidth=1.25e9,
+    latency=1e-5,
+    adapter_price=200.0,
+    port_price=100.0,
+    port_power=5.0,
+)
+ARRAYS: dict[ArrayKind, Array] = {
+    "single": Array(kind="single", disks=1, data=1, parity=0),
+    "raid0": Array(kind="raid0", disks=8, data=8, parity=0),
+    "raid1": Array(kind="raid1", disks=2, data=1, parity=1),
+    "raid5": Array(kind="raid5", disks=8, data=7, parity=1),
+    "raid6": Array(kind="raid6", disks=8, data=6, parity=2),
+    "raid10": Array(kind="raid10", disks=8, data=4, parity=4),
+    "draid": Array(kind="draid", disks=11, data=8, parity=2),
+    "erasure": Array(kind="erasure", disks=8, data=5, parity=3),
+}
+DESIGN = Design(
+    file_system="lustre",
+    nodes=4,
+    node=NODE,
+    disk=DISK,
+    disks_per_node=9,
+    array=ARRAYS["raid6"],
+    arrays_per_node=1,
+    spares_per_node=1,
+    network=NETWORK,
+    metadata_nodes=2,
+)
+SHEET = Worksheet(name="test", capacity=CapacityNeed(1e13))
+
+
+def value(design: Design, key: str, sheet: Worksheet = SHEET) -> float:
+    return by_key(system_reliability(design, sheet))[key].value
+
+
+def changed(**changes: object) -> Design:
+    return msgspec.structs.replace(DESIGN, **changes)
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_every_array_has_all_figures(kind: ArrayKind) -> None:
+    for more in (
+        {},
+        {"file_system": "glusterfs", "copies": 2},
+        {"file_system": "hdfs", "copies": 3},
+    ):
+        figures = by_key(system_reliability(changed(array=ARRAYS[kind], **more), SHEET))
+        assert list(figures) == [
+            "loss-probability",
+            "mttdl",
+            "nomdl",
+            "read-error-in-rebuild",
+            "rebuild-time",
+            "disk-failures",
+            "node-failures-survived",
+            "availability",
+            "downtime",
+        ]
+        assert 0 <= figures["loss-probability"].value <= 1
+        assert all(math.isfinite(it.value) and it.formula and it.source for it in figures.values())
+        assert len(figure_rows(figures.values())) == len(figures)
+
+
+def test_raid6_of_four_nodes_by_hand() -> None:
+    mttf, n, groups = 0.6e6, 8, 4
+    rebuild = 4e12 / (0.3 * 1.8e8) / 3600
+    missing = 8 * 24 / mttf
+    repair = rebuild + 24 * (1 - math.exp(-missing))
+    read_error = -math.expm1(8 * 6 * 4e12 * math.log1p(-1e-15))
+    rate = n * (n - 1) * mttf**-2 * repair * ((n - 2) / mttf * repair / 2 + read_error)
+    assert value(DESIGN, "rebuild-time") == pytest.approx(rebuild * 3600)
+    assert value(DESIGN, "loss-probability") == pytest.approx(
+        -math.expm1(-groups * rate * 5 * 8760), rel=0.02
+    )
+    assert value(DESIGN, "disk-failures") == pytest.approx(32 * 8760 / mttf)
+    assert value(DESIGN, "read-error-in-rebuild") == pytest.approx(read_error)
+
+
+def test_copies_over_arrays_multiply_safety() -> None:
+    one = value(changed(array=ARRAYS["raid5"]), "loss-probability")
+    two = value(
+        changed(array=ARRAYS["raid5"], copies=2, file_system="glusterfs"), "loss-probability"
+    )
+    assert two < 1e-2 * one
+    coded = changed(array=ARRAYS["single"], nodes=12, code=Code(8, 3))
+    assert value(coded, "loss-probability") < value(
+        changed(array=ARRAYS["single"], nodes=12), "loss-probability"
+    )
+    assert value(coded, "node-failures-survived") == 3
+
+
+def test_mirrored_disks_over_nodes_are_an_array_of_two() -> None:
+    # Components are the disks themselves: two copies of single disks are RAID-1 pairs.
+    design = changed(array=ARRAYS["single"], copies=2, nodes=2, file_system="glusterfs")
+    disk = msgspec.structs.replace(DISK, bit_error_rate=0.0)
+    design = msgspec.structs.replace(design, disk=disk)
+    mttf, repair = 0.6e6, 24 + 4e12 / (0.3 * 1.8e8) / 3600
+    expected = mttf**2 / (2 * repair)
+    assert value(design, "mttdl") / 3600 == pytest.approx(expected, rel=0.001)
+
+
+def test_spares_shorten_the_repair() -> None:
+    losses = [value(changed(spares_per_node=it), "loss-probability") for it in (0, 1, 2)]
+    assert losses[0] > losses[1] >= losses[2]
+    slow = msgspec.structs.replace(SHEET, budget=Budget(vendor_agreement=False))
+    without = changed(spares_per_node=0)
+    assert value(without, "loss-probability", slow) > value(without, "loss-probability")
+
+
+def test_availability_by_hand() -> None:
+    up = 40_000 / 40_024
+    metadata = 1 - (1 - up) ** 2
+    assert value(DESIGN, "availability") == pytest.approx(up**4 * metadata)
+    pairs = changed(copies=2, file_system="glusterfs")
+    assert value(pairs, "availability") == pytest.approx((1 - (1 - up) ** 2) ** 2 * metadata)
+    assert value(DESIGN, "downtime") == pytest.approx((1 - up**4 * metadata) * YEAR / 12)
+    unknown = changed(node=msgspec.structs.replace(NODE, mttf=None))
+    inputs = by_key(system_reliability(unknown, SHEET))["availability"].inputs
+    assert "declared" in inputs[0].source
+
+
+def test_requirements_that_are_missed_are_named() -> None:
+    strict = Recovery(loss_probability=1e-12, downtime=1.0, survives_node=True, loss_years=5.0)
+    sheet = msgspec.structs.replace(SHEET, recovery=strict)
+    found = reliability_violations(system_reliability(DESIGN, sheet), sheet)
+    assert [it.field for it in found] == [
+        "recovery.loss_probability",
+        "recovery.downtime",
+        "recovery.survives_node",
+    ]
+    assert all(it.wanted and it.got and it.message.endswith(".") for it in found)
+    assert reliability_violations(system_reliability(DESIGN, SHEET), SHEET) == ()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(ARRAYS)),
+    nodes=st.integers(1, 40),
+    copies=st.integers(1, 3),
+    factor=st.floats(1.0, 10.0),
+)
+def test_more_failures_are_never_safer(
+    kind: ArrayKind, nodes: int, copies: int, factor: float
+) -> None:
+    design = changed(
+        array=ARRAYS[kind], nodes=nodes, copies=min(copies, nodes), file_system="glusterfs"
+    )
+    worse = msgspec.structs.replace(
+        design, disk=msgspec.structs.replace(DISK, failure_factor=2 * factor)
+    )
+    assert value(worse, "loss-probability") >= value(design, "loss-probability") * (1 - 1e-9)
+    assert value(worse, "mttdl") <= value(design, "mttdl") * (1 + 1e-9)

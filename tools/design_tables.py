@@ -1,0 +1,142 @@
+"""Write the reference pages of data classes and of the rules of recommendations.
+
+python tools/design_tables.py           # after a change of rules.toml or data_classes.toml
+python tools/design_tables.py --check   # exit status 1 if a page differs
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from headrace.design.data_classes import data_classes
+from headrace.design.recommendation.answers import answers
+from headrace.design.recommendation.facts import FACTS
+from headrace.design.recommendation.rule_table import Aspect, Condition, RuleTable, shipped_rules
+
+DOCS = Path(__file__).parents[1] / "docs/reference"
+SIGNS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤", "is": "="}
+SCOPES = {"zone": "each zone", "system": "the system", "both": "each zone and the system"}
+
+
+def condition_text(it: Condition) -> str:
+    """Return a condition in words and signs."""
+    unknown = ", or unknown" if it.if_unknown else ""
+    if it.comparison == "is_known":
+        return f"`{it.fact}` is {'known' if it.value else 'unknown'}"
+    if isinstance(it.value, tuple):
+        return f"`{it.fact}` in {', '.join(it.value)}{unknown}"
+    if isinstance(it.value, bool):
+        value = "yes" if it.value else "no"
+    else:
+        value = it.value if isinstance(it.value, str) else f"{it.value:g}"
+    return f"`{it.fact}` {SIGNS[it.comparison]} {value}{unknown}"
+
+
+def class_rows() -> Iterator[str]:
+    """Yield the table of data classes."""
+    yield "| class | files | access | formats | processed as | benefits from | suffers from |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name, it in data_classes().items():
+        benefits = [*it.benefits, *(f"candidate for {what}" for what in it.candidate)]
+        cells = [
+            f"`{name}`<br>{it.source}",
+            it.sizes,
+            it.access,
+            "; ".join(it.formats),
+            "; ".join(it.processing),
+            ", ".join(benefits),
+            ", ".join(it.suffers) or "nothing named",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def aspect_rows(table: RuleTable) -> Iterator[str]:
+    """Yield the table of aspects."""
+    yield "| aspect | meaning | chosen for | values |"
+    yield "| --- | --- | --- | --- |"
+    for it in table.aspects:
+        several = "; several apply together" if it.several else ""
+        needs = "".join(f"; only if {name} is {value}" for name, value in it.needs)
+        values = ", ".join(f"`{value}`" for value in it.values)
+        yield f"| `{it.name}` | {it.title} | {SCOPES[it.scope]}{several}{needs} | {values} |"
+
+
+def rule_rows(table: RuleTable, aspect: Aspect) -> Iterator[str]:
+    """Yield the table of an aspect's rules."""
+    yield f"### {aspect.title[0].upper()}{aspect.title[1:]}"
+    yield ""
+    yield "| rule | for | against | weight | conditions | reason | source |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for it in table.of(aspect.name):
+        conditions = "; ".join(map(condition_text, it.when.values())) or "always"
+        cells = [
+            f"`{it.id}`",
+            ", ".join(it.recommend),
+            ", ".join(it.reject),
+            f"{it.weight:g}",
+            conditions,
+            it.text,
+            it.source,
+        ]
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def fact_rows() -> Iterator[str]:
+    """Yield the table of facts."""
+    yield "| fact | unit | meaning | answers that give it |"
+    yield "| --- | --- | --- | --- |"
+    for it in FACTS.values():
+        fields = ", ".join(f"`{field}`" for field in it.answers)
+        yield f"| `{it.name}` | {it.unit} | {it.description} | {fields} |"
+
+
+def answer_rows() -> Iterator[str]:
+    """Yield the table of answers and their costs."""
+    yield "| answer | without it |"
+    yield "| --- | --- |"
+    for it in answers():
+        unless = f", unless `{it.unless}` is answered" if it.unless else ""
+        yield f"| `{it.field}` | {it.cost}{unless} |"
+
+
+def with_tables(page: str, text: str) -> str:
+    """Return a page with current tables between its markers."""
+    table = shipped_rules()
+    tables = {
+        "data-classes.md": {"classes": list(class_rows())},
+        "design-rules.md": {
+            "aspects": list(aspect_rows(table)),
+            "rules": [row for it in table.aspects for row in rule_rows(table, it)],
+            "facts": list(fact_rows()),
+            "answers": list(answer_rows()),
+        },
+    }[page]
+    for name, rows in tables.items():
+        start, end = f"<!-- {name}: tools/design_tables.py -->", f"<!-- end of {name} -->"
+        body = "\n".join([start, "", "\n".join(rows).rstrip(), "", end])
+        pattern = re.escape(start) + ".*?" + re.escape(end)
+        text, count = re.subn(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"{page}: expected one {start} with {end}")
+    return text
+
+
+def main() -> int:
+    """Write the pages, or compare them."""
+    status = 0
+    for name in ("data-classes.md", "design-rules.md"):
+        page = DOCS / name
+        text = page.read_text(encoding="utf-8")
+        new = with_tables(name, text)
+        if sys.argv[1:] != ["--check"]:
+            page.write_text(new, encoding="utf-8")
+        elif text != new:
+            print(f"{page}: the tables are out of date: run python tools/design_tables.py")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
