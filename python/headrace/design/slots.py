@@ -4,7 +4,8 @@ A catalogue has no form of slots. Two rules infer it from what it has (both decl
 
 - Slots of 2.5 inches: a chassis of less than three rack units with more than six slots a unit, as
   twelve disks of 3.5 inches fill the front of two units.
-- Slots of NVMe: a controller or bus with at least one lane of PCI Express 3.0 for each slot, 1 GB/s.
+- Slots of NVMe: a controller or bus with at least one lane of PCI Express 3.0, 1 GB/s, for each
+  slot.
 """
 
 from headrace.design.catalogue import DiskModel, NodeModel, ShelfModel

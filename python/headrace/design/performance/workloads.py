@@ -289,12 +289,13 @@ def _folded(
     fold = real / sum(counts)
     if factor > scale:
         notes.append(
-            f"{sum(counts)} simulated clients stand for {real:.0f}: the card, memory and requests in"
-            f" flight of each are those of {fold:.3g} clients"
+            f"{sum(counts)} simulated clients stand for {real:.0f}: the card, memory and requests"
+            f" in flight of each are those of {fold:.3g} clients"
         )
     if thinning < 1:
         notes.append(
-            f"{sum(counts) * processes} processes stand for {sum(wanted):.0f}, so that a run is short"
+            f"{sum(counts) * processes} processes stand for {sum(wanted):.0f}, so that a"
+            " run is short"
         )
     return counts, processes, fold
 

@@ -44,6 +44,7 @@ from headrace.design.search.simulation_plan import (
     CHEAPEST,
     MOST_COARSE,
     MOST_FULL,
+    SCOUTS,
     SPREAD,
     Efficiency,
     spread,
@@ -194,8 +195,8 @@ class Search:
         return [it for it in candidates if not reasons[it.design.file_system]]
 
     def _coarsely(self, candidates: Sequence[Candidate], store: RunStore) -> list[Evaluation]:
-        """Simulate coarsely: the cheapest first until some meet everything, then others, spread
-        over the costs."""
+        """Simulate coarsely: some over all costs, then the cheapest until enough meet everything,
+        then others for the front."""
         efficiency = Efficiency()
         done: list[Evaluation] = []
         left = list(candidates)
@@ -211,6 +212,9 @@ class Search:
             done.extend(found)
             return sum(it.is_feasible for it in found)
 
+        allowed = [it for it in left if efficiency.allows(it)] or left
+        if allowed:
+            batch(spread(allowed, SCOUTS))
         while met < CHEAPEST and len(done) < MOST_COARSE and not self._is_over(COARSE_PART):
             chosen = [it for it in left if efficiency.allows(it)][:BATCH]
             if not chosen:
