@@ -133,7 +133,7 @@ def formulas(question: Question) -> list[str]:
         f" read, {size(question.disk.capacity_bytes)} a disk"
     )
     lines.append(
-        f"P(loss by t) of {question.groups:,} groups = 1 - (1 - P of one)^groups, P by the chain's"
+        f"P(loss by t) of the system = 1 - (1 - P)^{question.groups}, P of one group by the chain's"
         " transient solution"
     )
     return lines
