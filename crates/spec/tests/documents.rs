@@ -432,6 +432,24 @@ fn a_disk_that_fits_no_slot_is_refused() {
 }
 
 #[test]
+fn more_sections_than_a_person_writes_are_refused_soon() {
+    let zones: String = (0..20_000)
+        .map(|number| format!("[[zone]]\nname = \"{number}\"\n"))
+        .collect();
+    let text = format!("[capacity]\nusable = \"1 TB\"\n{zones}");
+    let error = load(DocumentKind::Worksheet, &text).expect_err("they are too many");
+    let error = error.to_string();
+    assert!(
+        error.ends_with("these are 20000 sections: expected at most 1000"),
+        "{error}"
+    );
+    assert!(
+        error.starts_with("my.toml:3:1: ") && error.len() < 300,
+        "{error}"
+    );
+}
+
+#[test]
 fn a_worksheet_without_a_name_has_that_of_its_file() -> Result<(), Error> {
     let text = "[capacity]\nusable = \"1 TB\"";
     for (file, name) in [

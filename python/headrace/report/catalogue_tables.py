@@ -55,7 +55,7 @@ def _disks(disks: Sequence[DiskModel]) -> FittedTable:
         "bit errors",
         "W",
     )
-    table = FittedTable("Disks", 2, columns, ("write MB/s", "W", "bit errors", "access"))
+    table = FittedTable("Disks", 2, columns, ("write MB/s", "W", "bit errors", "access", "MTTF h"))
     for it in disks:
         each = None if it.price is None else it.price / (it.capacity / 1e12)
         table.add_row(

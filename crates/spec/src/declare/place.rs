@@ -3,6 +3,9 @@
 use crate::error::Error;
 use crate::tree::{Node, join};
 
+/// The most sections of one name in a worksheet or a catalogue.
+const MOST_TABLES: usize = 1000;
+
 /// Location of a check.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'a> {
@@ -38,8 +41,18 @@ impl Place<'_> {
         }
     }
 
-    /// Refuses a name that two entries of a list of tables have.
+    /// Refuses a list of more tables than a person writes.
+    pub(crate) fn at_most(&self, section: &str, count: usize) -> Result<(), Error> {
+        if count <= MOST_TABLES {
+            return Ok(());
+        }
+        let message = format!("these are {count} sections: expected at most {MOST_TABLES}");
+        Err(self.error(section, message))
+    }
+
+    /// Refuses a name that two entries of a list of tables have, and too long a list.
     pub(crate) fn names_once(&self, section: &str, names: &[&str]) -> Result<(), Error> {
+        self.at_most(section, names.len())?;
         let again = (1..names.len()).find(|&at| names[..at].contains(&names[at]));
         let Some(again) = again else {
             return Ok(());

@@ -28,6 +28,8 @@ pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> 
             known.extend(list.iter().map(|name| (*name, section)));
         }
     }
+    at.at_most("flow", worksheet.flow.iter().flatten().count())?;
+    at.at_most("outside", worksheet.outside.len())?;
     one_meaning(&known, worksheet, at)?;
     for (number, data) in entries(&worksheet.data) {
         let here = at.field("data");

@@ -6,7 +6,7 @@ from headrace.design.figure import Figure
 from headrace.report.document.content import Footnote, Reference, Text, foreign
 from headrace.report.figure_tables import arithmetic, quantity, value_text
 
-LONGEST = 300
+LONGEST = 600
 """Characters of a text of a footnote."""
 
 

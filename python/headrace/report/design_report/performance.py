@@ -17,6 +17,7 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
     )
     note = "; ".join(performance.notes)
     error = performance.throughput_error
+    limits = Input("limits", "as those of the throughput", f"throughput of {name}")
     interval: tuple[Input, ...] = ()
     if error is not None:
         half = quantity(error, "B/s")
@@ -38,9 +39,8 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             value=performance.operations,
             unit="1/s",
             formula="calls of its processes / simulated time",
-            inputs=inputs,
+            inputs=(*inputs, limits),
             source=SOURCE,
-            note=note,
         ),
         "latency": Figure(
             key=f"{performance.application}-latency",
@@ -48,8 +48,7 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             value=performance.latency,
             unit="s",
             formula="sum of the times of its calls / number of calls",
-            inputs=inputs,
+            inputs=(*inputs, limits),
             source=SOURCE,
-            note=note,
         ),
     }
