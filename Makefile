@@ -59,7 +59,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/twin benches/verdicts
+	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/twin benches/verdicts
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
@@ -74,6 +74,8 @@ bench: build
 	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 	@cargo run --release --quiet -p headrace-load --example open_loop
+	@cargo run --release --quiet -p headrace-survival --example speed
+	@$(PY) benches/survival/whole_command.py
 
 # Opens from the file system, $(SEE)/site/index.html: nothing is fetched from the network.
 docs: build

@@ -10,6 +10,7 @@ from headrace import interruption
 if __name__ == "__main__":
     interruption.end_at_once()
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -230,7 +231,7 @@ def levels() -> list[Row]:
     )
     # The bound of Paris et al.: repair 1000 times as fast as failure.
     found = answer(Array(8, 1), mttf=1000 * MTTR, years=(1.0,))
-    by_mean = -np.expm1(-YEAR / mttdl(found))
+    by_mean = -math.expm1(-YEAR / mttdl(found))
     error = by_mean / found.horizons[0].loss_probability - 1
     rows.append(
         Row(
@@ -402,6 +403,7 @@ def replacement(paper: Paper) -> list[Row]:
         axes.errorbar(
             years, loss, yerr=bars, color=colour, marker="o", markersize=3, label=name, capsize=2
         )
+    axes.set_ylim(0, 4)
     axes.set_xlabel("years")
     axes.set_ylabel("data lost, %")
     axes.set_title(

@@ -26,9 +26,11 @@ from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.requirements import percent, requirements
 from headrace.report.document import html, pdf
 from headrace.report.document.content import (
+    Code,
     Facts,
     Footnote,
     Paragraph,
+    Picture,
     Reference,
     Report,
     Section,
@@ -367,6 +369,19 @@ def test_footnotes_have_the_order_of_their_references() -> None:
         numbered(Report("R", "", [section], notes[:1]))
     with pytest.raises(ValueError, match="two footnotes have the key a"):
         numbered(Report("R", "", [section], [notes[0], *notes]))
+
+
+def test_wide_drawings_and_long_texts_have_room() -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1800 300" role="img"></svg>'
+    lines = "\n".join(f"field_{number} = {number}" for number in range(300))
+    pictures = {"data-flow": Picture("data-flow", "Flow", "", svg, wide=True)}
+    solution = msgspec.structs.replace(sample.SOLUTION, worksheet_text=lines)
+    report = content(solution, sample.WORKSHEET, sample.CATALOGUE, pictures)
+    page = html.render(report)
+    assert check_page(page).tags.count("svg") == 1 and '<div class="wide"><svg' in page
+    check_pdf(pdf.render(report))
+    blocks = [block for it in report.sections for block in it.blocks]
+    assert [it.columns for it in blocks if isinstance(it, Code)] == [1, 2]
 
 
 @pytest.mark.parametrize("name", WORKSHEETS)

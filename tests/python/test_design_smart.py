@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from conftest import Command
 from damage import damaged
+from headrace.cli.app import run
 from headrace.design.smart.reports import DamagedReport, Report, read_report, read_reports
 from headrace.design.smart.risk import fleet_risk
 
@@ -191,15 +192,15 @@ def test_several_reports_of_a_file_are_told_apart(tmp_path: Path, headrace: Comm
     ],
 )
 def test_wrong_input_is_one_line(
-    tmp_path: Path, headrace: Command, arguments: list[str], message: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     file = tmp_path / "disk.json"
     file.write_text(json.dumps(ata("a", {5: 0})))
-    ended = headrace("design", "smart", *[str(file) if it == "FILE" else it for it in arguments])
-    assert ended.returncode == 2
-    assert ended.stdout == ""
-    assert ended.stderr.count("\n") == 1
-    assert message in ended.stderr
+    assert run(["design", "smart", *[str(file) if it == "FILE" else it for it in arguments]]) == 2
+    ended = capsys.readouterr()
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1
+    assert message in ended.err
 
 
 @settings(max_examples=300, deadline=None)

@@ -9,8 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Command
-from headrace.design.quantities import DAY, HOUR
-from headrace.design.reliability.question import Exponential, Weibull
+from headrace.cli.app import run
+from headrace.design.quantities import DAY, HOUR, YEAR
+from headrace.design.reliability import ask
+from headrace.design.reliability.question import (
+    Array,
+    Constant,
+    Exponential,
+    Lifetime,
+    Question,
+    Repair,
+    Simulation,
+    Spares,
+    Weibull,
+)
 from headrace.design.spares import advise, fewest_spares, found_probability, simulate
 
 
@@ -72,7 +84,7 @@ def test_disks_that_age_together_need_more_spares() -> None:
 
 def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command) -> None:
     arguments = ["design", "spares", "--disks", 480, "--shelves", 30, "--mttf", "1000000 h"]
-    arguments += ["--restock", "14 d", "--probability", "0.99"]
+    arguments += ["--restock", "14 d", "--probability", "0.99", "--missions", 100]
     ended = headrace(*arguments, "--json", "--plot", tmp_path / "spares.png")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
@@ -85,7 +97,7 @@ def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command
     assert (of_shelf["spares"], of_shelf["per_pool"]) == (30, 1)
     again = headrace(*arguments, "--json")
     assert again.stdout == ended.stdout
-    shown = headrace(*arguments, "--missions", 0)
+    shown = headrace(*arguments)
     assert "3 hot spares, for all shelves together" in shown.stdout
 
 
@@ -107,10 +119,38 @@ def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command
         ({"--mttf": "1 s", "--disks": "1000000"}, "expected fewer disks"),
     ],
 )
-def test_wrong_input_is_one_line(headrace: Command, changes: dict[str, str], message: str) -> None:
+def test_wrong_input_is_one_line(
+    capsys: pytest.CaptureFixture[str], changes: dict[str, str], message: str
+) -> None:
     options = {"--disks": "480", "--mttf": "1000000 h", "--restock": "14 d"} | changes
-    ended = headrace("design", "spares", *[word for pair in options.items() for word in pair])
-    assert ended.returncode == 2
-    assert ended.stdout == ""
-    assert ended.stderr.count("\n") == 1
-    assert message in ended.stderr
+    assert run(["design", "spares", *[word for pair in options.items() for word in pair]]) == 2
+    ended = capsys.readouterr()
+    assert ended.out == ""
+    assert ended.err.count("\n") == 1
+    assert message in ended.err
+
+
+@pytest.mark.parametrize(("count", "groups"), [(1, 0), (3, 0), (1, 1)])
+def test_the_engine_agrees(count: int, groups: int) -> None:
+    """The missions of the reliability engine find as many spares: 30 shelves of 16 disks."""
+    mttf, restocking = 100_000 * HOUR, 14 * DAY
+    question = Question(
+        # An array that loses nothing, so that every mission runs to its end.
+        redundancy=Array(16, 15),
+        groups=30,
+        lifetime=Lifetime(Exponential(mttf)),
+        repair=Repair(
+            rebuild=Constant(60.0),
+            replacement=Constant(restocking),
+            spares=Spares(count, Constant(restocking), groups),
+        ),
+        horizons=(20 * YEAR,),
+        method="monte-carlo",
+        simulation=Simulation(seed=3, missions=1000, biasing=False),
+    )
+    counts = ask(question).counts
+    assert counts is not None
+    disks = 480 if groups == 0 else 16
+    found = 1 - counts.waits_for_spare / counts.failures
+    # All spares are there when a mission begins: a little more are found.
+    assert found == pytest.approx(found_probability(count, disks * restocking / mttf), abs=0.005)

@@ -11,6 +11,7 @@ from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel
 from headrace.design.figure import by_key
 from headrace.design.quantities import HOUR, YEAR
 from headrace.design.reliability import reliability_violations, system_reliability
+from headrace.design.reliability.rebuild_load import rebuild_share
 from headrace.design.system import Array, ArrayKind, Code, Design
 from headrace.design.worksheet import Budget, CapacityNeed, Recovery, Worksheet
 from headrace.report.figure_tables import figure_rows
@@ -106,7 +107,9 @@ def test_every_array_has_all_figures(kind: ArrayKind) -> None:
 
 def test_raid6_of_four_nodes_by_hand() -> None:
     mttf, n, groups = 0.6e6, 8, 4
-    rebuild = 4e12 / (0.3 * 1.8e8) / 3600
+    share = rebuild_share("raid6", 8, 1.8e8, 0.012, 7200.0, 16)
+    assert 0.1 < share < 0.9
+    rebuild = 4e12 / (share * 1.8e8) / 3600
     missing = 8 * 24 / mttf
     repair = rebuild + 24 * (1 - math.exp(-missing))
     read_error = -math.expm1(8 * 6 * 4e12 * math.log1p(-1e-15))
@@ -130,6 +133,20 @@ def test_copies_over_arrays_multiply_safety() -> None:
         changed(array=ARRAYS["single"], nodes=12), "loss-probability"
     )
     assert value(coded, "node-failures-survived") == 3
+
+
+def test_two_copies_of_arrays_by_hand() -> None:
+    pair = changed(array=ARRAYS["raid5"], copies=2, nodes=2, file_system="glusterfs")
+    figures = by_key(system_reliability(pair, SHEET))
+    n, mttf, data = 8, 0.6e6, 7 * 4e12
+    share = rebuild_share("raid5", 8, 1.8e8, 0.012, 7200.0, 16)
+    repair = 4e12 / (share * 1.8e8) / 3600 + 24 * (1 - math.exp(-8 * 24 / mttf))
+    whole = n * (n - 1) / mttf**2 * repair
+    stripes = n / mttf * -math.expm1(8 * data * math.log1p(-1e-15))
+    refill = 24 + data / (0.3 * min(1.25e9, 7 * 1.8e8)) / 3600
+    # The first array is lost whole; then the other one, or a stripe of it.
+    expected = 1 / (2 * whole * refill * (whole + stripes))
+    assert figures["mttdl"].value / 3600 == pytest.approx(expected, rel=0.03)
 
 
 def test_mirrored_disks_over_nodes_are_an_array_of_two() -> None:
@@ -193,3 +210,10 @@ def test_more_failures_are_never_safer(
     )
     assert value(worse, "loss-probability") >= value(design, "loss-probability") * (1 - 1e-9)
     assert value(worse, "mttdl") <= value(design, "mttdl") * (1 + 1e-9)
+
+
+def test_more_load_leaves_less_to_a_rebuild() -> None:
+    shares = [rebuild_share("raid6", 8, 1.8e8, 0.012, 7200.0, it) for it in (1, 4, 16)]
+    assert 1 >= shares[0] > shares[1] > shares[2] > 0
+    with pytest.raises(ValueError, match="draid"):
+        rebuild_share("draid", 8, 1.8e8, 0.012, 7200.0, 1)

@@ -17,8 +17,7 @@ pub struct Answer {
     /// Bytes that the system holds as data.
     pub usable_bytes: f64,
     /// Probability that the rebuild of a group without redundancy left meets a read error, by the
-    /// bit error rate and latent errors together. None: neither was given, or laws of latent
-    /// errors need simulation.
+    /// bit error rate and by latent errors in the long run together. None: neither was given.
     pub read_error_probability: Option<f64>,
     /// Missions simulated; 0 without simulation.
     pub missions: u64,
@@ -50,7 +49,8 @@ pub struct HorizonAnswer {
     /// Part of the loss probability in which the first loss is due to a read error in a rebuild.
     pub read_error_loss_probability: f64,
     /// Normalised magnitude of data loss: expected bytes lost by then per usable byte (Greenan,
-    /// Plank and Wylie 2010, "Mean time to meaningless"). Each group counts up to its first loss.
+    /// Plank and Wylie 2010, "Mean time to meaningless"). Each group counts up to its first loss;
+    /// biased missions of groups that depend on each other end at the first loss of any.
     pub nomdl: f64,
     /// Standard error of `nomdl`; 0 without simulation.
     pub nomdl_standard_error: f64,

@@ -90,3 +90,34 @@ impl Repair {
             && parts.iter().filter(|part| !part.is_zero()).count() == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    #[test]
+    fn samples_have_the_mean() {
+        let mut random = stream(3, 0);
+        let laws = [
+            Duration::Constant { seconds: 5.0 },
+            Duration::Exponential { mean: 5.0 },
+            Duration::Transfer {
+                bytes: 10.0,
+                bytes_per_second: 2.0,
+            },
+        ];
+        let shapes = [0.7, 1.0, 2.0, 3.0, 3.3];
+        let weibulls = shapes.map(|shape| Duration::Weibull {
+            shape,
+            scale: 4.0,
+            location: 1.0,
+        });
+        for law in laws.iter().chain(&weibulls) {
+            let draws = 100_000;
+            let sum: f64 = (0..draws).map(|_| law.sample(&mut random)).sum();
+            let mean = sum / f64::from(draws);
+            assert!((mean / law.mean() - 1.0).abs() < 0.03, "{law:?} {mean}");
+        }
+    }
+}

@@ -96,3 +96,19 @@ impl Agenda {
         self.heap.pop()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_comes_first_and_nothing_after_the_end() {
+        let mut agenda = Agenda::default();
+        agenda.reset(10.0);
+        for (time, item) in [(7.0, 1), (3.0, 2), (12.0, 3), (3.0, 0)] {
+            agenda.add(time, Kind::Failure, item, 0);
+        }
+        let order: Vec<u32> = std::iter::from_fn(|| agenda.next().map(|it| it.item)).collect();
+        assert_eq!(order, [0, 2, 1]);
+    }
+}

@@ -47,26 +47,6 @@ impl Risk {
         }
     }
 
-    fn hazard(&self, age: f64) -> f64 {
-        match self {
-            Risk::Constant { rate } => *rate,
-            Risk::Weibull {
-                shape,
-                scale,
-                location,
-            } => {
-                let age = age - location;
-                if age <= 0.0 {
-                    return 0.0;
-                }
-                (age / scale).powf(shape - 1.0) * shape / scale
-            }
-            Risk::Table { ages, hazards, .. } => {
-                hazards[ages.partition_point(|it| *it <= age).saturating_sub(1)]
-            }
-        }
-    }
-
     /// Age at which the cumulative hazard is `sum`; infinite if never.
     fn inverse(&self, sum: f64) -> f64 {
         match self {
@@ -147,12 +127,6 @@ impl Hazard {
     #[inline]
     pub fn cumulative(&self, age: f64) -> f64 {
         self.risks.iter().map(|risk| risk.cumulative(age)).sum()
-    }
-
-    /// Failures a second at an age.
-    #[inline]
-    pub fn hazard(&self, age: f64) -> f64 {
-        self.risks.iter().map(|risk| risk.hazard(age)).sum()
     }
 
     /// Whether the hazard is the same at every age.
@@ -277,8 +251,10 @@ mod tests {
     #[test]
     fn a_bathtub_falls_and_rises() {
         let hazard = bathtub();
-        assert!(hazard.hazard(1.0) > hazard.hazard(1e4));
-        assert!(hazard.hazard(2e5) > hazard.hazard(3e4));
+        let mean =
+            |from: f64, to: f64| (hazard.cumulative(to) - hazard.cumulative(from)) / (to - from);
+        assert!(mean(1.0, 10.0) > mean(1e4, 1.1e4));
+        assert!(mean(2e5, 2.1e5) > mean(1e4, 1.1e4));
     }
 
     #[test]

@@ -150,7 +150,10 @@ fn simulate_arrays(
     question: &Question,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Answer, Error> {
-    let model = Model::new(question, question.simulation.biasing);
+    let mut model = Model::new(question);
+    if question.simulation.biasing && !question.simulation.count_losses {
+        simulate::bias(&mut model);
+    }
     let sums = simulate::arrays(&model, progress)?;
     let mut unavailability = None;
     if !question.domains.is_empty() {
@@ -158,7 +161,7 @@ fn simulate_arrays(
             sums.unavailable.estimate(sums.missions)
         } else {
             // Biased missions end at their first loss: outages need missions of their own.
-            let mut crude = Model::new(question, false);
+            let mut crude = Model::new(question);
             let disk_years = crude.disks() as f64 * crude.end / YEAR;
             let missions = (2e7 / disk_years).clamp(200.0, 20_000.0) as u64;
             crude.question.simulation.missions = Some(missions);
@@ -194,19 +197,21 @@ fn simulate_pool(
             "not modelled for declustered pools; leave it out or ask about an array",
         ));
     }
-    let pool = Pool::new(question);
-    let split = question.simulation.biasing;
-    let mut sums = simulate::pool(&pool, &question.simulation, progress)?;
+    let mut pool = Pool::new(question);
+    if question.simulation.biasing {
+        simulate::bias_pool(&mut pool, &question.simulation);
+    }
+    let split = pool.is_split();
+    let sums = simulate::pool(&pool, &question.simulation, progress)?;
     let (method, trials) = if split {
         (
             MethodUsed::Splitting,
-            sums.missions * pool.replicate_missions(true),
+            sums.missions * pool.replicate_missions(),
         )
     } else {
         (MethodUsed::MonteCarlo, sums.missions)
     };
     let mut answer = from_sums(question, &sums, question.groups, method, !split);
-    sums.missions = trials;
     answer.missions = trials;
     Ok(answer)
 }

@@ -13,8 +13,8 @@ use rand_core::Rng;
 
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
-use crate::model::Model;
-use crate::question::{Layout, ReplacementManner, Scrub, YEAR};
+use crate::model::{Model, UNKNOWN_ODDS};
+use crate::question::{Duration, Layout, ReplacementManner, Scrub, YEAR};
 use crate::random::{Random, exponential, uniform};
 
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,8 @@ struct GroupState {
     lost: bool,
     /// Number of the window of constant biasing.
     window: u32,
+    /// Factor on the probability of a read error at the end of the next rebuild.
+    read_factor: f64,
     /// Time until which serial rebuilds are under way.
     busy_until: f64,
 }
@@ -88,6 +90,9 @@ pub struct Missions<'a> {
     bytes: Vec<f64>,
     losses: Vec<f64>,
     sums: Sums,
+    /// Windows of the mission, of all missions, and missions with any, for each number of failed
+    /// disks; of crude missions.
+    windows: Vec<(u64, u64, u64)>,
 }
 
 impl<'a> Missions<'a> {
@@ -131,6 +136,37 @@ impl<'a> Missions<'a> {
             bytes: vec![0.0; horizons],
             losses: vec![0.0; horizons],
             sums: Sums::new(horizons),
+            windows: vec![(0, 0, 0); model.shape.tolerates as usize + 1],
+        }
+    }
+
+    /// Runs crude missions; returns the mean number of windows for each number of failed disks, in
+    /// missions that have any, and the number of missions with a loss.
+    pub fn pilot(&mut self, missions: u64, random: &mut Random) -> (Vec<f64>, u64) {
+        let mut losses = 0;
+        for _ in 0..missions {
+            self.mission(random);
+            losses += u64::from(self.has_loss);
+            for (current, all, having) in &mut self.windows {
+                *all += *current;
+                *having += u64::from(*current > 0);
+                *current = 0;
+            }
+        }
+        let means = self.windows.iter().enumerate().map(|(failed, it)| {
+            // The first level is entered in missions of all kinds.
+            let of = if failed == 1 { missions } else { it.2.max(1) };
+            it.1 as f64 / of as f64
+        });
+        (means.collect(), losses)
+    }
+
+    fn count_window(&mut self, group: usize) {
+        let failed = self.groups[group].failed as usize;
+        if failed > 0
+            && let Some(window) = self.windows.get_mut(failed)
+        {
+            window.0 += 1;
         }
     }
 
@@ -214,12 +250,12 @@ impl<'a> Missions<'a> {
             self.disks[disk].out_until = 0.0;
             self.begin_life(disk, 0.0, true, random);
         }
-        if let Some(policy) = model.replacement() {
-            if policy.manner == ReplacementManner::AllAtOnce {
-                let age = model.question.lifetime.initial_age;
-                let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
-                self.agenda.add(first, Kind::AllPlanned, 0, 0);
-            }
+        if let Some(policy) = model.replacement()
+            && policy.manner == ReplacementManner::AllAtOnce
+        {
+            let age = model.question.lifetime.initial_age;
+            let first = policy.age * ((age / policy.age).floor() + 1.0) - age;
+            self.agenda.add(first, Kind::AllPlanned, 0, 0);
         }
         for kind in 0..model.question.domains.len() {
             self.next_domain_failure(kind, 0.0, random);
@@ -240,7 +276,7 @@ impl<'a> Missions<'a> {
             Some(batches) if uniform(random) < batches.bad_share => batches.bad_factor,
             Some(_) => 1.0,
         };
-        let factor = model.bias.map_or(1.0, |bias| bias.healthy);
+        let factor = model.bias.as_ref().map_or(1.0, |bias| bias.healthy);
         let state = &mut self.disks[disk];
         state.born = now - age;
         state.batch = batch;
@@ -425,7 +461,7 @@ impl<'a> Missions<'a> {
             .get(failed as usize)
             .copied()
             .unwrap_or(0.0);
-        if unreadable > 0.0 && uniform(random) < unreadable {
+        if unreadable > 0.0 && self.meets_read_error(group, unreadable, random) {
             self.lose(group, Loss::ReadError, now);
             if self.over {
                 return;
@@ -436,6 +472,25 @@ impl<'a> Missions<'a> {
         self.note_availability(group, before, now);
         self.begin_life(disk, now, false, random);
         self.begin_window(group, now, random);
+    }
+
+    /// Draws whether a rebuild meets a read error, which biasing makes frequent.
+    fn meets_read_error(&mut self, group: usize, unreadable: f64, random: &mut Random) -> bool {
+        let factor = self.groups[group].read_factor;
+        let drawn = if factor > 1.0 {
+            -libm::expm1(-factor * unreadable)
+        } else {
+            unreadable
+        };
+        let meets = uniform(random) < drawn;
+        if factor > 1.0 {
+            self.log_weight += libm::log(if meets {
+                unreadable / drawn
+            } else {
+                (1.0 - unreadable) / (1.0 - drawn)
+            });
+        }
+        meets
     }
 
     /// Replaces a disk that works.
@@ -470,20 +525,18 @@ impl<'a> Missions<'a> {
     /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
     /// survivors pass the wanted cumulative hazard until the next repair.
     fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
-        let Some(bias) = self.model.bias else {
+        let Some(bias) = &self.model.bias else {
+            self.count_window(group);
             return;
         };
         let state = &mut self.groups[group];
         state.window = state.window.wrapping_add(1);
+        state.read_factor = 1.0;
         let (window, failed) = (state.window, state.failed);
         let range = self.disks_of(group);
         let degraded = failed > 0 && failed <= self.model.shape.tolerates;
         let hazard = &self.model.hazard;
-        let mut wanted = if failed == 1 {
-            bias.first_window
-        } else {
-            bias.later_window
-        };
+        let mut wanted = bias.windows.get(failed as usize).copied().unwrap_or(0.0);
         let mut until = f64::INFINITY;
         if degraded {
             for disk in range.clone() {
@@ -493,7 +546,7 @@ impl<'a> Missions<'a> {
             }
             if until == f64::INFINITY {
                 until = now + self.model.repair_mean;
-                wanted *= bias.unknown;
+                wanted *= UNKNOWN_ODDS;
             }
             until = until.min(self.model.end);
         }
@@ -512,10 +565,13 @@ impl<'a> Missions<'a> {
                 passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
             }
         }
-        let factor = wanted / passes;
+        // A read error at the end of the rebuild counts as a hazard of its own.
+        let unreadable = self.model.unreadable.get(failed as usize);
+        let factor = wanted / (passes + unreadable.copied().unwrap_or(0.0));
         if !degraded || !factor.is_finite() || factor <= bias.healthy {
             return;
         }
+        self.groups[group].read_factor = factor;
         let mut first = (f64::INFINITY, 0);
         for disk in range {
             let state = &mut self.disks[disk];
@@ -583,54 +639,88 @@ impl<'a> Missions<'a> {
 
     // Latent errors.
 
-    /// Whether any disk of a group that works has a latent error.
+    /// Whether any disk of a group that works has a latent error. Biasing multiplies the rate at
+    /// which they came since the disks were last known to be clean.
     fn finds_latent_error(&mut self, group: usize, now: f64, random: &mut Random) -> bool {
+        let Some(latent) = &self.model.question.latent else {
+            return false;
+        };
+        let mut factor = 1.0;
+        if let Some(bias) = &self.model.bias {
+            let expected: f64 = self
+                .disks_of(group)
+                .filter(|disk| !self.disks[*disk].failed)
+                .map(|disk| (now - self.visible_from(disk, now)) / latent.mean)
+                .sum();
+            let aim = bias.windows.get(self.groups[group].failed as usize);
+            factor = (aim.copied().unwrap_or(0.0) / expected).max(1.0);
+            if !factor.is_finite() {
+                factor = 1.0;
+            }
+        }
         let mut found = false;
         for disk in self.disks_of(group) {
             if !self.disks[disk].failed {
-                found |= self.has_latent_error(disk, now, random);
+                found |= self.has_latent_error(disk, now, factor, random);
             }
         }
         found
     }
 
+    /// Time from which on a latent error of a disk can still be seen.
+    fn visible_from(&self, disk: usize, now: f64) -> f64 {
+        let state = &self.disks[disk];
+        let from = state.clean.max(state.corrupt_until);
+        match self.model.question.latent.as_ref().map(|it| it.scrub) {
+            Some(Scrub::Period { seconds }) => from.max((now / seconds).floor() * seconds),
+            Some(Scrub::Weibull { .. }) => from.max(now - self.model.look_back),
+            _ => from,
+        }
+        .min(now)
+    }
+
     /// Looks at a disk. Clean times are exponential, so that a disk that was clean at a look
     /// starts anew there: nothing is simulated between looks but what can still be seen.
-    fn has_latent_error(&mut self, disk: usize, now: f64, random: &mut Random) -> bool {
+    fn has_latent_error(
+        &mut self,
+        disk: usize,
+        now: f64,
+        factor: f64,
+        random: &mut Random,
+    ) -> bool {
         let Some(latent) = &self.model.question.latent else {
             return false;
         };
-        let state = &mut self.disks[disk];
-        if state.corrupt_until > now {
+        if self.disks[disk].corrupt_until > now {
             return true;
         }
-        let mut from = state.clean.max(state.corrupt_until);
-        let corrupt_until = match latent.scrub {
-            Scrub::None => {
-                let error = from + latent.mean * exponential(random);
-                (error < now).then_some(f64::INFINITY)
+        let mut from = self.visible_from(disk, now);
+        let corrupt_until = loop {
+            let error = from + latent.mean / factor * exponential(random);
+            if factor != 1.0 {
+                // Likelihood of the clean time, and of the error at its end.
+                let clean = error.min(now) - from;
+                self.log_weight += (factor - 1.0) * clean / latent.mean;
+                if error < now {
+                    self.log_weight -= libm::log(factor);
+                }
             }
-            Scrub::Period { seconds } => {
-                let last = (now / seconds).floor() * seconds;
-                let error = from.max(last) + latent.mean * exponential(random);
-                (error < now).then_some(last + seconds)
+            if error >= now {
+                break None;
             }
-            Scrub::Weibull {
-                shape,
-                scale,
-                location,
-            } => {
-                from = from.max(now - self.model.look_back);
-                let scrub = crate::question::Duration::Weibull {
+            match latent.scrub {
+                Scrub::None => break Some(f64::INFINITY),
+                Scrub::Period { seconds } => break Some(((now / seconds).floor() + 1.0) * seconds),
+                Scrub::Weibull {
                     shape,
                     scale,
                     location,
-                };
-                loop {
-                    let error = from + latent.mean * exponential(random);
-                    if error >= now {
-                        break None;
-                    }
+                } => {
+                    let scrub = Duration::Weibull {
+                        shape,
+                        scale,
+                        location,
+                    };
                     from = error + scrub.sample(random);
                     if from > now {
                         break Some(from);
@@ -638,6 +728,7 @@ impl<'a> Missions<'a> {
                 }
             }
         };
+        let state = &mut self.disks[disk];
         match corrupt_until {
             Some(until) => state.corrupt_until = until,
             None => state.clean = now,

@@ -14,7 +14,7 @@ const FAILURES_AIMED: f64 = 1.0;
 const WINDOW_HAZARD: f64 = 1.594;
 /// Odds of a failure before a repair whose time is not known yet. One half minimises the second
 /// moment for exponential repairs; at 1 and above it is infinite.
-const UNKNOWN_ODDS: f64 = 0.5;
+pub const UNKNOWN_ODDS: f64 = 0.5;
 
 /// A system made ready for missions.
 #[derive(Clone, Debug)]
@@ -47,21 +47,18 @@ pub struct Model {
 }
 
 /// Biasing of failures.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Bias {
     /// Factor on all hazards at all times.
     pub healthy: f64,
-    /// Cumulative hazard of the survivors of a group with one failed disk until its repair.
-    pub first_window: f64,
-    /// Likewise with more failed disks.
-    pub later_window: f64,
-    /// Part of those where the time of the repair is not known yet.
-    pub unknown: f64,
+    /// Cumulative hazard of the survivors of a group until its next repair, for each number of
+    /// failed disks.
+    pub windows: Vec<f64>,
 }
 
 impl Model {
-    /// Makes a question ready.
-    pub fn new(question: &Question, biased: bool) -> Model {
+    /// Makes a question ready for crude missions.
+    pub fn new(question: &Question) -> Model {
         let shape = Shape::of(question);
         let hazard = Hazard::new(&question.lifetime.law);
         let new_age = question.lifetime.burn_in;
@@ -84,17 +81,6 @@ impl Model {
             })
             .collect();
         let repair_mean = question.repair.mean();
-        let expected = hazard.cumulative(first_age + end) - hazard.cumulative(first_age);
-        let disks = f64::from(shape.disks) * f64::from(simulated_groups);
-        let bias = (biased && !question.simulation.count_losses).then(|| {
-            let failures = expected * disks;
-            Bias {
-                healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
-                first_window: first_window(failures.max(FAILURES_AIMED)),
-                later_window: WINDOW_HAZARD,
-                unknown: UNKNOWN_ODDS,
-            }
-        });
         Model {
             shape,
             simulated_groups,
@@ -106,9 +92,27 @@ impl Model {
             repair_mean,
             unreadable,
             look_back: look_back(question),
-            bias,
+            bias: None,
             question: question.clone(),
         }
+    }
+
+    /// Biases missions, after pilot missions without biasing: `windows` is their mean number of
+    /// windows with each number of failed disks, in missions that have any.
+    pub fn bias(&mut self, windows: &[f64]) {
+        let hazard = &self.hazard;
+        let each = hazard.cumulative(self.first_age + self.end) - hazard.cumulative(self.first_age);
+        let failures = each * self.disks() as f64;
+        self.bias = Some(Bias {
+            healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
+            windows: (0..=self.shape.tolerates as usize)
+                .map(|failed| match windows.get(failed).copied().unwrap_or(0.0) {
+                    // In all missions; passed ones count for those that follow.
+                    passed if failed == 1 => aimed_hazard(passed.max(FAILURES_AIMED)),
+                    passed => aimed_hazard((passed - 1.0).max(0.0)),
+                })
+                .collect(),
+        });
     }
 
     /// Disks that are simulated.
@@ -144,12 +148,12 @@ impl Model {
     }
 }
 
-/// Cumulative hazard to aim at where a mission passes `windows` windows on average.
+/// Cumulative hazard of a window to aim at where a mission passes `windows` others on average.
 ///
 /// A window that is passed without a failure multiplies the second moment of all later weights:
 /// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
 /// minimised.
-fn first_window(windows: f64) -> f64 {
+pub fn aimed_hazard(windows: f64) -> f64 {
     let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
     let mut best = WINDOW_HAZARD;
     let mut tried = WINDOW_HAZARD;
@@ -170,7 +174,7 @@ fn independent(question: &Question, shape: &Shape) -> bool {
     };
     let own_batches = match &question.batches {
         None => true,
-        Some(batches) => shape.disks % batches.disks == 0,
+        Some(batches) => shape.disks.is_multiple_of(batches.disks),
     };
     own_spares && own_batches && question.domains.is_empty()
 }
@@ -198,5 +202,24 @@ fn look_back(question: &Question) -> f64 {
             longest * (1.0 + (1e-8_f64.ln() / ratio.ln()).ceil())
         }
         Scrub::None | Scrub::Period { .. } => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn biasing_is_weaker_where_windows_are_many() {
+        assert_eq!(aimed_hazard(0.0), WINDOW_HAZARD);
+        let many = aimed_hazard(100.0);
+        assert!((0.005..0.02).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn the_aimed_hazard_is_the_minimum() {
+        let moment = |y: f64| y.exp_m1() / (y * y);
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 0.99));
+        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 1.01));
     }
 }

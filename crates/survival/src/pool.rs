@@ -8,12 +8,17 @@
 //! The level of a pool is the most chunks that a stripe lacks. Splitting estimates the probability
 //! of each level from states saved at the first entry of the one below (fixed effort: Kahn and
 //! Harris 1951; Garvels 2000). States keep ages, not failure times, which are drawn anew.
+//!
+//! Within a level failures are biased as in missions of arrays, until the stripes that lack most
+//! are rebuilt; a failure that would rarely hit one of these is made to hit in half of the cases.
+//! States are drawn for the next level in proportion to their weights.
 
 use rand_distr::{Binomial, Distribution};
 
 use crate::estimate::Sums;
 use crate::events::{Agenda, Kind};
 use crate::hazard::Hazard;
+use crate::model::aimed_hazard;
 use crate::question::{Question, Redundancy, YEAR};
 use crate::random::{Random, uniform};
 use crate::read_error;
@@ -21,6 +26,14 @@ use crate::shape::Shape;
 
 /// Missions of a level in one replicate.
 const EFFORT: u64 = 250;
+/// Crude missions that decide on biasing.
+const PILOT: u64 = 100;
+/// Losses of the pilot from which on missions stay crude.
+const FREQUENT: u64 = 5;
+/// Disks up to which hazards that change with age are summed in each window at the first level.
+const SUMMED_DISKS: u32 = 200;
+/// Probability that a failure hits a stripe that lacks most, where biasing makes it so.
+const HIT_AIM: f64 = 0.5;
 
 /// A pool made ready for missions.
 #[derive(Clone, Debug)]
@@ -37,6 +50,8 @@ pub struct Pool {
     unreadable: f64,
     end: f64,
     hazard_bound: f64,
+    /// Cumulative hazard of all disks to aim at in a window, by level; none: crude.
+    aims: Option<Vec<f64>>,
 }
 
 /// A pool at one time.
@@ -45,9 +60,13 @@ struct State {
     now: f64,
     /// Time at which each disk's age is 0.
     born: Vec<f64>,
-    /// Time at which a failed disk is replaced; negative: it works.
+    /// Time of the next step of a failed disk; negative: it works.
     back: Vec<f64>,
+    /// Whether the disk in the place of a failed one has arrived.
+    arrived: Vec<bool>,
     alive: u32,
+    /// Failed disks without a new one in their place.
+    absent: u32,
     /// Stripes that lack j + 1 chunks.
     lacking: Vec<f64>,
     /// Time until which rebuilds wait.
@@ -106,6 +125,7 @@ impl Pool {
             width: f64::from(width),
             chunks,
             spare_disks,
+            aims: None,
             unreadable: (by_bits + by_latent).min(1.0),
             end,
             shape,
@@ -113,9 +133,48 @@ impl Pool {
         }
     }
 
+    /// Splits and biases missions if losses are rare among some crude ones.
+    pub fn bias(&mut self, random: &mut Random) {
+        let levels = self.shape.tolerates as usize;
+        let (mut losses, mut visits, mut having) =
+            (0, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
+        let mut sums = Sums::new(self.question.horizons.len());
+        let mut run = Run::new(self, &mut sums);
+        for _ in 0..PILOT {
+            let mut state = run.fresh();
+            run.visits.fill(0);
+            if let Outcome::Lost { .. } = run.mission(&mut state, usize::MAX, random) {
+                losses += 1;
+            }
+            for (level, visited) in run.visits.iter().enumerate() {
+                visits[level] += visited;
+                having[level] += u64::from(*visited > 0);
+            }
+        }
+        if losses >= FREQUENT {
+            return;
+        }
+        let summed = self.hazard.is_constant() || self.shape.disks <= SUMMED_DISKS;
+        let aims = (0..=levels).map(|level| match level {
+            0 => 0.0,
+            1 if !summed => 0.0,
+            1 => aimed_hazard((visits[1] as f64 / PILOT as f64).max(1.0)),
+            _ => {
+                let each = visits[level] as f64 / having[level].max(1) as f64;
+                aimed_hazard((each - 1.0).max(0.0))
+            }
+        });
+        self.aims = Some(aims.collect());
+    }
+
+    /// Whether missions are split.
+    pub fn is_split(&self) -> bool {
+        self.aims.is_some()
+    }
+
     /// Disk-years of one replicate at most.
-    pub fn replicate_disk_years(&self, split: bool) -> f64 {
-        let levels = if split {
+    pub fn replicate_disk_years(&self) -> f64 {
+        let levels = if self.is_split() {
             f64::from(self.shape.tolerates + 1)
         } else {
             1.0
@@ -124,8 +183,8 @@ impl Pool {
     }
 
     /// Missions of one replicate.
-    pub fn replicate_missions(&self, split: bool) -> u64 {
-        if split {
+    pub fn replicate_missions(&self) -> u64 {
+        if self.is_split() {
             EFFORT * u64::from(self.shape.tolerates + 1)
         } else {
             EFFORT
@@ -133,20 +192,16 @@ impl Pool {
     }
 
     /// Runs one replicate; with splitting it counts as one observation.
-    pub fn replicate(&self, split: bool, random: &mut Random) -> Sums {
+    pub fn replicate(&self, random: &mut Random) -> Sums {
         let mut sums = Sums::new(self.question.horizons.len());
-        let mut run = Run {
-            pool: self,
-            agenda: Agenda::default(),
-            sums: &mut sums,
-        };
-        if split {
+        let mut run = Run::new(self, &mut sums);
+        if self.is_split() {
             run.split(random);
         } else {
             for _ in 0..EFFORT {
                 let mut state = run.fresh();
                 let outcome = run.mission(&mut state, usize::MAX, random);
-                run.record(outcome, 1.0);
+                run.record(outcome);
             }
             sums.missions = EFFORT;
         }
@@ -154,13 +209,41 @@ impl Pool {
     }
 }
 
+/// A time of constant biasing.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    begin: f64,
+    until: f64,
+    factor: f64,
+}
+
 struct Run<'a> {
     pool: &'a Pool,
     agenda: Agenda,
+    /// Number of the life of each disk.
+    lives: Vec<u32>,
+    /// Failures after which the pool was at each level.
+    visits: Vec<u64>,
+    window: Option<Window>,
+    window_serial: u32,
+    log_weight: f64,
     sums: &'a mut Sums,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(pool: &'a Pool, sums: &'a mut Sums) -> Run<'a> {
+        Run {
+            pool,
+            agenda: Agenda::default(),
+            lives: vec![0; pool.shape.disks as usize],
+            visits: vec![0; pool.shape.tolerates as usize + 1],
+            window: None,
+            window_serial: 0,
+            log_weight: 0.0,
+            sums,
+        }
+    }
+
     fn fresh(&self) -> State {
         let pool = self.pool;
         let age = pool.question.lifetime.burn_in + pool.question.lifetime.initial_age;
@@ -168,7 +251,9 @@ impl Run<'_> {
             now: 0.0,
             born: vec![-age; pool.shape.disks as usize],
             back: vec![-1.0; pool.shape.disks as usize],
+            arrived: vec![false; pool.shape.disks as usize],
             alive: pool.shape.disks,
+            absent: 0,
             lacking: vec![0.0; pool.shape.tolerates as usize],
             hold: 0.0,
             rate: 1.0,
@@ -178,7 +263,7 @@ impl Run<'_> {
     /// Splits missions at each level.
     fn split(&mut self, random: &mut Random) {
         let mut probability = 1.0;
-        let mut saved = vec![self.fresh()];
+        let mut saved = vec![(1.0, self.fresh())];
         let horizons = self.sums.horizons.len();
         let (mut loss, mut read, mut lost_bytes) = (
             vec![0.0; horizons],
@@ -187,17 +272,18 @@ impl Run<'_> {
         );
         for level in 1..=self.pool.shape.tolerates as usize + 1 {
             let mut reached = Vec::new();
-            for trial in 0..EFFORT as usize {
-                let mut state = saved[trial % saved.len()].clone();
-                match self.mission(&mut state, level, random) {
+            for begin in resampled(&saved, random) {
+                let mut state = saved[begin].1.clone();
+                let outcome = self.mission(&mut state, level, random);
+                let weight = probability / EFFORT as f64 * libm::exp(self.log_weight);
+                match outcome {
                     Outcome::Survived => {}
-                    Outcome::Reached => reached.push(state),
+                    Outcome::Reached => reached.push((weight, state)),
                     Outcome::Lost {
                         time,
                         bytes,
                         read_error,
                     } => {
-                        let weight = probability / EFFORT as f64;
                         self.count(read_error);
                         for (at, horizon) in self.pool.question.horizons.iter().enumerate() {
                             if time <= *horizon {
@@ -212,7 +298,7 @@ impl Run<'_> {
             if reached.is_empty() {
                 break;
             }
-            probability *= reached.len() as f64 / EFFORT as f64;
+            probability = reached.iter().map(|(weight, _)| weight).sum();
             saved = reached;
         }
         for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
@@ -232,7 +318,7 @@ impl Run<'_> {
         }
     }
 
-    fn record(&mut self, outcome: Outcome, weight: f64) {
+    fn record(&mut self, outcome: Outcome) {
         let Outcome::Lost {
             time,
             bytes,
@@ -245,9 +331,9 @@ impl Run<'_> {
         let usable = self.pool.shape.usable_bytes;
         for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
             if time <= self.pool.question.horizons[at] {
-                sums.loss.add(weight);
-                sums.read_error.add(if read_error { weight } else { 0.0 });
-                sums.bytes.add(weight * bytes / usable);
+                sums.loss.add(1.0);
+                sums.read_error.add(if read_error { 1.0 } else { 0.0 });
+                sums.bytes.add(bytes / usable);
             }
         }
     }
@@ -267,40 +353,211 @@ impl Run<'_> {
             if state.back[disk] < 0.0 {
                 self.plan_failure(state, disk, random);
             } else {
-                self.agenda
-                    .add(state.back[disk], Kind::Repaired, disk as u32, 0);
+                let kind = if state.arrived[disk] {
+                    Kind::Repaired
+                } else {
+                    Kind::SpareArrival
+                };
+                self.agenda.add(state.back[disk], kind, disk as u32, 0);
             }
         }
+        self.log_weight = 0.0;
+        self.window = None;
+        self.open_window(state, random);
         while let Some(event) = self.agenda.next() {
+            let disk = event.item as usize;
+            let is_stale = match event.kind {
+                Kind::Failure => event.serial != self.lives[disk],
+                Kind::BiasedFailure => event.serial != self.window_serial,
+                _ => false,
+            };
+            if is_stale {
+                continue;
+            }
+            let factor = self.close_window(state, event.time);
             if let Some(lost) = self.advance(state, event.time, random) {
                 return lost;
             }
-            let disk = event.item as usize;
-            if event.kind == Kind::Repaired {
-                state.back[disk] = -1.0;
-                state.born[disk] = event.time - pool.question.lifetime.burn_in;
-                state.alive += 1;
-                self.plan_failure(state, disk, random);
-                continue;
+            match event.kind {
+                Kind::Failure | Kind::BiasedFailure => {
+                    self.log_weight -= libm::log(factor);
+                    if let Some(lost) = self.fail(state, disk, random) {
+                        return lost;
+                    }
+                    self.visits[state.level()] += 1;
+                    if state.level() >= level {
+                        return Outcome::Reached;
+                    }
+                }
+                Kind::SpareArrival => {
+                    state.absent -= 1;
+                    state.arrived[disk] = true;
+                    self.join(state, disk, random);
+                }
+                _ => self.join(state, disk, random),
             }
-            if let Some(lost) = self.fail(state, disk, random) {
-                return lost;
-            }
-            if state.level() >= level {
-                return Outcome::Reached;
-            }
+            self.open_window(state, random);
         }
+        self.close_window(state, pool.end);
         self.advance(state, pool.end, random)
             .unwrap_or(Outcome::Survived)
     }
 
+    /// Cumulative hazard that all disks pass together.
+    fn passes(&self, state: &State, from: f64, to: f64) -> f64 {
+        let hazard = &self.pool.hazard;
+        if hazard.is_constant() {
+            return f64::from(state.alive) * hazard.cumulative(to - from);
+        }
+        let works = state.born.iter().zip(&state.back).filter(|it| *it.1 < 0.0);
+        works
+            .map(|(born, _)| hazard.cumulative(to - born) - hazard.cumulative(from - born))
+            .sum()
+    }
+
+    /// Begins to bias failures until the stripes that lack most are rebuilt.
+    fn open_window(&mut self, state: &State, random: &mut Random) {
+        let pool = self.pool;
+        let level = state.level();
+        let Some(aims) = &pool.aims else { return };
+        let aim = aims[level];
+        if aim == 0.0 {
+            return;
+        }
+        let begin = state.now;
+        let until = if state.absent > pool.spare_disks {
+            begin + pool.question.repair.mean()
+        } else {
+            let chunks = state.lacking[level - 1] * level as f64;
+            state.hold.max(begin) + chunks / state.rate
+        };
+        let until = until.min(pool.end);
+        let factor = aim / self.passes(state, begin, until);
+        if !factor.is_finite() || factor <= 1.0 {
+            return;
+        }
+        let mut first = (f64::INFINITY, 0);
+        let mut consider = |disk: usize, time: f64| {
+            if time < first.0 {
+                first = (time, disk);
+            }
+        };
+        let mut alive = (0..state.born.len()).filter(|disk| state.back[*disk] < 0.0);
+        if pool.hazard.is_constant() {
+            let which = (uniform(random) * f64::from(state.alive)) as usize;
+            let added = (factor - 1.0) * f64::from(state.alive);
+            let time = pool.hazard.sample(0.0, added, f64::INFINITY, random);
+            if let Some(disk) = alive.nth(which) {
+                consider(disk, begin + time);
+            }
+        } else {
+            for disk in alive {
+                let born = state.born[disk];
+                let age = begin - born;
+                let time = pool
+                    .hazard
+                    .sample(age, factor - 1.0, pool.hazard_bound, random);
+                consider(disk, born + time);
+            }
+        }
+        if first.0 < until {
+            self.agenda.add(
+                first.0,
+                Kind::BiasedFailure,
+                first.1 as u32,
+                self.window_serial,
+            );
+        }
+        self.window = Some(Window {
+            begin,
+            until,
+            factor,
+        });
+    }
+
+    /// Ends biasing; returns the factor on hazards at `time`.
+    fn close_window(&mut self, state: &State, time: f64) -> f64 {
+        self.window_serial = self.window_serial.wrapping_add(1);
+        let Some(window) = self.window.take() else {
+            return 1.0;
+        };
+        let end = time.min(window.until);
+        self.log_weight += (window.factor - 1.0) * self.passes(state, window.begin, end);
+        if time < window.until {
+            window.factor
+        } else {
+            1.0
+        }
+    }
+
+    /// Draws how many of the stripes that lack most are hit; rare hits are made frequent.
+    fn hits(&mut self, stripes: f64, share: f64, random: &mut Random) -> f64 {
+        let whole = stripes.ceil();
+        if self.pool.aims.is_none() || share >= 1.0 || whole < 1.0 {
+            return draw(stripes, share, random);
+        }
+        // A last stripe that is half rebuilt counts in half of the cases.
+        let whole = if uniform(random) < stripes - stripes.floor() {
+            whole
+        } else {
+            stripes.floor()
+        };
+        let log_missed = libm::log1p(-share);
+        let hit = -libm::expm1(whole * log_missed);
+        if hit >= HIT_AIM || hit <= 0.0 {
+            return draw(whole, share, random);
+        }
+        if uniform(random) >= HIT_AIM {
+            self.log_weight += libm::log((1.0 - hit) / (1.0 - HIT_AIM));
+            return 0.0;
+        }
+        self.log_weight += libm::log(hit / HIT_AIM);
+        // The first hit, then the others behind it.
+        let first = (libm::log1p(-hit * uniform(random)) / log_missed).floor();
+        1.0 + draw((whole - 1.0 - first).max(0.0), share, random)
+    }
+
+    /// A new disk takes its share of the data when no stripe lacks a chunk any more.
+    fn join(&mut self, state: &mut State, disk: usize, random: &mut Random) {
+        let now = state.now;
+        if state.level() > 0 {
+            let chunks: f64 = (1..)
+                .zip(&state.lacking)
+                .map(|(lacks, stripes)| f64::from(lacks) * stripes)
+                .sum();
+            let mut left = (state.hold - now).max(0.0) + chunks / state.rate;
+            if state.absent > self.pool.spare_disks {
+                // The rebuild itself waits for a disk.
+                let arrival = (0..state.back.len())
+                    .filter(|disk| state.back[*disk] >= 0.0 && !state.arrived[*disk])
+                    .map(|disk| state.back[disk])
+                    .fold(f64::INFINITY, f64::min);
+                left += arrival - now;
+            }
+            // Later than the end of the rebuild, so that the next look finds it done.
+            state.back[disk] = now + left * (1.0 + 1e-9) + 1e-3;
+            self.agenda
+                .add(state.back[disk], Kind::Repaired, disk as u32, 0);
+            return;
+        }
+        state.back[disk] = -1.0;
+        state.born[disk] = now - self.pool.question.lifetime.burn_in;
+        state.alive += 1;
+        self.plan_failure(state, disk, random);
+    }
+
     fn plan_failure(&mut self, state: &State, disk: usize, random: &mut Random) {
         let pool = self.pool;
+        self.lives[disk] = self.lives[disk].wrapping_add(1);
         let fails =
             pool.hazard
                 .sample(state.now - state.born[disk], 1.0, pool.hazard_bound, random);
-        self.agenda
-            .add(state.born[disk] + fails, Kind::Failure, disk as u32, 0);
+        self.agenda.add(
+            state.born[disk] + fails,
+            Kind::Failure,
+            disk as u32,
+            self.lives[disk],
+        );
     }
 
     fn fail(&mut self, state: &mut State, disk: usize, random: &mut Random) -> Option<Outcome> {
@@ -320,7 +577,12 @@ impl Run<'_> {
         let mut lost = 0.0;
         for lacks in (1..=tolerated).rev() {
             let share = ((pool.width - lacks as f64) / alive).min(1.0);
-            let hit = draw(state.lacking[lacks - 1], share, random);
+            let stripes = state.lacking[lacks - 1];
+            let hit = if lacks == state.level() {
+                self.hits(stripes, share, random)
+            } else {
+                draw(stripes, share, random)
+            };
             state.lacking[lacks - 1] = (state.lacking[lacks - 1] - hit).max(0.0);
             if lacks == tolerated {
                 lost = hit;
@@ -338,12 +600,11 @@ impl Run<'_> {
         state.hold = state.hold.max(noticed);
         state.rate = pool.chunks / repair.rebuild.sample(random).max(1e-9);
         let back = noticed + repair.replacement.sample(random);
+        self.lives[disk] = self.lives[disk].wrapping_add(1);
         state.back[disk] = back;
-        if pool.spare_disks == 0 {
-            // No spare space: the rebuild waits for the new disk.
-            state.hold = state.hold.max(back);
-        }
-        self.agenda.add(back, Kind::Repaired, disk as u32, 0);
+        state.arrived[disk] = false;
+        state.absent += 1;
+        self.agenda.add(back, Kind::SpareArrival, disk as u32, 0);
         None
     }
 
@@ -361,8 +622,7 @@ impl Run<'_> {
         let pool = self.pool;
         let begin = state.hold.max(state.now);
         state.now = time;
-        let spares_left = pool.shape.disks - state.alive <= pool.spare_disks.max(1);
-        if begin >= time || !spares_left || state.level() == 0 {
+        if begin >= time || state.absent > pool.spare_disks || state.level() == 0 {
             return None;
         }
         let mut work = (time - begin) * state.rate;
@@ -407,4 +667,22 @@ fn draw(count: f64, share: f64, random: &mut Random) -> f64 {
             0.0
         };
     Binomial::new(count as u64, share).map_or(0.0, |law| law.sample(random) as f64)
+}
+
+/// Draws where the missions of a level begin, in proportion to weights (systematic resampling).
+fn resampled(saved: &[(f64, State)], random: &mut Random) -> Vec<usize> {
+    let total: f64 = saved.iter().map(|(weight, _)| weight).sum();
+    let step = total / EFFORT as f64;
+    let mut reached = step * uniform(random);
+    let (mut at, mut sum) = (0, saved[0].0);
+    let mut drawn = Vec::with_capacity(EFFORT as usize);
+    for _ in 0..EFFORT {
+        while sum < reached && at + 1 < saved.len() {
+            at += 1;
+            sum += saved[at].0;
+        }
+        drawn.push(at);
+        reached += step;
+    }
+    drawn
 }

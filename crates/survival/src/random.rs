@@ -30,3 +30,17 @@ pub fn exponential<R: Rng>(random: &mut R) -> f64 {
 pub fn uniform<R: Rng>(random: &mut R) -> f64 {
     (random.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_differ_by_seed_and_block() {
+        let firsts: std::collections::BTreeSet<u64> = (0..100)
+            .flat_map(|seed| (0..100).map(move |block| stream(seed, block).next_u64()))
+            .collect();
+        assert_eq!(firsts.len(), 10_000);
+        assert_eq!(stream(1, 2).next_u64(), stream(1, 2).next_u64());
+    }
+}

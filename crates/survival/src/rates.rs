@@ -119,7 +119,9 @@ fn pool(
         let place = f64::from(failed);
         // Stripes that lack `failed` chunks; at least the one that made the state.
         let lacking = critical.max(1.0);
-        let next = critical * (f64::from(width) - place) / (all - place);
+        // A failure strikes while the rebuild of the state below is half done on average.
+        let left = if failed == 0 { 1.0 } else { 0.5 };
+        let next = left * critical * (f64::from(width) - place) / (all - place);
         let hits = -libm::expm1(-lacking * (f64::from(width) - place) / (all - place));
         chain.up.push((all - place) / lifetime * hits);
         let rate = if failed == 0 {
@@ -145,5 +147,35 @@ fn pool(
         chain,
         read_error,
         failure_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(redundancy: &str, concurrency: &str) -> Chain {
+        let text = format!(
+            r#"{{"redundancy": {redundancy},
+            "lifetime": {{"law": {{"kind": "exponential", "mean": 1000}}}},
+            "repair": {{"rebuild": {{"kind": "exponential", "mean": 10}},
+            "concurrency": "{concurrency}"}}}}"#
+        );
+        group(&serde_json::from_str(&text).expect("a question")).chain
+    }
+
+    #[test]
+    fn repairs_are_parallel_or_serial() {
+        let array = r#"{"kind": "array", "disks": 8, "tolerates": 2}"#;
+        assert_eq!(chain(array, "parallel").down, [0.0, 0.1, 0.2]);
+        assert_eq!(chain(array, "serial").down, [0.0, 0.1, 0.1]);
+        assert_eq!(chain(array, "serial").up, [0.008, 0.007, 0.006]);
+    }
+
+    #[test]
+    fn stripes_that_lack_most_are_rebuilt_sooner() {
+        let pool = r#"{"kind": "declustered", "disks": 100, "data": 8, "parity": 2}"#;
+        let rates = chain(pool, "parallel").down;
+        assert!(rates[2] > 5.0 * rates[1], "{rates:?}");
     }
 }

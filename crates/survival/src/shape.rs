@@ -66,3 +66,28 @@ impl Shape {
         u64::from(self.disks) * u64::from(self.groups)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usable_bytes_of_each_kind() {
+        let shape = |redundancy: &str| {
+            let text = format!(
+                r#"{{"redundancy": {redundancy}, "groups": 2, "disk": {{"capacity_bytes": 10}},
+                "lifetime": {{"law": {{"kind": "exponential", "mean": 1}}}},
+                "repair": {{"rebuild": {{"kind": "constant", "seconds": 1}}}}}}"#
+            );
+            Shape::of(&serde_json::from_str(&text).expect("a question"))
+        };
+        let raid6 = shape(r#"{"kind": "array", "disks": 8, "tolerates": 2}"#);
+        assert_eq!((raid6.usable_bytes, raid6.all_disks()), (60.0, 16));
+        let raid10 = shape(r#"{"kind": "mirrors", "disks": 8}"#);
+        assert_eq!((raid10.groups, raid10.usable_bytes), (8, 10.0));
+        let pool = shape(
+            r#"{"kind": "declustered", "disks": 21, "data": 8, "parity": 2, "spare_disks": 1}"#,
+        );
+        assert_eq!(pool.usable_bytes, 160.0);
+    }
+}

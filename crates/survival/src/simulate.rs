@@ -16,11 +16,27 @@ use crate::random::stream;
 
 /// Disk missions of a block: enough to hide the cost of beginning one, few enough to stop soon.
 const BLOCK: u64 = 65_536;
+/// Blocks of the first round.
+const FIRST_ROUND: u64 = 20;
+/// Disk missions of a pilot run.
+const PILOT: u64 = 200_000;
+/// One loss in so many missions is frequent: they stay crude.
+const FREQUENT: u64 = 50;
 /// Time between two calls of the progress callback.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Called with the part that is done; breaks the simulation off.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
+/// Biases the missions of a model if losses are rare among some crude ones.
+pub fn bias(model: &mut Model) {
+    let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
+    let mut random = stream(model.question.simulation.seed, u64::MAX);
+    let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
+    if losses < missions / FREQUENT {
+        model.bias(&windows);
+    }
+}
 
 /// Simulates missions of arrays and mirrors.
 pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
@@ -45,15 +61,19 @@ pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
     )
 }
 
+/// Splits and biases the missions of a pool if losses are rare among some crude ones.
+pub fn bias_pool(pool: &mut Pool, simulation: &Simulation) {
+    pool.bias(&mut stream(simulation.seed, u64::MAX));
+}
+
 /// Simulates a declustered pool; with splitting a replicate is one observation.
 pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Result<Sums, Error> {
-    let split = simulation.biasing;
     let most = match simulation.missions {
-        Some(missions) => missions.div_ceil(pool.replicate_missions(split)),
-        None => (simulation.disk_years / pool.replicate_disk_years(split)) as u64,
+        Some(missions) => missions.div_ceil(pool.replicate_missions()),
+        None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
     rounds(simulation, most.max(20), progress, |_, random| {
-        pool.replicate(split, random)
+        pool.replicate(random)
     })
 }
 
@@ -67,10 +87,20 @@ fn rounds(
     let fixed = simulation.missions.is_some();
     let mut sums: Option<Sums> = None;
     let mut done = 0;
-    let mut next = if fixed { most } else { most.min(20) };
+    let mut next = if fixed { most } else { most.min(FIRST_ROUND) };
+    // Blocks that will be needed in all, for the part that is done.
+    let mut expected = if fixed {
+        most as f64
+    } else {
+        (10.0 * next as f64).min(most as f64)
+    };
+    let mut shown = 0.0;
     while next > done {
-        let expected = if fixed { most } else { next };
-        let made = blocks(simulation, done..next, expected, progress, &run)?;
+        let mut show = |finished: u64| {
+            shown = (finished as f64 / expected).min(1.0).max(shown);
+            progress(shown)
+        };
+        let made = blocks(simulation, done..next, &mut show, &run)?;
         for block in made {
             match &mut sums {
                 None => sums = Some(block),
@@ -78,24 +108,25 @@ fn rounds(
             }
         }
         done = next;
-        if fixed || done >= most {
+        let Some(so_far) = sums.as_ref().filter(|_| !fixed) else {
+            break;
+        };
+        let Some(last) = so_far.horizons.last() else {
+            break;
+        };
+        let estimate = last.loss.estimate(so_far.missions);
+        let error = estimate.standard_error / estimate.value / simulation.relative_error;
+        if error <= 1.0 {
             break;
         }
-        let Some(last) = sums.as_ref().and_then(|sums| sums.horizons.last()) else {
-            break;
-        };
-        let missions = sums.as_ref().map_or(1, |sums| sums.missions);
-        let estimate = last.loss.estimate(missions);
-        let factor = if estimate.value > 0.0 {
-            let error = estimate.standard_error / estimate.value / simulation.relative_error;
-            if error <= 1.0 {
-                break;
-            }
-            (error * error * 1.05).clamp(1.1, 4.0)
+        // Not a number if no mission had a loss.
+        let factor = if error.is_finite() {
+            error * error * 1.05
         } else {
-            4.0
+            f64::INFINITY
         };
-        next = most.min((done as f64 * factor).ceil() as u64);
+        expected = (done as f64 * factor).min(most as f64);
+        next = most.min((done as f64 * factor.clamp(1.1, 4.0)).ceil() as u64);
     }
     Ok(sums.unwrap_or_default())
 }
@@ -104,8 +135,7 @@ fn rounds(
 fn blocks(
     simulation: &Simulation,
     range: std::ops::Range<u64>,
-    expected: u64,
-    progress: Progress<'_>,
+    show: &mut dyn FnMut(u64) -> ControlFlow<()>,
     run: &(impl Fn(u64, &mut crate::random::Random) -> Sums + Sync),
 ) -> Result<Vec<Sums>, Error> {
     let threads = match simulation.threads {
@@ -132,8 +162,7 @@ fn blocks(
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(work)).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
-            let part = (range.start + finished.load(Ordering::Relaxed)) as f64 / expected as f64;
-            if progress(part.min(1.0)).is_break() {
+            if show(range.start + finished.load(Ordering::Relaxed)).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }
             // The end of the last worker is not waited for in whole ticks.

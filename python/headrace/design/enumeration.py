@@ -10,7 +10,15 @@ import msgspec
 from headrace.design.capacity import capacity, capacity_wanted
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.figure import by_key
-from headrace.design.options import STRIPED, STRIPES, Options
+from headrace.design.options import (
+    HAS_COPIES,
+    OWN_METADATA,
+    STANDBY,
+    STRIPED,
+    STRIPES,
+    Options,
+)
+from headrace.design.slots import fits
 from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
 from headrace.design.worksheet import Worksheet
 
@@ -32,12 +40,6 @@ DRAID_LEAST = 20
 FULL_STRIPE = 1 << 20
 """Bytes of the data disks' chunks of an array with parity: a request of Lustre or NFS."""
 LEAST_CHUNK, USUAL_CHUNK = 64 << 10, 512 << 10
-HAS_COPIES: frozenset[FileSystem] = frozenset({"glusterfs", "hdfs"})
-"""File systems that copy or code files over nodes."""
-OWN_METADATA: frozenset[FileSystem] = frozenset({"lustre", "pvfs2", "hdfs"})
-"""File systems with metadata servers."""
-STANDBY: frozenset[FileSystem] = frozenset({"lustre", "hdfs"})
-"""Those of which a second one can wait to take over."""
 
 
 class Housing(NamedTuple):
@@ -94,6 +96,8 @@ def designs(
         for housing in _housings(catalogue):
             for disk in catalogue.disks:
                 if disk.disk_class not in options.disk_classes or not housing.takes(disk):
+                    continue
+                if not fits(disk, housing.node, housing.shelf):
                     continue
                 for made in _filled(file_system, housing, disk, options, first, horizon, scale):
                     for network in networks:

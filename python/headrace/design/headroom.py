@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from headrace._core import parse_bytes
 from headrace.design.performance.access import access
-from headrace.design.performance.pacing import wanted_calls
+from headrace.design.performance.pacing import CAPABILITY, wanted_calls
 from headrace.design.performance.recorded import Table, complete, preset, recorded
 from headrace.design.performance.system import MEAN_RATE, ROTATION, TRANSFER_TIME
 from headrace.design.system import ArrayKind, Design
@@ -25,6 +25,10 @@ WHOLE_STRIPE = 1 << 20
 """Bytes of a file up to which each call counts as one at a random place."""
 WRITES: dict[ArrayKind, int] = {"raid1": 2, "raid10": 2, "raid5": 4, "raid6": 6, "draid": 6}
 """Accesses of disks for a small write: both mirrors, or old and new data and parity."""
+
+
+EVENTS_EACH = 60
+"""Events of a simulation for a request of a MiB (declared: of the order of arrays of ten disks)."""
 
 
 class Demand(NamedTuple):
@@ -120,3 +124,10 @@ def headroom(design: Design, wanted: Sequence[Demand]) -> float:
         busy.append((reads + writes * copies * redundant) / (nodes * design.node.bus_rate))
     most = max(busy)
     return 1 / most if most > 0 else float("inf")
+
+
+def expected_events(design: Design, wanted: Sequence[Demand]) -> float:
+    """Return about how many events a simulated second has, if applications ask for as much as they
+    can."""
+    requests = sum(max(it.bytes / WHOLE_STRIPE, it.random_calls) for it in wanted)
+    return EVENTS_EACH * requests * min(CAPABILITY, headroom(design, wanted))

@@ -48,6 +48,14 @@ STRIPED: dict[FileSystem, tuple[bool, ...]] = {
 """Whether files can lie on one server, or on several."""
 
 
+HAS_COPIES: frozenset[FileSystem] = frozenset({"glusterfs", "hdfs"})
+"""File systems that copy or code files over nodes."""
+OWN_METADATA: frozenset[FileSystem] = frozenset({"lustre", "pvfs2", "hdfs"})
+"""File systems with metadata servers."""
+STANDBY: frozenset[FileSystem] = frozenset({"lustre", "hdfs"})
+"""Those of which a second one can wait to take over."""
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Values that a search combines."""
 
@@ -109,6 +117,11 @@ def options(
         tried = _tried(choices, "copies", COPIES, str)
         # One copy stays possible: few file systems make more.
         copies = tuple(it for it in copies if it in tried or it == demanded)
+    waits = bool({"standby", "several-servers"} & metadata)
+    if waits:
+        # Those that cannot have a second metadata server, where another file system can.
+        safer = tuple(it for it in file_systems if it in STANDBY or it not in OWN_METADATA)
+        file_systems = safer or file_systems
     return Options(
         file_systems=file_systems,
         disk_classes=_tried(choices, "disk-class", DISK_CLASSES, str),
@@ -118,7 +131,7 @@ def options(
         ),
         copies=copies,
         spares=_tried(choices, "spares", SPARES, str),
-        metadata_nodes=(2,) if {"standby", "several-servers"} & metadata else (1,),
+        metadata_nodes=(2,) if waits else (1,),
         metadata_on_flash=not metadata or "ssd" in metadata,
         striped=_most_common(distributions) == "striped" if distributions else None,
         stripe=parse_bytes(stripe) if stripe else None,

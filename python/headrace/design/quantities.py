@@ -96,7 +96,8 @@ def _parts(text: str, expected: str) -> tuple[float, str]:
 
 def hours_text(seconds: float) -> str:
     """Format a time in hours, as data sheets have it."""
-    return f"{seconds / HOUR:,.6g} h"
+    hours = seconds / HOUR
+    return f"{hours:,.0f} h" if 1000 <= hours < 1e15 else f"{hours:.4g} h"
 
 
 def span_text(seconds: float) -> str:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from headrace.design.figure import Input
 from headrace.design.quantities import HOUR, YEAR, hours_text, probability_text, span_text
-from headrace.design.reliability.answer import Answer, HorizonAnswer
+from headrace.design.reliability.answer import Answer, Estimate, HorizonAnswer
 from headrace.design.reliability.laws import mean_seconds
 from headrace.design.reliability.question import (
     Array,
@@ -35,9 +35,10 @@ def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> Renderab
     """Return the tables of an answer: horizons, means, method and assumptions."""
     parts: list[RenderableType] = [
         Text(f"{what}: {size(found.usable_bytes)} of data in all", style="bold"),
-        _horizons(shown),
+        _horizons(shown, found.missions > 0),
     ]
-    mttdl = "no loss was simulated"
+    certain = any(it.loss_probability >= 1 for it in shown)
+    mttdl = "every mission lost data" if certain else "no loss was simulated"
     if found.mttdl_seconds is not None:
         mttdl = f"{_hours(found.mttdl_seconds)} ({span_text(found.mttdl_seconds)})"
     parts.append(Text(f"\nMTTDL: {mttdl}. It compares systems; it predicts no service life."))
@@ -63,10 +64,12 @@ def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> Renderab
     return Group(*parts)
 
 
-def _horizons(shown: Sequence[HorizonAnswer]) -> FittedTable:
-    table = FittedTable("Loss of data", 1, COLUMNS, LESS)
+def _horizons(shown: Sequence[HorizonAnswer], simulated: bool) -> FittedTable:
+    counted = any(it.expected_losses is not None for it in shown)
+    columns = (*COLUMNS, "losses") if counted else COLUMNS
+    table = FittedTable("Loss of data", 1, columns, LESS)
     for it in shown:
-        exact = it.standard_error == 0
+        exact = not simulated
         table.add_row(
             f"{it.horizon_seconds / YEAR:g}",
             f"{it.loss_probability:.4g}",
@@ -74,8 +77,13 @@ def _horizons(shown: Sequence[HorizonAnswer]) -> FittedTable:
             "" if exact else f"{it.standard_error:.2g}",
             f"{it.read_error_loss_probability:.3g}",
             f"{it.nomdl:.3g}",
+            *((_estimate(it.expected_losses),) if it.expected_losses is not None else ()),
         )
     return table
+
+
+def _estimate(estimate: Estimate) -> str:
+    return f"{estimate.value:.4g} \N{PLUS-MINUS SIGN} {estimate.standard_error:.1g}"
 
 
 def _hours(seconds: float) -> str:
@@ -84,11 +92,11 @@ def _hours(seconds: float) -> str:
 
 def explanation(question: Question, inputs: Sequence[Input]) -> RenderableType:
     """Return the table of a question's values with their sources, and the formulas."""
-    table = FittedTable("Values", 1, ("what", "value", "source"))
+    table = FittedTable("Values", 3, ("what", "value", "source"))
     for it in inputs:
         table.add_row(it.name, it.text, it.source)
     lines = "\n".join(f"  {it}" for it in formulas(question))
-    return Group(table, Text("\nFormulas", style="bold"), Text(lines))
+    return Group(table, Text("\nFormulas of the chain", style="bold"), Text(lines))
 
 
 def formulas(question: Question) -> list[str]:
@@ -125,7 +133,7 @@ def formulas(question: Question) -> list[str]:
         f" read, {size(question.disk.capacity_bytes)} a disk"
     )
     lines.append(
-        f"P(loss by t) of {question.groups:,} groups = 1 - (1 - P of one)^groups, P by the chain's"
+        f"P(loss by t) of the system = 1 - (1 - P)^{question.groups}, P of one group by the chain's"
         " transient solution"
     )
     return lines

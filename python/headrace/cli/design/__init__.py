@@ -17,6 +17,7 @@ from headrace.cli.design import (
     report,
     schema,
     smart,
+    solve,
     spares,
 )
 
@@ -28,6 +29,7 @@ app.command("catalogue")(catalogue.catalogue)
 app.command("schema")(schema.schema)
 app.command("recommend")(recommend.recommend)
 app.command("flow")(flow.flow)
+app.command("solve")(solve.solve)
 app.command("capacity")(capacity.capacity)
 app.command("growth")(growth.growth)
 app.command("power")(power.power)

@@ -25,6 +25,29 @@ YEARS = (1.0, 5.0, 10.0)
 """Years of the table if none are given."""
 PLOT_POINTS = 40
 """Horizons of a plot."""
+OPTIONS = (
+    ("redundancy", "--level, --disks, --data, --parity, --spares"),
+    ("groups", "--groups"),
+    ("disk.capacity_bytes", "--capacity"),
+    ("disk.bit_error_rate", "--bit-error-rate"),
+    ("lifetime.burn_in", "--burn-in"),
+    ("lifetime.initial_age", "--initial-age"),
+    ("lifetime", "--lifetime"),
+    ("repair.spares", "--spares"),
+    ("repair.detection", "--detection"),
+    ("repair.replacement", "--replacement"),
+    ("repair", "--mttr"),
+    ("latent.scrub", "--scrub"),
+    ("latent", "--latent"),
+    ("batches", "--batches"),
+    ("domains", "--domain"),
+    ("replacement", "--replace-age"),
+    ("horizons", "--years"),
+    ("simulation.missions", "--missions"),
+    ("simulation", "--relative-error"),
+    ("method", "--method"),
+)
+"""Options of the question's fields, the longest field first."""
 
 
 class Level(StrEnum):
@@ -170,6 +193,17 @@ def reliability(
             help="Part of --rebuild-rate that the load leaves to the rebuild.",
         ),
     ] = 1.0,
+    rebuild_load: Annotated[
+        int | None,
+        typer.Option(
+            "--rebuild-load",
+            min=1,
+            max=256,
+            metavar="N",
+            help="In place of --rebuild-share: simulate it beside N random reads of 1 MiB that"
+            " clients keep outstanding, on nearline disks.",
+        ),
+    ] = None,
     detection: Annotated[
         str, typer.Option("--detection", metavar="TIME", help="Time until a failure is noticed.")
     ] = "0 h",
@@ -185,7 +219,11 @@ def reliability(
     ] = RepairOrder.PARALLEL,
     spares: Annotated[
         int | None,
-        typer.Option("--spares", min=0, help="Hot spares of a pool of spares."),
+        typer.Option(
+            "--spares",
+            min=0,
+            help="Hot spares of a pool of spares; of draid: spare space in disks.",
+        ),
     ] = None,
     spare_groups: Annotated[
         int,
@@ -294,6 +332,13 @@ def reliability(
     crude: Annotated[
         bool, typer.Option("--crude", help="Simulate without biasing of rare events.")
     ] = False,
+    count_losses: Annotated[
+        bool,
+        typer.Option(
+            "--count-losses",
+            help="Simulate, restore each loss from a backup, and count the losses; no biasing.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also show each value with its source, and the formulas."),
@@ -342,7 +387,7 @@ def reliability(
         initial_age=time("--initial-age", initial_age, zero=True),
         repair=_repair(mttr, repair_law),
         rebuild_rate=None if rebuild_rate is None else _rate("--rebuild-rate", rebuild_rate),
-        rebuild_share=_positive("--rebuild-share", rebuild_share, 1.0),
+        rebuild_share=_share(rebuild_share, rebuild_load, rebuild_rate, level, disks),
         detection=time("--detection", detection, zero=True),
         replacement=time("--replacement", replacement, zero=True),
         concurrency=repair.value,
@@ -365,11 +410,15 @@ def reliability(
             missions=missions,
             relative_error=_positive("--relative-error", relative_error, 1.0),
             biasing=not crude,
+            count_losses=count_losses,
         ),
     )
     posed, inputs = request.question_of(wanted)
     with part_done("reliability") as on_progress:
-        answer = ask(posed, on_progress)
+        try:
+            answer = ask(posed, on_progress)
+        except ValueError as error:
+            raise ValueError(_with_option(str(error))) from None
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
     if plot is not None:
         from headrace.report.figures import reliability as figure
@@ -399,6 +448,13 @@ def reliability(
     show(reliability_tables.answer(wanted.layout.text, answer, shown))
     if explain:
         show(reliability_tables.explanation(posed, inputs))
+
+
+def _with_option(message: str) -> str:
+    """Name the option in place of the question's field that the engine names."""
+    field, colon, reason = message.partition(": ")
+    found = [option for name, option in OPTIONS if field.startswith(name)]
+    return f"{found[0]}{colon}{reason}" if colon and found else message
 
 
 def _years(text: str | None) -> tuple[float, ...]:
@@ -445,6 +501,32 @@ def _rate(option: str, text: str) -> float:
     if found <= 0:
         raise ValueError(f'{option} "{text}": expected a rate such as "100 MB/s", above 0')
     return found
+
+
+def _share(
+    share: float, load: int | None, rate: str | None, level: Level | None, disks: int | None
+) -> float:
+    """Return the part of the rebuild rate that a load leaves. Raises ValueError."""
+    if load is None:
+        return _positive("--rebuild-share", share, 1.0)
+    from headrace.design.reliability.rebuild_load import (
+        LEVELS,
+        NEARLINE_ACCESS,
+        NEARLINE_RPM,
+        rebuild_share,
+    )
+
+    if share != 1.0:
+        raise ValueError("--rebuild-load beside --rebuild-share: expected one of them")
+    if rate is None or level is None or level.value not in LEVELS:
+        raise ValueError(
+            f"--rebuild-load {load}: expected --rebuild-rate and --level with one of"
+            f" {', '.join(LEVELS)}"
+        )
+    found = rebuild_share(
+        level.value, disks or 2, _rate("--rebuild-rate", rate), NEARLINE_ACCESS, NEARLINE_RPM, load
+    )
+    return _positive("--rebuild-load: simulated share", found, 1.0)
 
 
 def _repair(mttr: str | None, law: str | None) -> "Duration | None":

@@ -45,7 +45,7 @@ def run_scenarios(
     for one, it in zip(loaded, made, strict=True):
         outcome = one if isinstance(one, Exception) else next(results)
         found.append(outcome if isinstance(outcome, Exception) else read_result(it, outcome))
-    return found.performance
+    return found
 
 
 class DesignRuns(NamedTuple):
@@ -146,11 +146,50 @@ def _found(state: _State) -> DesignRuns | Exception:
     return DesignRuns(performances(made, simulated, state.saturated), state.saturated.event_rate)
 
 
+def confirm(
+    design: Design,
+    worksheet: Worksheet,
+    before: tuple[ApplicationPerformance, ...],
+    *,
+    directory: Path,
+    seed: int,
+    run: Simulate,
+    event_rate: float,
+) -> tuple[DesignScenario, Simulated]:
+    """Simulate all servers of a design, with applications that ask for little more than they want.
+
+    Args:
+        design: The design.
+        worksheet: Applications and clients.
+        before: Its performance as simulated with a part of the servers.
+        directory: Directory of the worksheet.
+        seed: Seed of the random numbers.
+        run: Runs scenarios.
+        event_rate: Events of a simulated second with all servers, about.
+
+    Raises:
+        RunError: The simulation fails.
+    """
+    made = scenario(
+        design,
+        worksheet,
+        detail="whole",
+        directory=directory,
+        seed=seed,
+        latencies={it.application: it.latency for it in before},
+        part=part_for(event_rate, "whole"),
+    )
+    outcome = run([made])[0]
+    if isinstance(outcome, Exception):
+        raise RunError(str(outcome)) from outcome
+    return made, outcome
+
+
 def performance(
     design: Design,
     worksheet: Worksheet,
     *,
-    detail: Detail = "full",
+    detail: Detail = "whole",
     directory: Path = Path(),
     seed: int = 1,
 ) -> tuple[ApplicationPerformance, ...]:
@@ -159,7 +198,8 @@ def performance(
     Args:
         design: The system.
         worksheet: Applications and clients.
-        detail: "coarse" for few clients and a short time, "full" for more, with intervals.
+        detail: "coarse" for few servers and clients and a short time, "full" for more and for
+            intervals, "whole" for all servers.
         directory: Directory of the worksheet, which its files are relative to.
         seed: Seed of the random numbers.
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from headrace.design.worksheet import Application
 
-CAPABILITY = 4.0
+CAPABILITY = 2.5
 """Times what it wants that an application asks for at the most, to show what a system can do."""
 DEMAND = 1.25
 """Times what it wants that an application asks for, where it is to leave the others their part."""

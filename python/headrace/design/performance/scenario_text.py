@@ -50,8 +50,6 @@ def size(value: float) -> str:
 
 
 def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
-    for unit, one in units:
-        if value >= one:
-            break
+    unit, one = next((it for it in units if value >= it[1]), units[-1])
     # Nine digits, without an exponent.
     return f"{value / one:.9f}".rstrip("0").rstrip(".") + f" {unit}"

@@ -9,13 +9,14 @@ import msgspec
 from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.performance.pacing import Pace
 from headrace.design.performance.scenario_text import ScenarioText, seconds
-from headrace.design.performance.system import write_system
+from headrace.design.performance.system import simulated_nodes, write_system
 from headrace.design.performance.workloads import ApplicationLoad, write_applications
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 from headrace.simulate.result import Result
 
-Detail = Literal["coarse", "full"]
+Detail = Literal["coarse", "full", "whole"]
+"""`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
@@ -28,6 +29,8 @@ LEFT_OUT = (
 class Effort(msgspec.Struct, frozen=True):
     """How much is simulated."""
 
+    disks: int
+    """Simulated disks, about, at most."""
     clients: int
     """Simulated clients, at most."""
     warm_up: float
@@ -40,14 +43,15 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(16, 1.0, 1.5, 100_000, 1),
-    "full": Effort(64, 2.0, 4.0, 400_000, 3),
+    "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
+    "full": Effort(128, 32, 2.5, 2.5, 400_000, 3),
+    "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
-MOST_EVENTS = 16e6
-"""Events of a full simulation, at most, from which its simulated time follows (declared: some
-seconds on a core)."""
-LEAST_PART = 0.25
-"""Least part of the usual time that is simulated in full."""
+MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 24e6, "whole": 48e6}
+"""Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
+core)."""
+LEAST_PART = 0.5
+"""Least part of the usual time that is simulated."""
 
 
 class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +62,8 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     """What it simplifies."""
     detail: Detail
+    scale: float
+    """Real servers for each that is simulated."""
     warm_up: float
     """Simulated seconds before anything is measured."""
     replications: int
@@ -99,13 +105,14 @@ def scenario(
 ) -> DesignScenario:
     """Return the scenario of a design with all applications at once.
 
-    Without `latencies` the applications ask for as much as they can, up to four times what they
-    want. With them they ask for little more than they want.
+    Without `latencies` the applications ask for as much as they can, up to 2.5 times what
+    they want. With them they ask for little more than they want.
 
     Args:
         design: The system.
         worksheet: Applications and clients.
-        detail: How much is simulated: few clients and a short time, or more.
+        detail: How much is simulated: "coarse" for few servers and clients and a short time, "full"
+            for more and for intervals, "whole" for all servers.
         directory: Directory of the worksheet, which its files are relative to.
         seed: Seed of the random numbers.
         latencies: Mean seconds of a call of each application, by its name, in a run before.
@@ -127,14 +134,17 @@ def scenario(
     text.value("name", worksheet.name)
     text.value("description", design.name)
     text.value("system", design.file_system)
-    notes = [*write_system(text, design)]
+    nodes = simulated_nodes(design, effort.disks)
+    scale = design.nodes / nodes
+    notes = [*write_system(text, msgspec.structs.replace(design, nodes=nodes), scale)]
     loads, simplified = write_applications(
         text,
-        design,
+        msgspec.structs.replace(design, nodes=nodes),
         worksheet,
         directory=directory,
         most_clients=effort.clients,
         pace=Pace(latencies),
+        scale=scale,
     )
     text.section("run")
     text.value("seed", seed)
@@ -149,6 +159,7 @@ def scenario(
         loads=loads,
         notes=(*notes, *simplified, *LEFT_OUT),
         detail=detail,
+        scale=scale,
         warm_up=warm_up,
         replications=effort.replications,
     )
@@ -163,7 +174,7 @@ def part_for(event_rate: float, detail: Detail) -> float:
     """
     effort = EFFORTS[detail]
     whole = event_rate * (effort.warm_up + effort.measured) * effort.replications
-    return min(1.0, max(LEAST_PART, MOST_EVENTS / whole)) if whole > 0 else 1.0
+    return min(1.0, max(LEAST_PART, MOST_EVENTS[detail] / whole)) if whole > 0 else 1.0
 
 
 def read_result(made: DesignScenario, result: Result) -> Simulated:
@@ -196,10 +207,10 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if value is not None
         ]
         applications[load.application.name] = Measured(
-            throughput=moved,
-            operations=calls,
+            throughput=moved * made.scale,
+            operations=calls * made.scale,
             latency=waited / calls if calls else 0.0,
-            throughput_error=sum(errors) if errors else None,
+            throughput_error=made.scale * sum(errors) if errors else None,
         )
     bottleneck = document["bottleneck"]
     return Simulated(
@@ -256,7 +267,7 @@ def performances(
             wanted_latency=load.application.latency,
             capability=saturated.applications[load.application.name].throughput,
             limiting_resource=saturated.limiting_resource,
-            detail=made.detail,
+            detail="coarse" if made.detail == "coarse" else "full",
             scenario=made.toml,
             notes=(*load.notes, *made.notes),
         )

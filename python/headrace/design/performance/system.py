@@ -84,13 +84,38 @@ def device_arrays(design: Design) -> DeviceArrays:
     return DeviceArrays(level, width, groups, note)
 
 
-def write_system(text: ScenarioText, design: Design) -> tuple[str, ...]:
+def simulated_nodes(design: Design, most_disks: int) -> int:
+    """Return how many servers stand for all of a design, so that there are not many more disks.
+
+    Two servers at least are left, and whole sets of copies.
+    """
+    disks = max(1, design.disks_per_node)
+    code = design.code
+    width = design.copies if code is None else code.data + code.parity
+    least = max(2, width)
+    nodes = max(least, -(-most_disks // disks))
+    nodes = -(-nodes // width) * width
+    return min(design.nodes, nodes)
+
+
+def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tuple[str, ...]:
     """Add the sections of a design to a scenario.
+
+    Args:
+        text: The scenario.
+        design: The design, with the servers that are simulated.
+        scale: Real servers for each that is simulated.
 
     Returns:
         What the scenario simplifies or leaves out.
     """
     notes: list[str] = []
+    if scale > 1:
+        notes.append(
+            f"{design.nodes} servers stand for {round(design.nodes * scale)}, with as many clients"
+            " and as much demand for each: results are multiplied, and files are striped over the"
+            " simulated servers only"
+        )
     text.section("network")
     text.value("bandwidth", rate(design.network.bandwidth), design.network.name)
     text.value("latency", seconds(design.network.latency), design.network.name)
@@ -107,7 +132,7 @@ def write_system(text: ScenarioText, design: Design) -> tuple[str, ...]:
     text.section("servers.io_scheduler")
     text.value("kind", "deadline" if design.disk.disk_class in ROTATION else "none")
     _write_device(text, design, arrays, write_overhead)
-    _write_metadata(text, design, notes)
+    _write_metadata(text, design, scale, notes)
     if design.copies > 1 or design.file_system == "hdfs":
         text.section("replication")
         text.value("copies", design.copies)
@@ -202,11 +227,14 @@ def _write_disk(text: ScenarioText, disk: DiskModel, write_factor: float) -> Non
     text.value("queue_depth", 32, "native command queueing")
 
 
-def _write_metadata(text: ScenarioText, design: Design, notes: list[str]) -> None:
+def _write_metadata(text: ScenarioText, design: Design, scale: float, notes: list[str]) -> None:
     """Add metadata servers; PVFS2 and Lustre store their entries on a device, HDFS in memory."""
     text.section("metadata")
-    text.value("time_per_operation", seconds(SERVICE_TIME), "declared")
-    if design.file_system in ("nfs", "glusterfs"):
+    own = design.file_system not in ("nfs", "glusterfs")
+    longer = f", times {scale:.3g} as one server has the operations of all" if scale > 1 else ""
+    service = SERVICE_TIME * (scale if own else 1.0)
+    text.value("time_per_operation", seconds(service), f"declared{longer if own else ''}")
+    if not own:
         everywhere = design.copies > 1 or design.distribution == "striped"
         if design.file_system == "glusterfs" and everywhere:
             text.value("lookups", "everywhere", "every brick has a part or a copy of a file")

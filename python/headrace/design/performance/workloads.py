@@ -11,7 +11,7 @@ from headrace.design.performance.access import PROCESSES, access, distribution
 from headrace.design.performance.pacing import Pace
 from headrace.design.performance.recorded import PROBE, Recorded, Table, complete, preset, recorded
 from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
-from headrace.design.performance.system import layout_servers
+from headrace.design.performance.system import device_arrays, layout_servers
 from headrace.design.system import Design
 from headrace.design.worksheet import Application, ClientGroup, Worksheet
 
@@ -21,9 +21,11 @@ CLIENT_MEMORY = 1 << 30
 """Bytes of a client's memory (declared: little, so that the servers are measured)."""
 DIRTY = 256 << 20
 """Bytes that all clients together may have written and not yet sent (declared: likewise)."""
-LEAST_DIRTY = 4 << 20
+LEAST_DIRTY = 1 << 20
 MOST_DIRTY = 32 << 20
-"""Bounds of the part of a client."""
+"""Bounds of what a client has for one array of a server."""
+DIRTY_IN_MEMORY = 10
+"""Times such data that a client's memory holds."""
 WRITTEN_ONCE = 16 << 30
 """Bytes that a process writes where a file is written once: more than a short run takes."""
 CLIENT_CORES = 8
@@ -74,6 +76,7 @@ def write_applications(
     directory: Path,
     most_clients: int,
     pace: Pace,
+    scale: float = 1.0,
 ) -> tuple[tuple[ApplicationLoad, ...], tuple[str, ...]]:
     """Add clients and workloads to a scenario.
 
@@ -84,6 +87,7 @@ def write_applications(
         directory: Directory that files of the worksheet are relative to.
         most_clients: Simulated clients, at most.
         pace: Pauses between calls.
+        scale: Real servers for each that is simulated: of the clients the same part is.
 
     Returns:
         Applications as they are simulated, and what is simplified for all of them.
@@ -97,7 +101,7 @@ def write_applications(
         for application in worksheet.applications
         for part in _parts(application, design, worksheet, directory)
     ]
-    counts, processes, fold = _folded(parts, most_clients, notes)
+    counts, processes, fold = _folded(parts, most_clients, scale, notes)
     _write_clients(
         text, design, dict(zip([it.group for it in parts], counts, strict=True)), processes, fold
     )
@@ -115,9 +119,9 @@ def write_applications(
             transfers.add(transfer or 0)
             if shaped.get("kind", "ior") == "ior":
                 _fill_files(shaped, files, processes, fold)
-            think = _think(part, transfer, simulated, pace)
+            think = _think(part, transfer, simulated * scale, pace)
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
-                shaped["think"] = seconds(think)
+                shaped |= {"think": seconds(think), "think_distribution": "exponential"}
             repeats = repeats and whole
             text.section("[workload]")
             for key, value in shaped.items():
@@ -265,13 +269,13 @@ def _write_once(part: _Part) -> list[_Part]:
 
 
 def _folded(
-    parts: Sequence[_Part], most_clients: int, notes: list[str]
+    parts: Sequence[_Part], most_clients: int, scale: float, notes: list[str]
 ) -> tuple[list[int], int, float]:
     """Return the simulated clients of each part, the processes of each, and the real clients that
     one stands for."""
-    real = sum(it.clients for it in parts)
-    wanted = [it.clients * it.processes for it in parts]
-    factor = max(1.0, real / most_clients)
+    real = sum(it.clients for it in parts) / scale
+    wanted = [it.clients * it.processes / scale for it in parts]
+    factor = max(1.0, real / most_clients) * scale
     counts = [max(1, round(it.clients / factor)) for it in parts]
     thinning = min(1.0, MOST_PROCESSES / sum(wanted))
     processes = max(1, round(sum(wanted) * thinning / sum(counts)))
@@ -283,14 +287,15 @@ def _folded(
             " of clients is chosen so that each application has its processes"
         )
     fold = real / sum(counts)
-    if factor > 1:
+    if factor > scale:
         notes.append(
-            f"{sum(counts)} simulated clients stand for {real}: the card, memory and requests in"
-            f" flight of each are those of {fold:.3g} clients"
+            f"{sum(counts)} simulated clients stand for {real:.0f}: the card, memory and requests"
+            f" in flight of each are those of {fold:.3g} clients"
         )
     if thinning < 1:
         notes.append(
-            f"{sum(counts) * processes} processes stand for {sum(wanted)}, so that a run is short"
+            f"{sum(counts) * processes} processes stand for {sum(wanted):.0f}, so that a"
+            " run is short"
         )
     return counts, processes, fold
 
@@ -312,16 +317,16 @@ def _write_clients(
         text.value("in_flight", max(1, round(in_flight * fold)), f"{fold:.3g} clients in one")
     if usual.get("kind") != "machine":
         return
-    dirty = parse_bytes(usual["machine"].get("dirty_per_server", "0 B"))
-    if fold != 1 and dirty:
-        text.section("clients.machine")
-        text.value("dirty_per_server", size(dirty * fold), f"{fold:.3g} clients in one")
+    targets = design.nodes * device_arrays(design).count
+    share = DIRTY / (sum(counts.values()) * fold * targets)
+    limit = parse_bytes(usual["machine"].get("dirty_per_server", "0 B")) or MOST_DIRTY
+    dirty = min(limit, max(LEAST_DIRTY, share))
+    text.section("clients.machine")
+    text.value("dirty_per_server", size(dirty * fold), "declared: little, to measure the servers")
     text.section("clients.machine.memory")
-    text.value("size", size(round(CLIENT_MEMORY * fold)), "declared: less than the files")
-    text.section("clients.machine.write_back")
-    dirty = min(MOST_DIRTY, max(LEAST_DIRTY, DIRTY / (sum(counts.values()) * fold))) * fold
-    text.value("bytes", size(round(dirty)), "declared: likewise")
-    text.value("background_bytes", size(round(dirty / 2)), "declared: likewise")
+    # Beyond a tenth of it, the kernel slows writers down.
+    memory = max(CLIENT_MEMORY, DIRTY_IN_MEMORY * dirty * targets)
+    text.value("size", size(memory * fold), "declared: less than the files")
     text.section("clients.machine.cpu")
     text.value("cores", max(1, round(CLIENT_CORES * fold)), "declared")
     text.value("system_call", seconds(SYSTEM_CALL), "declared")
@@ -401,7 +406,7 @@ def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None
         workload["files"] = files
 
 
-def _think(part: _Part, transfer: int | None, simulated: int, pace: Pace) -> float:
+def _think(part: _Part, transfer: int | None, simulated: float, pace: Pace) -> float:
     """Return the seconds between calls of a process, so that it asks for no more than its pace and
     its source deliver."""
     think = pace.think(part.application, transfer, simulated * len(part.workloads) / part.share)

@@ -19,7 +19,7 @@ class DiskPreset(msgspec.Struct, frozen=True):
 
 
 _TABLE = "Hindman 2011, table 3.2"
-_SECTORS = f"{_TABLE}; 2 TB are 4e9 sectors of 512 B, by which 68 % and 1.63 % come out together"
+_SECTORS = f"{_TABLE}; 2 TB are 4e9 sectors of 512 B, the reading that gives both 68 % and 1.63 %"
 _TWO_TB = 4e9 * 512
 
 PRESETS: Mapping[str, DiskPreset] = {

@@ -107,7 +107,9 @@ def layout(
             f"--copies {copies} --disks {disks}: expected no --disks: each copy has a disk of its"
             " own; --groups gives the number of sets"
         )
-    return Layout(Array(copies, copies - 1), f"{copies} copies", "--copies")
+    return Layout(
+        Array(copies, copies - 1), "1 copy" if copies == 1 else f"{copies} copies", "--copies"
+    )
 
 
 def _raid(level: Level, disks: int | None, copies: int | None) -> Layout:
@@ -220,8 +222,16 @@ def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
     disk = _disk(request, inputs)
     rebuild = _rebuild(request, disk, inputs)
     latent = _latent(request, inputs)
-    spares = None
-    if request.spares is not None:
+    spares, redundancy = None, request.layout.redundancy
+    if isinstance(redundancy, Declustered):
+        if request.restock is not None:
+            raise ValueError(
+                "--restock: a declustered pool has spare space: expected --replacement with the"
+                " time to a new disk"
+            )
+        redundancy = msgspec.structs.replace(redundancy, spare_disks=request.spares or 0)
+        inputs.append(Input("spare space", f"{request.spares or 0} disks", "--spares"))
+    elif request.spares is not None:
         if request.restock is None:
             raise ValueError(
                 f"--spares {request.spares}: expected --restock with the time until a new disk"
@@ -235,7 +245,7 @@ def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
     inputs.append(Input("repair of several disks", request.concurrency, "--repair"))
     inputs.append(Input("read error loses", request.loses, "--read-error-loses"))
     question = Question(
-        redundancy=request.layout.redundancy,
+        redundancy=redundancy,
         groups=request.groups,
         disk=disk,
         lifetime=Lifetime(law, request.burn_in, request.initial_age),

@@ -2,21 +2,23 @@
 
 Approximations, which the figures' notes repeat:
 
-- An array is a component. It loses its data at the constant rate 1 / MTTDL of the array alone, and
-  is filled again from the other nodes. A set of copies is lost if the arrays of all its nodes lose
-  theirs within that time.
-- Any loss in an array counts as the loss of all of it, also that of a stripe by a read error. So
-  the figure is an upper bound.
+- An array is a component. It is lost at the constant rate 1 / MTTDL of the array alone, without
+  read errors, and is filled again from the other nodes. A set of copies is lost if the arrays of
+  all its nodes are lost within that time.
+- A stripe that a read error loses in an array is repaired from another node. It is lost only while
+  all other copies are being filled again: then it counts as the read error of that rebuild.
 - Failed disks are replaced and rebuilt in exponential times of the right mean, so that a Markov
   chain gives the answer at once.
 """
 
 import math
 
+from headrace.design.catalogue import DiskClass
 from headrace.design.figure import Figure, Input
 from headrace.design.quantities import (
     DAY,
     HOUR,
+    LONGEST,
     YEAR,
     hours_text,
     probability_text,
@@ -35,14 +37,19 @@ from headrace.design.reliability.question import (
     Repair,
 )
 from headrace.design.reliability.read_error import read_error_probability
+from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
 from headrace.design.spares import found_probability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 from headrace.report.units import size
 
+LOAD_PER_DISK = 2
+"""Random reads of 1 MiB that clients keep outstanding for each disk during a rebuild (declared)."""
 REBUILD_SHARE = 0.3
-"""Part of the disks' rate that a rebuild gets beside the load (declared; the array model's
-`device.rebuild.share`)."""
+"""Part of the disks' rate that a rebuild gets beside the load where the array model has no such
+array (declared: about its result for RAID-6)."""
+TURNS: dict[DiskClass, float] = {"desktop": 7200.0, "nearline": 7200.0, "enterprise": 10_000.0}
+"""Turns a minute of hard disks: Hindman 2011, table 3.2."""
 NEXT_DAY = 24 * HOUR
 """Time to a new disk with a next-day agreement (Hindman 2011, chapter 2, names 4 h and the next
 day), and where the answer is missing (declared)."""
@@ -50,7 +57,9 @@ DELIVERY = 7 * DAY
 """Time to a new disk without an agreement: order and delivery (declared)."""
 NODE_MTTF = 50_000 * HOUR
 """Mean time between failures of a node that leave its disks intact, if the catalogue has none
-(declared: somewhat less than one in five years)."""
+(declared: one failure in 5.7 years)."""
+MOST_ERROR_RATE = 1e-6
+"""Read errors a bit at most, of an array that loses stripes."""
 MONTH = YEAR / 12
 BLOCK = float(64 << 20)
 """Bytes of a block of HDFS: Hindman 2011, section 4.7."""
@@ -89,7 +98,9 @@ class _System:
             else "declared: the next day; budget.vendor_agreement is unknown"
         )
         self.mttf = self.disk.mttf / self.disk.failure_factor
-        self.rate = min(self.disk.read_rate, self.disk.write_rate) * REBUILD_SHARE
+        self.full_rate = min(self.disk.read_rate, self.disk.write_rate)
+        self.share, self.share_source = self.share_beside_load()
+        self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
 
@@ -100,14 +111,14 @@ class _System:
             answer = ask_again(self.system_question())
         first = answer.horizons[0]
         note = (
-            "Arrays count as components with a constant rate of loss of their own; any loss in"
-            " one counts as the loss of it all."
+            "Arrays count as components that are lost at a constant rate of their own; stripes that"
+            " one loses by read errors are repaired from other nodes."
             if layered
             else ""
         )
         inputs = self.inputs(layered)
         formula = self.formula(layered)
-        mttdl = math.inf if answer.mttdl_seconds is None else answer.mttdl_seconds
+        mttdl = min(answer.mttdl_seconds or LONGEST, LONGEST)
         return (
             Figure(
                 key="loss-probability",
@@ -159,12 +170,13 @@ class _System:
             *self.availability(),
         )
 
-    def array_question(self, groups: int) -> Question:
+    def array_question(self, groups: int, *, read_errors: bool = True) -> Question:
         """Ask about arrays that are alike, of which none may be lost."""
+        rate = self.disk.bit_error_rate if read_errors else 0.0
         return Question(
             redundancy=self.redundancy(),
             groups=groups,
-            disk=Disk(self.disk.capacity, self.disk.bit_error_rate),
+            disk=Disk(self.disk.capacity, rate),
             lifetime=Lifetime(Exponential(self.mttf)),
             repair=Repair(rebuild=Exponential(self.repair_time())),
             horizons=(self.horizon,),
@@ -184,6 +196,17 @@ class _System:
                 )
         stripe = float(array.chunk * array.data)
         return Array(array.disks, array.parity, stripe_bytes=stripe)
+
+    def share_beside_load(self) -> tuple[float, str]:
+        """Part of a disk's rate that a rebuild gets beside the load, and its source."""
+        kind, disks = self.array.kind, self.array.disks
+        if kind not in LEVELS or self.array.parity == 0:
+            return REBUILD_SHARE, "declared: the load takes the rest"
+        rpm = TURNS.get(self.disk.disk_class, 0.0)
+        load = LOAD_PER_DISK * disks
+        share = rebuild_share(kind, disks, self.full_rate, self.disk.access_time, rpm, load)
+        source = f"array model, beside {load} random reads of 1 MiB (the load is declared)"
+        return (share, source) if share > 0 else (REBUILD_SHARE, "declared")
 
     def rebuild_time(self) -> float:
         """Seconds of a rebuild beside the load."""
@@ -207,15 +230,22 @@ class _System:
 
     def system_question(self) -> Question:
         """Ask about copies or an erasure code over arrays, which are components."""
-        one = ask_again(self.array_question(1))
+        whole, any_loss = (
+            min(ask_again(self.array_question(1, read_errors=it)).mttdl_seconds or LONGEST, LONGEST)
+            for it in (False, True)
+        )
         redundancy, groups = self.over_nodes()
-        # Read errors of an array with redundancy are corrected in it.
-        error_rate = 0.0 if self.array.parity else self.disk.bit_error_rate
+        # An array without redundancy has the read errors of its disks. One with redundancy loses
+        # stripes at a rate of its own, spread over what is read of it.
+        error_rate = self.disk.bit_error_rate
+        if self.array.parity:
+            stripes_lost = max(1 / any_loss - 1 / whole, 0.0) * self.refill_time()
+            error_rate = min(stripes_lost / (8 * self.array_bytes()), MOST_ERROR_RATE)
         return Question(
             redundancy=redundancy,
             groups=groups,
             disk=Disk(self.array_bytes(), error_rate),
-            lifetime=Lifetime(Exponential(one.mttdl_seconds or math.inf)),
+            lifetime=Lifetime(Exponential(whole)),
             repair=Repair(rebuild=Exponential(self.refill_time())),
             horizons=(self.horizon,),
             method="markov",
@@ -330,14 +360,10 @@ class _System:
             formula=formula,
             inputs=(
                 Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
-                Input(
-                    "rate",
-                    f"{size(min(self.disk.read_rate, self.disk.write_rate))}/s",
-                    f"catalogue: {self.disk.name}",
-                ),
-                Input("share", f"{REBUILD_SHARE:g}", "declared: the load takes the rest"),
+                Input("rate", f"{size(self.full_rate)}/s", f"catalogue: {self.disk.name}"),
+                Input("share", f"{self.share:.3g}", self.share_source),
             ),
-            source="the array model's device.rebuild",
+            source="definition",
         )
 
     def disk_failures(self) -> Figure:

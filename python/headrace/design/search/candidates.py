@@ -110,11 +110,15 @@ def screen(
                 on_progress(found.enumerated)
             bound = headroom(design, demand)
             price = prices[design.network.name]
-            if last is not None and _differs_in_network(design, last[0]):
-                # Networks come by price: one that is dearer and no faster surpasses nothing.
-                if bound <= last[1] * (1 + GRAIN["headroom"]) and price >= last[2]:
-                    found.discarded[SURPASSED] += 1
-                    continue
+            # A network that is dearer and no faster surpasses nothing.
+            if (
+                last is not None
+                and bound <= last[1] * (1 + GRAIN["headroom"])
+                and price >= last[2]
+                and _differs_in_network(design, last[0])
+            ):
+                found.discarded[SURPASSED] += 1
+                continue
             last = design, bound, price
             evaluation = evaluate(design, worksheet, catalogue, to_the_end=False)
             miss, missed = worst_miss(evaluation, worksheet)

@@ -8,14 +8,19 @@ BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
 MOST_COARSE = 64
 """Designs that are simulated coarsely, at most."""
-MOST_FULL = 8
+MOST_FULL = 6
 """Designs that are simulated in full, at most."""
-CHEAPEST = 4
+CHEAPEST = 3
 """Cheapest designs that meet everything in a coarse simulation, before others are looked at."""
-SPREAD = 16
+SPREAD = 12
 """Designs that are simulated for the front, spread over the costs."""
 DOUBT = 0.8
 """Part of what an estimate must reach for a simulation (declared: coarse runs differ by less)."""
+EXPECTED = 0.7
+"""Part of its bound that a kind of design is expected to reach before one of it is simulated
+(declared)."""
+SCOUTS = 4
+"""Designs that are simulated first, spread over the costs, to learn what the bounds are worth."""
 
 
 class Efficiency:
@@ -35,8 +40,8 @@ class Efficiency:
 
     def allows(self, candidate: Candidate) -> bool:
         """Return whether a candidate may meet the demand."""
-        best = self._best.get(self._key(candidate))
-        return best is None or best * candidate.headroom >= DOUBT
+        best = self._best.get(self._key(candidate), EXPECTED)
+        return best * candidate.headroom >= DOUBT
 
     @staticmethod
     def _key(candidate: Candidate) -> tuple[str, str]:

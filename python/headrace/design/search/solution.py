@@ -13,7 +13,7 @@ import msgspec
 from headrace import simulate
 from headrace._core import VERSION
 from headrace.design.catalogue_file import LoadedCatalogue, load_catalogue
-from headrace.design.evaluate import evaluate
+from headrace.design.evaluate import evaluate, performance_violations
 from headrace.design.evaluation import (
     ApplicationPerformance,
     Choice,
@@ -22,15 +22,19 @@ from headrace.design.evaluation import (
     Violation,
 )
 from headrace.design.figure import by_key
-from headrace.design.headroom import demands
+from headrace.design.headroom import Demand, demands, expected_events
 from headrace.design.options import options
 from headrace.design.pareto import front
 from headrace.design.performance import Detail, scenario
 from headrace.design.performance.measurement import (
     DesignRuns,
+    confirm,
     performances_of,
     run_scenarios,
 )
+from headrace.design.performance.pacing import CAPABILITY, DEMAND
+from headrace.design.performance.simulation import EFFORTS, performances
+from headrace.design.performance.system import simulated_nodes
 from headrace.design.recommendation import recommend, unknown_answers
 from headrace.design.search.candidates import SURPASSED, Candidate, Screening, screen
 from headrace.design.search.misses import throughput_field, total_miss
@@ -40,6 +44,7 @@ from headrace.design.search.simulation_plan import (
     CHEAPEST,
     MOST_COARSE,
     MOST_FULL,
+    SCOUTS,
     SPREAD,
     Efficiency,
     spread,
@@ -47,6 +52,7 @@ from headrace.design.search.simulation_plan import (
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, Zone
 from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
+from headrace.report.figure_tables import number, quantity
 from headrace.simulate import ParallelRuns
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
@@ -142,6 +148,7 @@ class Search:
         self._discarded: Counter[str] = Counter()
         self._remarks: list[str] = []
         self._ended_early = False
+        self._demand: tuple[Demand, ...] = ()
         self._event_rates: dict[Design, float] = {}
         self._simulated = 0
         self._planned = 0
@@ -149,12 +156,12 @@ class Search:
     def run(self) -> Solution:
         """Search, and return the solution."""
         # Files of the worksheet are read first: a wrong one is no fault of a design.
-        demand = demands(self._worksheet, self._base)
+        self._demand = demands(self._worksheet, self._base)
         screening = screen(
             self._worksheet,
             self._catalogue,
             options(self._worksheet, self._catalogue, self._choices, everything=self._everything),
-            demand,
+            self._demand,
             lambda count: self._tell(f"{count:,} designs enumerated"),
         )
         self._discarded += screening.discarded
@@ -163,6 +170,7 @@ class Search:
             store = RunStore(self._directory, lambda made: run_scenarios(made, runs))
             evaluated = self._coarsely(candidates, store)
             feasible = self._in_full(evaluated, store)
+            feasible = self._confirmed(feasible, store)
             nearest = () if feasible else self._nearest(screening, evaluated, store)
         return self._solution(screening, feasible, nearest, store)
 
@@ -187,8 +195,8 @@ class Search:
         return [it for it in candidates if not reasons[it.design.file_system]]
 
     def _coarsely(self, candidates: Sequence[Candidate], store: RunStore) -> list[Evaluation]:
-        """Simulate coarsely: the cheapest first until some meet everything, then others, spread
-        over the costs."""
+        """Simulate coarsely: some over all costs, then the cheapest until enough meet everything,
+        then others for the front."""
         efficiency = Efficiency()
         done: list[Evaluation] = []
         left = list(candidates)
@@ -204,6 +212,9 @@ class Search:
             done.extend(found)
             return sum(it.is_feasible for it in found)
 
+        allowed = [it for it in left if efficiency.allows(it)] or left
+        if allowed:
+            batch(spread(allowed, SCOUTS))
         while met < CHEAPEST and len(done) < MOST_COARSE and not self._is_over(COARSE_PART):
             chosen = [it for it in left if efficiency.allows(it)][:BATCH]
             if not chosen:
@@ -254,6 +265,38 @@ class Search:
         self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
         return kept
 
+    def _confirmed(self, feasible: list[Evaluation], store: RunStore) -> list[Evaluation]:
+        """Return the designs from the cheapest on that a simulation of all its servers confirms."""
+        for place, it in enumerate(feasible):
+            if not it.performance or scenario_scale(it) == 1:
+                return feasible[place:]
+            self._planned = self._simulated + 1
+            self._tell(f"simulation of all servers of {it.design.name}")
+            made, simulated = confirm(
+                it.design,
+                self._worksheet,
+                it.performance,
+                directory=self._base,
+                seed=self._seed,
+                run=store,
+                event_rate=expected_events(it.design, self._demand) * DEMAND / CAPABILITY,
+            )
+            self._simulated += 1
+            whole = performances(made, simulated, simulated)
+            missed = performance_violations(whole, self._worksheet)
+            if not missed:
+                confirmed = tuple(
+                    msgspec.structs.replace(one, scenario=made.toml, notes=(*one.notes, note))
+                    for one, all_servers in zip(it.performance, whole, strict=True)
+                    for note in (_confirmation(it.design, all_servers),)
+                )
+                return [
+                    msgspec.structs.replace(it, performance=confirmed),
+                    *feasible[place + 1 :],
+                ]
+            self._discarded[missed[0].field] += 1
+        return []
+
     def _nearest(
         self, screening: Screening, evaluated: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
@@ -280,8 +323,9 @@ class Search:
             directory=self._base,
             seed=self._seed,
             run=store,
-            # Of a design that was simulated coarsely, the full simulation's length follows.
-            event_rates=[self._event_rates.get(it, 0.0) for it in designs],
+            event_rates=[
+                self._event_rates.get(it) or expected_events(it, self._demand) for it in designs
+            ],
         )
         self._simulated += len(designs)
         for design, outcome in zip(designs, found, strict=True):
@@ -358,6 +402,19 @@ def with_distributions(worksheet: Worksheet, choices: Sequence[Choice]) -> Works
         return msgspec.structs.replace(zone, distribution=value)
 
     return msgspec.structs.replace(worksheet, zones=tuple(decided(it) for it in worksheet.zones))
+
+
+def scenario_scale(evaluation: Evaluation) -> float:
+    """Return how many real servers each simulated one of a full simulation stands for."""
+    return evaluation.design.nodes / simulated_nodes(evaluation.design, EFFORTS["full"].disks)
+
+
+def _confirmation(design: Design, whole: ApplicationPerformance) -> str:
+    return (
+        f"a simulation of all {design.nodes} servers, asked for {DEMAND:g} times what is wanted,"
+        f" confirms it: {quantity(whole.throughput, 'B/s')}, {number(whole.operations)} calls a"
+        f" second of {quantity(whole.latency, 's')}"
+    )
 
 
 def _satisfaction(performance: Sequence[ApplicationPerformance]) -> float:

@@ -6,7 +6,7 @@ from headrace.design.figure import Figure
 from headrace.report.document.content import Footnote, Reference, Text, foreign
 from headrace.report.figure_tables import arithmetic, quantity, value_text
 
-LONGEST = 300
+LONGEST = 600
 """Characters of a text of a footnote."""
 
 
@@ -95,10 +95,10 @@ def _text(figure: Figure, keys: dict[str, str]) -> Text:
     if figure.source:
         parts.append(f"Source: {_sentence(figure.source)} ")
     if figure.note:
-        parts.append(f"Limit: {_sentence(figure.note)}")
+        parts.append(f"Limit: {_sentence(figure.note, 1000)}")
     return parts
 
 
-def _sentence(text: str) -> str:
-    line = foreign(text, LONGEST)
+def _sentence(text: str, longest: int = LONGEST) -> str:
+    line = foreign(text, longest)
     return line if line.endswith((".", "…", "!", "?")) else f"{line}."

@@ -3,10 +3,9 @@
 from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.figure import Figure, Input
 from headrace.report.document.content import foreign
+from headrace.report.figure_tables import quantity
 
 SOURCE = "simulation of the design, as by headrace run"
-NORMAL_95 = 1.96
-"""Half width of a 95 % interval in standard errors, of a normal distribution."""
 
 
 def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure]:
@@ -16,8 +15,13 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
         Input("detail", performance.detail, "search"),
         Input("limiting resource", performance.limiting_resource or "unknown", "utilisations"),
     )
-    note = " ".join(performance.notes)
+    note = "; ".join(performance.notes)
     error = performance.throughput_error
+    limits = Input("limits", "as those of the throughput", f"throughput of {name}")
+    interval: tuple[Input, ...] = ()
+    if error is not None:
+        half = quantity(error, "B/s")
+        interval = (Input("half of the 95 % interval", half, "replications with other seeds"),)
     return {
         "throughput": Figure(
             key=f"{performance.application}-throughput",
@@ -25,9 +29,8 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             value=performance.throughput,
             unit="B/s",
             formula="bytes that its processes moved / simulated time",
-            inputs=inputs,
+            inputs=(*inputs, *interval),
             source=SOURCE,
-            standard_error=None if error is None else error / NORMAL_95,
             note=note,
         ),
         "operations": Figure(
@@ -36,9 +39,8 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             value=performance.operations,
             unit="1/s",
             formula="calls of its processes / simulated time",
-            inputs=inputs,
+            inputs=(*inputs, limits),
             source=SOURCE,
-            note=note,
         ),
         "latency": Figure(
             key=f"{performance.application}-latency",
@@ -46,8 +48,7 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             value=performance.latency,
             unit="s",
             formula="sum of the times of its calls / number of calls",
-            inputs=inputs,
+            inputs=(*inputs, limits),
             source=SOURCE,
-            note=note,
         ),
     }

@@ -241,7 +241,9 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
             continue
         fields = [f"zones.{at}.copies", f"zone.{at}.copies", f"zone.{zone.name}.copies"]
         violation = next(filter(None, (_take(violations, it) for it in fields)), None)
-        missed = violation is not None or zone.copies > design.copies
+        # A code over servers outlives as many losses as it has parity.
+        survived = design.copies if code is None else code.parity + 1
+        missed = violation is not None or zone.copies > survived
         yield Requirement(
             f"Zone {foreign(zone.name, 60)}: copies",
             f"zone.{foreign(zone.name, 60)}.copies",

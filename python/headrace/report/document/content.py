@@ -24,6 +24,11 @@ Text: TypeAlias = str | list[str | Reference]
 """A text, in which references to footnotes may stand."""
 
 
+def parts(text: Text) -> list[str | Reference]:
+    """Return a text as its parts, to be joined with others."""
+    return [text] if isinstance(text, str) else text
+
+
 class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
     """A paragraph."""
 

@@ -123,7 +123,14 @@ def _discarded(data: DesignData) -> list[Block]:
     if not lines:
         return []
     lines.append(["enumerated in all", [f"{data.solution.enumerated:,}", note]])
-    return [Table("Designs that were discarded", ["Requirement missed", "Designs"], "lr", lines)]
+    return [
+        Table(
+            "Designs that were discarded",
+            ["Requirement missed, or other reason", "Designs"],
+            "lr",
+            lines,
+        )
+    ]
 
 
 def _rejected(data: DesignData) -> list[Block]:

@@ -56,11 +56,19 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
                     name,
                     UNKNOWN if wanted is None else quantity(wanted, given.unit),
                     data.notes.value(SHOWN, given),
+                    _interval(it) if name == "throughput" else "",
                     foreign(it.limiting_resource, 80) or UNKNOWN,
                     it.detail,
                 ]
             )
-    columns = ["Application", "Figure", "Wanted", "Simulated", "Limiting resource", "Detail"]
+    columns = ["Application", "Figure", "Wanted", "Simulated", "95 % interval"]
+    columns += ["Limiting resource", "Detail"]
     note = "All applications run at once. Wanted values are the worksheet's answers in"
     note += " applications. Latency is the mean of a call."
-    return [Table("Performance", columns, "llrrll", rows, note=note)]
+    return [Table("Performance", columns, "llrrrwl", rows, note=note)]
+
+
+def _interval(performance: ApplicationPerformance) -> str:
+    """Return half of the interval of a throughput over replications."""
+    error = performance.throughput_error
+    return UNKNOWN if error is None else f"\N{PLUS-MINUS SIGN} {quantity(error, 'B/s')}"

@@ -14,6 +14,7 @@ from headrace.report.document.content import (
     Table,
     Text,
     foreign,
+    parts,
 )
 from headrace.report.figure_tables import quantity
 from headrace.report.units import percent as share
@@ -116,7 +117,7 @@ def answer(data: DesignData, concern: Concern) -> Text:
     if concern == "capacity":
         return [
             "Usable capacity ",
-            *_list(data.value("usable-capacity")),
+            *parts(data.value("usable-capacity")),
             f", needed {size(data.worksheet.capacity.usable)} (capacity.usable).",
         ]
     if concern == "reliability":
@@ -124,7 +125,7 @@ def answer(data: DesignData, concern: Concern) -> Text:
         return [
             f"{redundancy(design).capitalize()}. {array(design.array)[0].upper()}"
             f"{array(design.array)[1:]}. Data is lost with probability ",
-            *_list(data.value("loss-probability")),
+            *parts(data.value("loss-probability")),
             f" in {years} years (recovery.loss_years).",
         ]
     if not data.shown.performance:
@@ -140,10 +141,6 @@ def answer(data: DesignData, concern: Concern) -> Text:
         if it.wanted_throughput is not None:
             text.append(f", wanted {quantity(it.wanted_throughput, 'B/s')}")
     return [*text, "."]
-
-
-def _list(text: Text) -> list[str | Reference]:
-    return [text] if isinstance(text, str) else text
 
 
 def _clients_and_applications(sheet: Worksheet) -> list[Block]:

@@ -15,6 +15,7 @@ from headrace.report.document.content import (
     Section,
     Text,
     foreign,
+    parts,
 )
 from headrace.report.figure_tables import quantity
 
@@ -64,16 +65,16 @@ def _lead(data: DesignData) -> Text:
     design = data.shown.design
     start = "Buy " if data.is_feasible else "No design meets all requirements. The nearest has "
     text: list[str | Reference] = [start]
-    parts: list[list[str | Reference]] = []
+    bought: list[list[str | Reference]] = []
     # Servers first, as the sentence names the system.
     for line in sorted(data.lines, key=lambda it: it.part.kind != "node"):
         if line.part.kind in PORTS:
             continue
         noun = _noun(line.part)
         number = quantity(line.count.value, "1")
-        parts.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
-    for at, part in enumerate(parts):
-        text += [" and " if at == len(parts) - 1 else ", "] if at else []
+        bought.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
+    for at, part in enumerate(bought):
+        text += [" and " if at == len(bought) - 1 else ", "] if at else []
         text += part
     system = FILE_SYSTEMS.get(design.file_system, design.file_system)
     return [*text, f", under {system} over {foreign(design.network.name, 60)}."]
@@ -101,7 +102,7 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
     rows: list[tuple[str, Text]] = [
         ("Usable capacity", data.value("usable-capacity")),
         ("Purchase", data.value("purchase")),
-        ("Total cost", [*_list(data.value("total-cost")), f" in {years} years", planned]),
+        ("Total cost", [*parts(data.value("total-cost")), f" in {years} years", planned]),
         ("Cost of capacity", data.value("cost-per-tb")),
     ]
     for it in data.shown.performance:
@@ -121,17 +122,13 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
     rows += [
         (
             "Probability of data loss",
-            [*_list(data.value("loss-probability")), f" in {loss} years", loss_years],
+            [*parts(data.value("loss-probability")), f" in {loss} years", loss_years],
         ),
-        ("Downtime", [*_list(data.value("downtime")), " a month"]),
+        ("Downtime", [*parts(data.value("downtime")), " a month"]),
         ("Power", data.value("power")),
         ("Racks", data.value("racks")),
     ]
     return rows
-
-
-def _list(text: Text) -> list[str | Reference]:
-    return [text] if isinstance(text, str) else text
 
 
 def _state(data: DesignData, checked: list[Requirement]) -> Text:

@@ -47,7 +47,7 @@ def _zones(sheet: Worksheet) -> list[Block]:
     columns = ["Zone", "Throughput", "Distribution", "Copies", "Share", "Backup", "Lifetime"]
     columns += ["Manager", "Removal"]
     title = "Policies of the zones (worksheet, zones)"
-    return [Table(title, columns, "lllrrwrll", rows)] if rows else []
+    return [Table(title, columns, "lllrrwrww", rows)] if rows else []
 
 
 def _data(sheet: Worksheet) -> list[Block]:

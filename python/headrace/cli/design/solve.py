@@ -1,0 +1,116 @@
+"""`headrace design solve`."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.design.quantity_options import time
+from headrace.cli.options import Sets
+from headrace.cli.screen import show, steps
+
+NO_DESIGN = 1
+"""Exit code if no design meets all requirements."""
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
+    catalogue: Annotated[
+        str | None,
+        typer.Option(
+            "--catalogue",
+            metavar="FILE",
+            help="Catalogue of parts and prices in TOML; by default the shipped example.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Directory for solution, scenario and report. A search goes on where it ended.",
+        ),
+    ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help='Time after which no further design is simulated: "2 min".'
+        ),
+    ] = "2 min",
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers of simulations.")] = 1,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Try values too that a rule speaks against.")
+    ] = False,
+    sets: Sets = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write the report (HTML and PDF).")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show the progress.")
+    ] = True,
+) -> None:
+    """Search a design that meets a worksheet.
+
+    Enumerates what the catalogue allows, discards what misses a requirement, simulates the rest
+    with the applications of the worksheet, and chooses the cheapest that meets everything. Exits
+    with 1 if none does, and shows the nearest misses.
+    """
+    from headrace.design.catalogue_file import load_catalogue
+    from headrace.design.search import Search
+    from headrace.design.solution_file import encode_solution, save_solution
+    from headrace.design.worksheet_file import load_worksheet
+    from headrace.files import check_directory
+
+    seconds = time("--budget", budget)
+    if seed < 0:
+        raise ValueError(f"--seed {seed}: expected a whole number of at least 0")
+    if output is not None:
+        check_directory(output)
+    loaded, bought = load_worksheet(file, sets or []), load_catalogue(catalogue)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    with steps("design") if show_progress else contextlib.nullcontext() as on_progress:
+        search = Search(
+            loaded,
+            bought,
+            base=file.parent,
+            directory=output,
+            budget=seconds,
+            seed=seed,
+            everything=everything,
+            on_progress=on_progress,
+        )
+        try:
+            solution = search.run()
+        except KeyboardInterrupt as interruption:
+            if output is not None:
+                interruption.add_note(
+                    f"what was simulated is in {output}: the same command goes on"
+                )
+            raise
+    written = [] if output is None else save_solution(solution, output)
+    if output is not None and report:
+        from headrace.report import design_report
+
+        with steps("report") if show_progress else contextlib.nullcontext() as on_progress:
+            files = design_report.write(
+                solution, loaded.worksheet, bought.catalogue, output, on_progress
+            )
+        written += [files.html, files.pdf]
+    if as_json:
+        print(encode_solution(solution).decode())
+    else:
+        from headrace.report.plain_text import plain_line
+        from headrace.report.solution_tables import solution_tables
+
+        show(solution_tables(solution, bought.catalogue.currency))
+        for path in written:
+            print(plain_line(f"written: {path}"))
+    if solution.chosen is None:
+        if as_json:
+            print("no design meets all requirements", file=sys.stderr)
+        raise typer.Exit(NO_DESIGN)

@@ -1,0 +1,71 @@
+"""Saved solutions of a search."""
+
+import math
+import sys
+from pathlib import Path
+
+import msgspec
+
+from headrace.design.evaluation import Evaluation, Solution
+from headrace.design.figure import Figure
+from headrace.files import atomic_file
+
+FILE = "solution.json"
+"""Name of a solution in its directory."""
+SCENARIO = "chosen.toml"
+"""Name of the scenario of the chosen design."""
+
+
+def encode_solution(solution: Solution) -> bytes:
+    """Return a solution as JSON.
+
+    An infinite figure, such as a mean time to a loss that never comes, becomes the largest number,
+    as JSON has no other.
+    """
+
+    def group(figures: tuple[Figure, ...]) -> tuple[Figure, ...]:
+        return tuple(
+            it
+            if math.isfinite(it.value)
+            else msgspec.structs.replace(
+                it, value=sys.float_info.max, note=f"infinite. {it.note}".strip()
+            )
+            for it in figures
+        )
+
+    def finite(it: Evaluation) -> Evaluation:
+        return msgspec.structs.replace(
+            it,
+            capacity=group(it.capacity),
+            reliability=group(it.reliability),
+            facility=group(it.facility),
+            cost=group(it.cost),
+        )
+
+    saved = msgspec.structs.replace(
+        solution,
+        front=tuple(finite(it) for it in solution.front),
+        nearest=tuple(finite(it) for it in solution.nearest),
+    )
+    return msgspec.json.format(msgspec.json.encode(saved), indent=1)
+
+
+def save_solution(solution: Solution, directory: Path) -> list[Path]:
+    """Write a solution, and the scenario of the chosen design or of the nearest miss.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    contents = {FILE: encode_solution(solution) + b"\n"}
+    shown = solution.nearest[:1] if solution.chosen is None else solution.front[solution.chosen :]
+    if shown and shown[0].performance:
+        contents[SCENARIO] = shown[0].performance[0].scenario.encode()
+    written = []
+    for name, content in contents.items():
+        with atomic_file(directory / name) as partial:
+            partial.write_bytes(content)
+        written.append(directory / name)
+    return written
