@@ -490,8 +490,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Draws how many of the stripes that lack most are hit; rare hits are made frequent.
-    fn hits(&mut self, stripes: f64, share: f64, random: &mut Random) -> f64 {
+    /// Draws how many of the stripes that lack most are hit. If any hit is rarer than `aim`, it is
+    /// made that frequent.
+    fn hits(&mut self, stripes: f64, share: f64, aim: f64, random: &mut Random) -> f64 {
         let whole = stripes.ceil();
         if self.pool.aims.is_none() || share >= 1.0 || whole < 1.0 {
             return draw(stripes, share, random);
@@ -504,14 +505,14 @@ impl<'a> Run<'a> {
         };
         let log_missed = libm::log1p(-share);
         let hit = -libm::expm1(whole * log_missed);
-        if hit >= HIT_AIM || hit <= 0.0 {
+        if hit >= aim || hit <= 0.0 {
             return draw(whole, share, random);
         }
-        if uniform(random) >= HIT_AIM {
-            self.log_weight += libm::log((1.0 - hit) / (1.0 - HIT_AIM));
+        if uniform(random) >= aim {
+            self.log_weight += libm::log((1.0 - hit) / (1.0 - aim));
             return 0.0;
         }
-        self.log_weight += libm::log(hit / HIT_AIM);
+        self.log_weight += libm::log(hit / aim);
         // The first hit, then the others behind it.
         let first = (libm::log1p(-hit * uniform(random)) / log_missed).floor();
         1.0 + draw((whole - 1.0 - first).max(0.0), share, random)
@@ -579,7 +580,7 @@ impl<'a> Run<'a> {
             let share = ((pool.width - lacks as f64) / alive).min(1.0);
             let stripes = state.lacking[lacks - 1];
             let hit = if lacks == state.level() {
-                self.hits(stripes, share, random)
+                self.hits(stripes, share, HIT_AIM, random)
             } else {
                 draw(stripes, share, random)
             };
@@ -638,7 +639,10 @@ impl<'a> Run<'a> {
             work -= done * lacks as f64;
             at += done * lacks as f64 / state.rate;
             if lacks == state.lacking.len() && pool.unreadable > 0.0 {
-                let lost = draw(done, pool.unreadable, random);
+                // Windows at the level of the loss may be many: each gets its part.
+                let aim = pool.aims.as_ref().map_or(0.0, |aims| aims[lacks]);
+                let aim = -libm::expm1(-aim);
+                let lost = self.hits(done, pool.unreadable, aim, random);
                 if lost > 0.0 {
                     return Some(self.lost(lost, at, true));
                 }

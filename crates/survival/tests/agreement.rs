@@ -544,6 +544,19 @@ fn a_rare_loss_of_a_pool_has_its_analytic_rate() {
         "{got:?} {expected}"
     );
     assert!(got.standard_error < 0.1 * expected, "{got:?}");
+
+    // A read error: half of the 1,000 stripes lack two chunks on average, and each rebuild reads
+    // four chunks of 1e9 bytes.
+    asked.disk.bit_error_rate = 1e-17;
+    let by_read_error =
+        30.0 / (mttf * mttf) * rebuild * end * 500.0 * 4e9 * 8.0 * asked.disk.bit_error_rate;
+    let got = last(&ask_by(&asked, "monte-carlo"));
+    let distance = (got.loss_probability - expected - by_read_error).abs();
+    assert!(
+        distance < 4.5 * got.standard_error + 2e-3 * expected,
+        "{got:?} {expected} {by_read_error}"
+    );
+    assert!(got.standard_error < 0.1 * expected, "{got:?}");
 }
 
 #[test]
