@@ -375,12 +375,15 @@ impl<'a> Run<'a> {
                 continue;
             }
             let factor = self.close_window(state, event.time);
+            if matches!(event.kind, Kind::Failure | Kind::BiasedFailure) {
+                // Before the rebuild until then: what it loses was drawn with this failure.
+                self.log_weight -= libm::log(factor);
+            }
             if let Some(lost) = self.advance(state, event.time, random) {
                 return lost;
             }
             match event.kind {
                 Kind::Failure | Kind::BiasedFailure => {
-                    self.log_weight -= libm::log(factor);
                     if let Some(lost) = self.fail(state, disk, random) {
                         return lost;
                     }
