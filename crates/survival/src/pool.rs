@@ -28,8 +28,10 @@ use crate::shape::Shape;
 const EFFORT: u64 = 250;
 /// Crude missions that decide on biasing.
 const PILOT: u64 = 100;
-/// Losses of the pilot from which on missions stay crude.
-const FREQUENT: u64 = 5;
+/// Failures after which the pilot ends.
+const PILOT_FAILURES: u64 = 300_000;
+/// Share of missions with a loss from which on they stay crude.
+const FREQUENT: f64 = 0.05;
 /// Disks up to which hazards that change with age are summed in each window at the first level.
 const SUMMED_DISKS: u32 = 200;
 /// Probability that a failure hits a stripe that lacks most, where biasing makes it so.
@@ -137,10 +139,12 @@ impl Pool {
     pub fn bias(&mut self, random: &mut Random) {
         let levels = self.shape.tolerates as usize;
         let (mut losses, mut visits, mut having) =
-            (0, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
+            (0_u64, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
         let mut sums = Sums::new(self.question.horizons.len());
         let mut run = Run::new(self, &mut sums);
-        for _ in 0..PILOT {
+        let mut missions = 0;
+        while missions < PILOT && (missions < 20 || run.sums.counts.failures < PILOT_FAILURES) {
+            missions += 1;
             let mut state = run.fresh();
             run.visits.fill(0);
             if let Outcome::Lost { .. } = run.mission(&mut state, usize::MAX, random) {
@@ -151,14 +155,14 @@ impl Pool {
                 having[level] += u64::from(*visited > 0);
             }
         }
-        if losses >= FREQUENT {
+        if losses as f64 >= FREQUENT * missions as f64 {
             return;
         }
         let summed = self.hazard.is_constant() || self.shape.disks <= SUMMED_DISKS;
         let aims = (0..=levels).map(|level| match level {
             0 => 0.0,
             1 if !summed => 0.0,
-            1 => aimed_hazard((visits[1] as f64 / PILOT as f64).max(1.0)),
+            1 => aimed_hazard((visits[1] as f64 / missions as f64).max(1.0)),
             _ => {
                 let each = visits[level] as f64 / having[level].max(1) as f64;
                 aimed_hazard((each - 1.0).max(0.0))
