@@ -17,6 +17,9 @@ use crate::model::{Model, UNKNOWN_ODDS};
 use crate::question::{Duration, Layout, ReplacementManner, Scrub, YEAR};
 use crate::random::{Random, exponential, uniform};
 
+/// Failures after which a pilot run ends.
+const PILOT_FAILURES: u64 = 300_000;
+
 #[derive(Clone, Copy, Debug)]
 struct DiskState {
     /// Time at which its age is 0.
@@ -140,12 +143,14 @@ impl<'a> Missions<'a> {
         }
     }
 
-    /// Runs crude missions; returns the mean number of windows for each number of failed disks, in
-    /// missions that have any, and the number of missions with a loss.
-    pub fn pilot(&mut self, missions: u64, random: &mut Random) -> (Vec<f64>, u64) {
-        let mut losses = 0;
-        for _ in 0..missions {
+    /// Runs crude missions, fewer if disks fail very often; returns the mean number of windows for
+    /// each number of failed disks, in missions that have any, and the share of missions with a
+    /// loss.
+    pub fn pilot(&mut self, most: u64, random: &mut Random) -> (Vec<f64>, f64) {
+        let (mut losses, mut missions) = (0, 0);
+        while missions < most && (missions < 20 || self.sums.counts.failures < PILOT_FAILURES) {
             self.mission(random);
+            missions += 1;
             losses += u64::from(self.has_loss);
             for (current, all, having) in &mut self.windows {
                 *all += *current;
@@ -158,7 +163,7 @@ impl<'a> Missions<'a> {
             let of = if failed == 1 { missions } else { it.2.max(1) };
             it.1 as f64 / of as f64
         });
-        (means.collect(), losses)
+        (means.collect(), losses as f64 / missions as f64)
     }
 
     fn count_window(&mut self, group: usize) {

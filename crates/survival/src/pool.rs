@@ -28,8 +28,10 @@ use crate::shape::Shape;
 const EFFORT: u64 = 250;
 /// Crude missions that decide on biasing.
 const PILOT: u64 = 100;
-/// Losses of the pilot from which on missions stay crude.
-const FREQUENT: u64 = 5;
+/// Failures after which the pilot ends.
+const PILOT_FAILURES: u64 = 300_000;
+/// Share of missions with a loss from which on they stay crude.
+const FREQUENT: f64 = 0.05;
 /// Disks up to which hazards that change with age are summed in each window at the first level.
 const SUMMED_DISKS: u32 = 200;
 /// Probability that a failure hits a stripe that lacks most, where biasing makes it so.
@@ -137,10 +139,12 @@ impl Pool {
     pub fn bias(&mut self, random: &mut Random) {
         let levels = self.shape.tolerates as usize;
         let (mut losses, mut visits, mut having) =
-            (0, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
+            (0_u64, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
         let mut sums = Sums::new(self.question.horizons.len());
         let mut run = Run::new(self, &mut sums);
-        for _ in 0..PILOT {
+        let mut missions = 0;
+        while missions < PILOT && (missions < 20 || run.sums.counts.failures < PILOT_FAILURES) {
+            missions += 1;
             let mut state = run.fresh();
             run.visits.fill(0);
             if let Outcome::Lost { .. } = run.mission(&mut state, usize::MAX, random) {
@@ -151,14 +155,14 @@ impl Pool {
                 having[level] += u64::from(*visited > 0);
             }
         }
-        if losses >= FREQUENT {
+        if losses as f64 >= FREQUENT * missions as f64 {
             return;
         }
         let summed = self.hazard.is_constant() || self.shape.disks <= SUMMED_DISKS;
         let aims = (0..=levels).map(|level| match level {
             0 => 0.0,
             1 if !summed => 0.0,
-            1 => aimed_hazard((visits[1] as f64 / PILOT as f64).max(1.0)),
+            1 => aimed_hazard((visits[1] as f64 / missions as f64).max(1.0)),
             _ => {
                 let each = visits[level] as f64 / having[level].max(1) as f64;
                 aimed_hazard((each - 1.0).max(0.0))
@@ -375,12 +379,15 @@ impl<'a> Run<'a> {
                 continue;
             }
             let factor = self.close_window(state, event.time);
+            if matches!(event.kind, Kind::Failure | Kind::BiasedFailure) {
+                // Before the rebuild until then: what it loses was drawn with this failure.
+                self.log_weight -= libm::log(factor);
+            }
             if let Some(lost) = self.advance(state, event.time, random) {
                 return lost;
             }
             match event.kind {
                 Kind::Failure | Kind::BiasedFailure => {
-                    self.log_weight -= libm::log(factor);
                     if let Some(lost) = self.fail(state, disk, random) {
                         return lost;
                     }
@@ -490,8 +497,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Draws how many of the stripes that lack most are hit; rare hits are made frequent.
-    fn hits(&mut self, stripes: f64, share: f64, random: &mut Random) -> f64 {
+    /// Draws how many of the stripes that lack most are hit. If any hit is rarer than `aim`, it is
+    /// made that frequent.
+    fn hits(&mut self, stripes: f64, share: f64, aim: f64, random: &mut Random) -> f64 {
         let whole = stripes.ceil();
         if self.pool.aims.is_none() || share >= 1.0 || whole < 1.0 {
             return draw(stripes, share, random);
@@ -504,14 +512,14 @@ impl<'a> Run<'a> {
         };
         let log_missed = libm::log1p(-share);
         let hit = -libm::expm1(whole * log_missed);
-        if hit >= HIT_AIM || hit <= 0.0 {
+        if hit >= aim || hit <= 0.0 {
             return draw(whole, share, random);
         }
-        if uniform(random) >= HIT_AIM {
-            self.log_weight += libm::log((1.0 - hit) / (1.0 - HIT_AIM));
+        if uniform(random) >= aim {
+            self.log_weight += libm::log((1.0 - hit) / (1.0 - aim));
             return 0.0;
         }
-        self.log_weight += libm::log(hit / HIT_AIM);
+        self.log_weight += libm::log(hit / aim);
         // The first hit, then the others behind it.
         let first = (libm::log1p(-hit * uniform(random)) / log_missed).floor();
         1.0 + draw((whole - 1.0 - first).max(0.0), share, random)
@@ -579,7 +587,7 @@ impl<'a> Run<'a> {
             let share = ((pool.width - lacks as f64) / alive).min(1.0);
             let stripes = state.lacking[lacks - 1];
             let hit = if lacks == state.level() {
-                self.hits(stripes, share, random)
+                self.hits(stripes, share, HIT_AIM, random)
             } else {
                 draw(stripes, share, random)
             };
@@ -638,7 +646,10 @@ impl<'a> Run<'a> {
             work -= done * lacks as f64;
             at += done * lacks as f64 / state.rate;
             if lacks == state.lacking.len() && pool.unreadable > 0.0 {
-                let lost = draw(done, pool.unreadable, random);
+                // Windows at the level of the loss may be many: each gets its part.
+                let aim = pool.aims.as_ref().map_or(0.0, |aims| aims[lacks]);
+                let aim = -libm::expm1(-aim);
+                let lost = self.hits(done, pool.unreadable, aim, random);
                 if lost > 0.0 {
                     return Some(self.lost(lost, at, true));
                 }

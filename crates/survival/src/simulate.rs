@@ -20,8 +20,8 @@ const BLOCK: u64 = 65_536;
 const FIRST_ROUND: u64 = 20;
 /// Disk missions of a pilot run.
 const PILOT: u64 = 200_000;
-/// One loss in so many missions is frequent: they stay crude.
-const FREQUENT: u64 = 50;
+/// Share of missions with a loss from which on they stay crude.
+const FREQUENT: f64 = 0.02;
 /// Time between two calls of the progress callback.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -33,7 +33,7 @@ pub fn bias(model: &mut Model) {
     let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
     let mut random = stream(model.question.simulation.seed, u64::MAX);
     let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
-    if losses < missions / FREQUENT {
+    if losses < FREQUENT {
         model.bias(&windows);
     }
 }

@@ -206,12 +206,28 @@ fn chain_and_simulation_agree_on_read_errors() {
     }
 }
 
-/// Biased and crude simulation of a question with frequent losses agree.
+/// Biased and crude simulation agree on losses that are rare enough for biasing, and frequent
+/// enough for crude missions: the horizon is shortened until they are.
 #[track_caller]
 fn biasing_is_exact(asked: &Question) {
-    let crude = simulated(asked, 60_000, false);
-    assert!(crude.loss_probability > 1e-4, "too rare for crude missions");
-    agree(&simulated(asked, 30_000, true), &crude);
+    let mut asked = asked.clone();
+    let mut crude = simulated(&asked, 60_000, false);
+    while crude.loss_probability > 0.012 {
+        asked.horizons[0] *= 0.7;
+        crude = simulated(&asked, 60_000, false);
+    }
+    assert!(crude.loss_probability > 1e-4, "{crude:?}");
+    let biased = simulated(&asked, 30_000, true);
+    agree(&biased, &crude);
+    if asked.groups == 1 {
+        let error = biased
+            .nomdl_standard_error
+            .hypot(crude.nomdl_standard_error);
+        assert!(
+            (biased.nomdl - crude.nomdl).abs() < 4.5 * error,
+            "{biased:?} {crude:?}"
+        );
+    }
 }
 
 #[test]
@@ -257,6 +273,8 @@ fn biasing_is_exact_with_spares_batches_and_replacement() {
         r#", "replacement": {"age": 9e7, "manner": "staggered"}"#,
         r#", "groups": 2, "replacement": {"age": 9e7, "manner": "all-at-once"}"#,
         r#", "latent": {"mean": 3e7, "scrub": {"kind": "period", "seconds": 3e6}}"#,
+        r#", "groups": 3, "domains": [{"name": "shelf", "disks": 4, "mean": 1e10, "lost_share": 0.2,
+        "outage": {"kind": "constant", "seconds": 36000}}]"#,
     ];
     for more in more {
         let mut asked = question(
@@ -474,6 +492,26 @@ fn splitting_agrees_with_crude_missions() {
 }
 
 #[test]
+fn splitting_is_exact_with_delays_and_read_errors() {
+    let mut asked = question(
+        &pool(24, 4, 2, 2),
+        &weibull(1.3, 6e4),
+        r#"{"kind": "weibull", "shape": 2, "scale": 200000, "location": 20000}"#,
+        &horizon(20_000.0),
+    );
+    asked.repair.detection = serde_json::from_str(&constant(3.0)).expect("a time");
+    asked.repair.replacement = serde_json::from_str(&exponential(80.0)).expect("a time");
+    asked.disk.bit_error_rate = 1e-14;
+    for spares in [0, 2] {
+        asked.redundancy = serde_json::from_str(&pool(24, 4, 2, spares)).expect("a pool");
+        biasing_is_exact(&asked);
+    }
+    asked.lifetime.law = serde_json::from_str(&exponential(2e4)).expect("a law");
+    asked.redundancy = serde_json::from_str(&pool(24, 4, 2, 1)).expect("a pool");
+    biasing_is_exact(&asked);
+}
+
+#[test]
 fn a_large_pool_loses_less_of_its_data() {
     let asked = question(
         &pool(1000, 8, 3, 10),
@@ -544,6 +582,19 @@ fn a_rare_loss_of_a_pool_has_its_analytic_rate() {
         "{got:?} {expected}"
     );
     assert!(got.standard_error < 0.1 * expected, "{got:?}");
+
+    // A read error: half of the 1,000 stripes lack two chunks on average, and each rebuild reads
+    // four chunks of 1e9 bytes.
+    asked.disk.bit_error_rate = 1e-17;
+    let by_read_error =
+        30.0 / (mttf * mttf) * rebuild * end * 500.0 * 4e9 * 8.0 * asked.disk.bit_error_rate;
+    let got = last(&ask_by(&asked, "monte-carlo"));
+    let distance = (got.loss_probability - expected - by_read_error).abs();
+    assert!(
+        distance < 4.5 * got.standard_error + 2e-3 * expected,
+        "{got:?} {expected} {by_read_error}"
+    );
+    assert!(got.standard_error < 0.1 * by_read_error, "{got:?}");
 }
 
 #[test]
