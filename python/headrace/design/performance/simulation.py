@@ -18,6 +18,8 @@ from headrace.simulate.result import Result
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
+AROUND = ("open", "close")
+"""Operations that do not count as calls of an application which has others."""
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
     "clients are on the network of the servers",
@@ -190,15 +192,22 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if figures is None:
                 continue
             operations = figures["operations"].values()
-            latency = figures["latency"].get("all", {})
-            count = latency.get("count") or 0
+            kinds = {
+                name: it
+                for name, it in figures["latency"].items()
+                if name != "all" and it.get("count")
+            }
+            # Opening a file is part of its first call, as far as that is wanted.
+            timed = {name: it for name, it in kinds.items() if name not in AROUND} or kinds
+            count = sum(it["count"] for it in timed.values())
+            total = sum(it["count"] * it["mean"] for it in timed.values())
             active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
             elapsed = measured if load.repeats else active
             if elapsed <= 0:
                 continue
             moved += sum(it["bytes"] for it in operations) / elapsed
             calls += count / elapsed
-            waited += count / elapsed * (latency.get("mean") or 0.0)
+            waited += total / elapsed
         # Of reads and writes the sum, which is at least the error of their sum.
         errors = [
             value

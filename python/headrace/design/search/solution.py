@@ -255,11 +255,11 @@ class Search:
             pair, order = (order[:PAIR], order[PAIR:]) if order else (rest[:PAIR], order)
             rest = [it for it in rest if it not in pair]
             ran += len(pair)
-            for it in self._simulate_designs([it.design for it in pair], "full", store):
-                if it.is_feasible:
-                    met.append(it)
+            for found in self._simulate_designs([it.design for it in pair], "full", store):
+                if found.is_feasible:
+                    met.append(found)
                 else:
-                    self._discarded[it.violations[0].field] += 1
+                    self._discarded[found.violations[0].field] += 1
         met.sort(key=_cost)
         kept = [met[it] for it in front([_objectives(it) for it in met])]
         self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
