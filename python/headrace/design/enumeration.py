@@ -111,7 +111,9 @@ def designs(
 def horizon_capacity(worksheet: Worksheet) -> float:
     """Return the bytes that are needed after the years to plan for; at least those to buy first."""
     need = worksheet.capacity
-    return max(capacity_wanted(need).value, need.usable * float((1 + (need.growth or 0.0)) ** need.years))
+    return max(
+        capacity_wanted(need).value, need.usable * float((1 + (need.growth or 0.0)) ** need.years)
+    )
 
 
 def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:

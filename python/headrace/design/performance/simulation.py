@@ -46,13 +46,13 @@ class Effort(msgspec.Struct, frozen=True):
 
 EFFORTS: dict[Detail, Effort] = {
     "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
-    "full": Effort(128, 32, 2.5, 2.5, 400_000, 3),
+    "full": Effort(96, 32, 2.5, 2.5, 400_000, 3),
     "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
-MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 24e6, "whole": 48e6}
+MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
-LEAST_PART = 0.5
+LEAST_PART = 0.4
 """Least part of the usual time that is simulated."""
 
 
@@ -255,14 +255,14 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
 
 
 def performances(
-    made: DesignScenario, simulated: Simulated, saturated: Simulated
+    made: DesignScenario, simulated: Simulated, capability: Mapping[str, float]
 ) -> tuple[ApplicationPerformance, ...]:
     """Return the performance of each application.
 
     Args:
         made: The scenario that `simulated` is of.
         simulated: The run to judge by.
-        saturated: The run in which every application asks for as much as it can.
+        capability: Bytes a second of each application when all ask for as much as they can.
     """
     return tuple(
         ApplicationPerformance(
@@ -274,8 +274,8 @@ def performances(
             wanted_throughput=load.application.throughput,
             wanted_operations=load.application.operations,
             wanted_latency=load.application.latency,
-            capability=saturated.applications[load.application.name].throughput,
-            limiting_resource=saturated.limiting_resource,
+            capability=capability.get(load.application.name),
+            limiting_resource=simulated.limiting_resource,
             detail="coarse" if made.detail == "coarse" else "full",
             scenario=made.toml,
             notes=(*load.notes, *made.notes),

@@ -149,7 +149,7 @@ class Search:
         self._remarks: list[str] = []
         self._ended_early = False
         self._demand: tuple[Demand, ...] = ()
-        self._event_rates: dict[Design, float] = {}
+        self._runs: dict[Design, DesignRuns] = {}
         self._simulated = 0
         self._planned = 0
 
@@ -282,7 +282,7 @@ class Search:
                 event_rate=expected_events(it.design, self._demand) * DEMAND / CAPABILITY,
             )
             self._simulated += 1
-            whole = performances(made, simulated, simulated)
+            whole = performances(made, simulated, {})
             missed = performance_violations(whole, self._worksheet)
             if not missed:
                 confirmed = tuple(
@@ -324,13 +324,15 @@ class Search:
             seed=self._seed,
             run=store,
             event_rates=[
-                self._event_rates.get(it) or expected_events(it, self._demand) for it in designs
+                self._runs[it].event_rate if it in self._runs else expected_events(it, self._demand)
+                for it in designs
             ],
+            before=[self._runs.get(it) for it in designs],
         )
         self._simulated += len(designs)
         for design, outcome in zip(designs, found, strict=True):
             if isinstance(outcome, DesignRuns):
-                self._event_rates[design] = outcome.event_rate
+                self._runs[design] = outcome
         return [
             self._failed(design, outcome)
             if isinstance(outcome, Exception)
