@@ -408,3 +408,13 @@ def test_a_damaged_state_is_one_line(
     arguments = ["design", "solve", str(files[0]), "--catalogue", str(files[1])]
     assert headrace([*arguments, "-o", str(target)]) == 2
     assert "remove the file" in capsys.readouterr().err
+
+
+def test_the_python_api_solves(files: tuple[Path, Path]) -> None:
+    worksheet, catalogue = files
+    found = hr.design.solve(worksheet, catalogue)
+    assert found.chosen == 0
+    assert "design" in dir(hr)
+    assert "solve" in dir(hr.design)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = hr.design.nothing

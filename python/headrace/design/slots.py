@@ -1,4 +1,4 @@
-"""Which disks fit into the slots of a server or a shelf.
+"""Disks that fit into the slots of a server or a shelf.
 
 A catalogue has no form of slots. Two rules infer it from what it has (both declared):
 

@@ -58,8 +58,8 @@ class DeviceArrays(NamedTuple):
 def device_arrays(design: Design) -> DeviceArrays:
     """Return the arrays of a server, or what comes nearest to them.
 
-    A declustered array is several arrays of its group's width, an erasure code over the disks of a
-    node an array with as many parity disks as the scenario knows.
+    A declustered array becomes several arrays of its group's width. An erasure code over the disks
+    of a node becomes an array with as many parity disks as the scenario knows.
     """
     array = design.array
     count = max(1, design.arrays_per_node)
