@@ -107,7 +107,8 @@ def scenario(
 ) -> DesignScenario:
     """Return the scenario of a design with all applications at once.
 
-    Without `latencies` the applications ask without pause, up to 2.5 times what they want. With them they ask for little more than they want.
+    Without `latencies` the applications ask without pause, up to 2.5 times what they want. With
+    them they ask for little more than they want.
 
     Args:
         design: The system.
