@@ -10,8 +10,19 @@ from hypothesis import strategies as st
 
 from conftest import Command
 from headrace.cli.app import run
-from headrace.design.quantities import DAY, HOUR
-from headrace.design.reliability.question import Exponential, Weibull
+from headrace.design.quantities import DAY, HOUR, YEAR
+from headrace.design.reliability import ask
+from headrace.design.reliability.question import (
+    Array,
+    Constant,
+    Exponential,
+    Lifetime,
+    Question,
+    Repair,
+    Simulation,
+    Spares,
+    Weibull,
+)
 from headrace.design.spares import advise, fewest_spares, found_probability, simulate
 
 
@@ -117,3 +128,29 @@ def test_wrong_input_is_one_line(
     assert ended.out == ""
     assert ended.err.count("\n") == 1
     assert message in ended.err
+
+
+@pytest.mark.parametrize(("count", "groups"), [(1, 0), (3, 0), (1, 1)])
+def test_the_engine_agrees(count: int, groups: int) -> None:
+    """The missions of the reliability engine find as many spares: 30 shelves of 16 disks."""
+    mttf, restocking = 100_000 * HOUR, 14 * DAY
+    question = Question(
+        # An array that loses nothing, so that every mission runs to its end.
+        redundancy=Array(16, 15),
+        groups=30,
+        lifetime=Lifetime(Exponential(mttf)),
+        repair=Repair(
+            rebuild=Constant(60.0),
+            replacement=Constant(restocking),
+            spares=Spares(count, Constant(restocking), groups),
+        ),
+        horizons=(20 * YEAR,),
+        method="monte-carlo",
+        simulation=Simulation(seed=3, missions=1000, biasing=False),
+    )
+    counts = ask(question).counts
+    assert counts is not None
+    disks = 480 if groups == 0 else 16
+    found = 1 - counts.waits_for_spare / counts.failures
+    # All spares are there when a mission begins: a little more are found.
+    assert found == pytest.approx(found_probability(count, disks * restocking / mttf), abs=0.005)

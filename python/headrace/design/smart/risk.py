@@ -238,7 +238,8 @@ def _assumptions(
         "Pinheiro et al. 2007: a first error makes a failure within 60 days 14 to 39 times as"
         " likely. One report does not tell when a counter rose; two of a disk do.",
         "The largest of these factors is taken, not their product: they are not independent.",
-        f"{100 * SHOWING_NO_SIGN:.0f} % of failed disks showed none of those errors (Pinheiro et al.).",
+        f"{100 * SHOWING_NO_SIGN:.0f} % of failed disks showed none of those errors"
+        " (Pinheiro et al.).",
     ]
     if solid_state_rate is None:
         found.append("Solid-state drives have no probability here: both studies are of hard disks.")
