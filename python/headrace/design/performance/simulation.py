@@ -45,8 +45,8 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
-    "full": Effort(96, 32, 2.5, 2.5, 400_000, 3),
+    "coarse": Effort(48, 16, 1.5, 1.0, 100_000, 1),
+    "full": Effort(96, 32, 2.0, 2.0, 400_000, 3),
     "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
 MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
