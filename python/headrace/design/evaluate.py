@@ -127,7 +127,7 @@ def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...
     )
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1024)
 def _capacity(design: Design) -> tuple[Figure, ...]:
     return capacity(design)
 

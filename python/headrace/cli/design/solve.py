@@ -55,7 +55,7 @@ def solve(
 ) -> None:
     """Search a design that meets a worksheet.
 
-    Enumerates what the catalogue allows, discards what misses a requirement, simulates the rest
+    Enumerates what the catalogue allows and discards what misses a requirement. Simulates the rest
     with the applications of the worksheet, and chooses the cheapest that meets everything. Exits
     with 1 if none does, and shows the nearest misses.
     """
@@ -64,6 +64,7 @@ def solve(
     from headrace.design.solution_file import encode_solution, save_solution
     from headrace.design.worksheet_file import load_worksheet
     from headrace.files import check_directory
+    from headrace.report.plain_text import plain_line
 
     seconds = time("--budget", budget)
     if seed < 0:
@@ -86,11 +87,10 @@ def solve(
         )
         try:
             solution = search.run()
-        except KeyboardInterrupt as interruption:
+        except KeyboardInterrupt:
             if output is not None:
-                interruption.add_note(
-                    f"what was simulated is in {output}: the same command goes on"
-                )
+                line = f"{output}: has the finished simulations; the same command goes on"
+                print(plain_line(line), file=sys.stderr)
             raise
     written = [] if output is None else save_solution(solution, output)
     if output is not None and report:
@@ -104,7 +104,6 @@ def solve(
     if as_json:
         print(encode_solution(solution).decode())
     else:
-        from headrace.report.plain_text import plain_line
         from headrace.report.solution_tables import solution_tables
 
         show(solution_tables(solution, bought.catalogue.currency))

@@ -1,4 +1,4 @@
-"""Scenarios of designs, and what their simulation tells of each application."""
+"""Scenarios of designs, and the performance of each application in their simulation."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +18,8 @@ from headrace.simulate.result import Result
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
+UNCOUNTED = "close"
+"""Operation that does not count as a call: it waits for no server."""
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
     "clients are on the network of the servers",
@@ -43,14 +45,14 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
-    "full": Effort(128, 32, 2.5, 2.5, 400_000, 3),
+    "coarse": Effort(48, 16, 1.5, 1.0, 100_000, 1),
+    "full": Effort(96, 32, 2.0, 2.0, 400_000, 3),
     "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
-MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 24e6, "whole": 48e6}
+MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
-LEAST_PART = 0.5
+LEAST_PART = 0.4
 """Least part of the usual time that is simulated."""
 
 
@@ -70,7 +72,7 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a simulation tells of an application."""
+    """Performance of an application in a simulation."""
 
     throughput: float
     """Bytes a second."""
@@ -82,7 +84,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Simulated(msgspec.Struct, frozen=True, kw_only=True):
-    """What a simulation tells of a design."""
+    """Result of a simulation of a design."""
 
     applications: dict[str, Measured]
     limiting_resource: str
@@ -105,8 +107,8 @@ def scenario(
 ) -> DesignScenario:
     """Return the scenario of a design with all applications at once.
 
-    Without `latencies` the applications ask for as much as they can, up to 2.5 times what
-    they want. With them they ask for little more than they want.
+    Without `latencies` the applications ask without pause, up to 2.5 times what they want. With
+    them they ask for little more than they want.
 
     Args:
         design: The system.
@@ -178,7 +180,7 @@ def part_for(event_rate: float, detail: Detail) -> float:
 
 
 def read_result(made: DesignScenario, result: Result) -> Simulated:
-    """Return what a result tells of each application."""
+    """Return the performance of each application in a result."""
     document = result.document
     intervals = document.get("intervals", {}).get("groups", {})
     measured = document["simulated_seconds"] - made.warm_up
@@ -190,15 +192,20 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if figures is None:
                 continue
             operations = figures["operations"].values()
-            latency = figures["latency"].get("all", {})
-            count = latency.get("count") or 0
+            kinds = [
+                it
+                for name, it in figures["latency"].items()
+                if name not in ("all", UNCOUNTED) and it.get("count")
+            ]
+            count = sum(it["count"] for it in kinds)
+            total = sum(it["count"] * it["mean"] for it in kinds)
             active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
             elapsed = measured if load.repeats else active
             if elapsed <= 0:
                 continue
             moved += sum(it["bytes"] for it in operations) / elapsed
             calls += count / elapsed
-            waited += count / elapsed * (latency.get("mean") or 0.0)
+            waited += total / elapsed
         # Of reads and writes the sum, which is at least the error of their sum.
         errors = [
             value
@@ -246,14 +253,14 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
 
 
 def performances(
-    made: DesignScenario, simulated: Simulated, saturated: Simulated
+    made: DesignScenario, simulated: Simulated, capability: Mapping[str, float]
 ) -> tuple[ApplicationPerformance, ...]:
     """Return the performance of each application.
 
     Args:
         made: The scenario that `simulated` is of.
         simulated: The run to judge by.
-        saturated: The run in which every application asks for as much as it can.
+        capability: Bytes a second of each application when all ask without pause.
     """
     return tuple(
         ApplicationPerformance(
@@ -265,8 +272,8 @@ def performances(
             wanted_throughput=load.application.throughput,
             wanted_operations=load.application.operations,
             wanted_latency=load.application.latency,
-            capability=saturated.applications[load.application.name].throughput,
-            limiting_resource=saturated.limiting_resource,
+            capability=capability.get(load.application.name),
+            limiting_resource=simulated.limiting_resource,
             detail="coarse" if made.detail == "coarse" else "full",
             scenario=made.toml,
             notes=(*load.notes, *made.notes),

@@ -34,6 +34,9 @@ SERVICE_TIME = 50e-6
 """Seconds of a core for a request, and for an operation on metadata (declared: as in
 `scenarios/nfs.toml`)."""
 
+MANY_DISKS = 48
+"""Disks of a server that can stand for others alone (declared: it has several arrays)."""
+
 RAID_LEVEL: dict[ArrayKind, int] = {
     "raid0": 0,
     "raid1": 1,
@@ -50,7 +53,7 @@ class DeviceArrays(NamedTuple):
     """RAID level; None for disks without an array."""
     disks: int
     """Disks of one array."""
-    count: int
+    in_server: int
     """Arrays of a server."""
     note: str = ""
 
@@ -58,8 +61,8 @@ class DeviceArrays(NamedTuple):
 def device_arrays(design: Design) -> DeviceArrays:
     """Return the arrays of a server, or what comes nearest to them.
 
-    A declustered array is several arrays of its group's width, an erasure code over the disks of a
-    node an array with as many parity disks as the scenario knows.
+    A declustered array becomes several arrays of its group's width. An erasure code over the disks
+    of a node becomes an array with as many parity disks as the scenario knows.
     """
     array = design.array
     count = max(1, design.arrays_per_node)
@@ -87,12 +90,12 @@ def device_arrays(design: Design) -> DeviceArrays:
 def simulated_nodes(design: Design, most_disks: int) -> int:
     """Return how many servers stand for all of a design, so that there are not many more disks.
 
-    Two servers at least are left, and whole sets of copies.
+    Two servers at least are left, or one with many disks, and whole sets of copies.
     """
     disks = max(1, design.disks_per_node)
     code = design.code
     width = design.copies if code is None else code.data + code.parity
-    least = max(2, width)
+    least = max(1 if disks >= MANY_DISKS else 2, width)
     nodes = max(least, -(-most_disks // disks))
     nodes = -(-nodes // width) * width
     return min(design.nodes, nodes)
@@ -124,7 +127,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
         notes.append(arrays.note)
     text.section("servers")
     text.value("count", design.nodes, design.node.name)
-    text.value("targets", arrays.count, "arrays of a server")
+    text.value("targets", arrays.in_server, "arrays of a server")
     text.section("servers.daemon")
     text.value("threads", max(1, design.node.cores), "cores of a server")
     text.value("time_per_job", seconds(SERVICE_TIME), "declared")
@@ -195,8 +198,10 @@ def _write_device(
     text.value("rate", rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")
-        part = f"a part of {arrays.count} of the bus" if arrays.count > 1 else "the bus"
-        text.value("rate", rate(design.node.bus_rate / arrays.count), f"{part}: {design.node.name}")
+        part = f"a part of {arrays.in_server} of the bus" if arrays.in_server > 1 else "the bus"
+        text.value(
+            "rate", rate(design.node.bus_rate / arrays.in_server), f"{part}: {design.node.name}"
+        )
     text.section("servers.device.member")
     _write_disk(text, design.disk, write_factor)
 

@@ -1,8 +1,11 @@
-"""Which designs are simulated, in which order, and when it is enough."""
+"""The order of simulations, and when there are enough."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from headrace.design.search.candidates import Candidate
+
+T = TypeVar("T")
 
 BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
@@ -24,7 +27,7 @@ SCOUTS = 4
 
 
 class Efficiency:
-    """What simulations reach of the bounds, by file system and class of disks.
+    """Part of the bounds that simulations reach, by file system and class of disks.
 
     A design is passed over if the best so far of its kind says that it misses the demand.
     """
@@ -48,7 +51,7 @@ class Efficiency:
         return candidate.design.file_system, candidate.design.disk.disk_class
 
 
-def spread(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+def spread(candidates: Sequence[T], count: int) -> list[T]:
     """Return some of the candidates, evenly over their order, first and last among them."""
     if len(candidates) <= count:
         return list(candidates)
