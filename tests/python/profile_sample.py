@@ -45,14 +45,20 @@ WORKSHEET: dict[str, Any] = {
         }
     ],
     "disks": [
-        {"name": "md0", "model": None, "bytes": 146e9, "rotational": True}
+        {"name": "md0", "model": None, "bytes": 146_000_000_000, "rotational": True}
         | {"made_of": ["sda", "sdb", "sdc", "sdd"]},
         *(
-            {"name": name, "model": "ST336753LW", "bytes": 36.7e9, "rotational": True}
+            {"name": name, "model": "ST336753LW", "bytes": 36_700_000_000, "rotational": True}
             | {"made_of": []}
             for name in ("sda", "sdb", "sdc", "sdd")
         ),
-        {"name": "sde", "model": "ST3500630NS", "bytes": 500e9, "rotational": True, "made_of": []},
+        {
+            "name": "sde",
+            "model": "ST3500630NS",
+            "bytes": 500_000_000_000,
+            "rotational": True,
+            "made_of": [],
+        },
     ],
     "interfaces": [
         {"name": "eth0", "bits_per_s": 1e9, "duplex": "full", "driver": "e1000"}

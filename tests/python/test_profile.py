@@ -1,5 +1,6 @@
 """`headrace profile`: real programs, how they end, and the recordings that they leave."""
 
+import io
 import json
 import os
 import signal
@@ -10,15 +11,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
+from rich.console import Console
 
 import headrace as hr
 from command import command
+from headrace.cli.profile.report import write_files
 from headrace.profile import recording
 from headrace.profile.analysis import analyse
 from headrace.profile.capture import METHODS
+from headrace.profile.document import to_json
 from headrace.profile.header import Header, write_header
+from headrace.profile.sampler import EARLY_S
+from headrace.report.verdict_tables import verdict_tables
 from mpi import HEADRACE, started
 
 FAST = ("--interval", "0.1", "--no-store", "--capture", "none", "--no-report")
@@ -47,9 +54,9 @@ def begun(directory: Path, *arguments: object) -> "subprocess.Popen[str]":
 
 
 def count(directory: Path) -> int:
-    """The number of samples so far."""
-    found = [*directory.glob("samples*.jsonl")]
-    return max((len(it.read_bytes().splitlines()) for it in found), default=0)
+    """The number of regular samples so far."""
+    found = [it.read_bytes().splitlines() for it in directory.glob("samples*.jsonl")]
+    return max((sum(b'"early"' not in line for line in it) for it in found), default=0)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -232,7 +239,8 @@ def test_a_killed_profiler_leaves_a_recording(tmp_path: Path) -> None:
     process.communicate()
     lines = (made / "samples.jsonl").read_bytes()
     frame = recording.rates(made)
-    assert frame.height == lines.count(b"\n") - 1 >= 2
+    assert frame.height >= 2
+    assert frame["to_s"][-1] == json.loads(lines[: lines.rindex(b"\n")].splitlines()[-1])["t"]
     assert header(made).duration_s is None
     (made / "samples.jsonl").write_bytes(lines + b'{"t":99,"host":"')
     assert recording.rates(made).equals(frame)
@@ -510,7 +518,7 @@ def test_missed_intervals_are_noted(tmp_path: Path) -> None:
         return waits == 4
 
     sampler.sample()
-    sampler.run(0.1, wait)
+    sampler.run(0.1, wait, early_s=())
     sampler.close()
     lines = [json.loads(it) for it in (tmp_path / "samples.jsonl").read_text().splitlines()]
     assert len(lines) == 5
@@ -518,6 +526,92 @@ def test_missed_intervals_are_noted(tmp_path: Path) -> None:
     # The schedule has not moved.
     due = 0.1 * (3 + lines[1].get("missed", 0) + lines[2]["missed"])
     assert lines[3]["t"] >= due
+
+
+@pytest.mark.parametrize("end_s", [0.03, 0.3, 1.5])
+def test_a_short_recording_uses_its_early_samples(tmp_path: Path, end_s: float) -> None:
+    times = [it for it in (*EARLY_S, 1.0) if it < end_s] + [end_s]
+    made_early(tmp_path, times)
+    frame = recording.rates(tmp_path)
+    assert 2 <= frame.height <= 11
+    lengths = frame["to_s"] - frame["from_s"]
+    assert lengths[:-1].min() >= end_s / 10 - 1e-9  # type: ignore[operator]
+    assert frame["from_s"][0] == 0.0 and frame["to_s"][-1] == end_s
+    # Left out or not, the busiest thread used one core all the time.
+    assert frame["tree.busiest_thread"].to_list() == pytest.approx([1.0] * frame.height)
+
+
+def test_a_long_recording_has_equal_intervals(tmp_path: Path) -> None:
+    made_early(tmp_path, [*EARLY_S, 1.0, 2.0, 3.0])
+    frame = recording.rates(tmp_path)
+    assert frame["from_s"].to_list() == [0.0, 1.0, 2.0]
+    assert frame["tree.busiest_thread"].to_list() == pytest.approx([1.0] * 3)
+
+
+def made_early(directory: Path, times: Sequence[float]) -> None:
+    """Samples of a thread that computes, early ones in the first second."""
+    made_samples(directory, ["a"], [0])
+    lines, last = [], 0.0
+    states = dict.fromkeys(("user", "system", "minor_faults", "major_faults", "busiest_delay"), 0)
+    for t in (0.0, *times):
+        of_tree: dict[str, Any] = states | {
+            "user": t,
+            "busiest": t - last,
+            "states": {"R": 1},
+            "threads": 1,
+        }
+        of_tree |= {"alive": 1, "resident": 0, "begin": 0, "processes": {}}
+        line = {"t": t, "host": "a", "tree": of_tree}
+        lines.append(line | ({"early": True} if t in EARLY_S and t != times[-1] else {}))
+        last = t
+    text = "".join(json.dumps(it) + "\n" for it in lines)
+    (directory / "samples.jsonl").write_text(text)
+
+
+def test_a_program_shorter_than_an_interval_has_a_verdict(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    line = ["profile", "-o", made, "--no-store", "--no-report", "--capture", "none", "--json"]
+    done = command(*line, "--", "sleep", "0.3")
+    document = json.loads(done.stdout)
+    assert document["verdict"] == "waiting" and document["duration_s"] < 1.0
+    assert recording.rates(made).height >= 3
+
+
+def test_hosts_have_verdicts_of_their_own(tmp_path: Path) -> None:
+    write_header(tmp_path, made_header(["a", "b", "c"]))
+    lines = []
+    for t in range(12):
+        for host, busy in (("a", 0.0), ("b", 1.0)):
+            of_tree: dict[str, Any] = {
+                "user": busy * t,
+                "system": 0,
+                "minor_faults": 0,
+                "major_faults": 0,
+            }
+            of_tree |= {"busiest": busy, "states": {"R" if busy else "S": 1}, "threads": 1}
+            of_tree |= {"alive": 1, "resident": 0, "begin": 0, "processes": {}}
+            lines.append(json.dumps({"t": t + busy / 10, "host": host, "tree": of_tree}))
+    (tmp_path / "samples.jsonl").write_text("".join(it + "\n" for it in lines))
+    profile = analyse(tmp_path, advice=False)
+    assert [(it.host, it.verdict) for it in profile.host_verdicts] == [
+        ("a", "waiting"),
+        ("b", "cpu"),
+        ("c", None),
+    ]
+    # The host that a resource limits is the one of the document.
+    assert (profile.host, profile.verdict) == ("b", "cpu")
+    assert profile.phases == profile.host_verdicts[1].phases
+    assert [it for it in profile.notes if "fewer than two samples of c" in it]
+    document = msgspec.to_builtins(profile)
+    console = Console(width=80, file=io.StringIO())
+    console.print(verdict_tables(document))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "limited by the processor (cpu) on b" in text
+    assert "a      waiting" in text and "c      unknown" in text
+    (tmp_path / "profile.json").write_bytes(to_json(profile))
+    write_files(tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Verdicts of the hosts" in page
 
 
 def test_hosts_are_sampled_on_one_clock(tmp_path: Path) -> None:
@@ -535,6 +629,8 @@ def test_hosts_are_sampled_on_one_clock(tmp_path: Path) -> None:
     document: dict[str, Any] = json.loads(done.stdout)
     here = os.uname().nodename
     assert document["hosts"] == [here, "other"]
+    assert [it["host"] for it in document["host_verdicts"]] == [here, "other"]
+    assert all(it["phases"] for it in document["host_verdicts"])
     assert sorted(it.name for it in made.iterdir()) == [
         "profile.json",
         "recording.json",

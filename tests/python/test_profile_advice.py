@@ -2,13 +2,16 @@
 
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+import headrace as hr
 from headrace.profile.advice import CHANGES, LEAST_GAIN, advise
 from headrace.profile.advice.change import Context
 from headrace.profile.document import Advice, Verdict
+from headrace.profile.interval_means import mean_over_time, weighted_mean
 from headrace.profile.paced_trace import with_gaps
 from headrace.profile.phase_advice import Application, phase_case
 from headrace.profile.prediction import Case
@@ -97,6 +100,31 @@ def advice_of(
     assert gains == sorted(gains, reverse=True)
     assert all(it > LEAST_GAIN for it in gains)
     return {it.change: it for it in advice}
+
+
+def test_the_scenario_of_an_advice_is_saved_with_its_trace(tmp_path: Path) -> None:
+    case = Case(SIMPLE, operations(copy(64 * MIB, MIB)), "compute")
+    context = Context("rewrite", 2, {}, tmp_path, 3)
+    (first, *_), _, _ = advise(case, context)
+    assert first.scenario_file == f"advice/phase-3-{first.change}.toml"
+    saved = tmp_path / first.scenario_file
+    assert saved.read_text(encoding="utf-8") == first.scenario
+    assert f'file = "phase-3-{first.change}.csv"' in saved.read_text(encoding="utf-8")
+    assert "headrace-profile-" not in saved.read_text(encoding="utf-8")
+    # It runs as it is, also elsewhere.
+    moved = tmp_path.rename(tmp_path.with_name(f"{tmp_path.name}-moved"))
+    result = hr.run(hr.load(moved / first.scenario_file))
+    before = advise(case, Context("rewrite", 2, {}))[1].seconds
+    gain = before / result.document["simulated_seconds"] - 1
+    assert gain == pytest.approx(first.predicted_gain, rel=0.01)
+
+
+def test_means_are_those_of_the_time_in_which_a_figure_is_known() -> None:
+    rates = pl.DataFrame({"from_s": [0, 1, 3, 4], "to_s": [1, 3, 4, 9], "a": [1.0, 4, None, None]})
+    assert mean_over_time(rates, "a") == 3.0
+    assert mean_over_time(rates[2:], "a") is None and mean_over_time(rates, "b") is None
+    values = pl.Series([1.0, float("nan"), 3.0])
+    assert weighted_mean(values, pl.Series([1.0, 9.0, 1.0])) == 2.0
 
 
 def test_two_disks_double_a_copy_that_shares_the_disk() -> None:

@@ -129,7 +129,7 @@ def test_a_process_that_runs_is_recorded_from_then_on(method: Method, tmp_path: 
     assert watched.stdin is not None
     assert watched.stdout is not None
     watched.stdout.readline()
-    recorder = subprocess.Popen(method.attach(watched.pid, path), stderr=subprocess.PIPE)
+    recorder = subprocess.Popen(method.attach([watched.pid], path), stderr=subprocess.PIPE)
     _until_recorded(method, watched.pid)
     print(file=watched.stdin, flush=True)
     watched.stdout.readline()

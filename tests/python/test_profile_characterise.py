@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 import headrace as hr
 from command import command
 from headrace.profile import characterise as module
-from headrace.profile.characterise import characterise
+from headrace.profile.characterise import CharacterisingReader, characterise
 from headrace.profile.characteristics import Characteristics
+from headrace.profile.paced_trace import paced, read_paced
 from headrace.profile.workload_fit import FittedWorkload, fit
-from headrace.trace import synthesize, trace_info
+from headrace.trace import open_trace, synthesize, trace_info
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 NAMES = ["tar.strace", "build.strace", "git.strace", "sqlite.strace", "copy.strace"]
@@ -54,6 +55,14 @@ def test_the_figures_agree_with_the_summary(name: str) -> None:
     moved = sum(it["reads"] + it["writes"] for it in document["request_sizes"])
     assert moved == sum(document["access"].values())
     assert sum(document["access_patterns"].values()) == moved
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_trace_is_characterised_while_it_is_read(name: str) -> None:
+    reader = CharacterisingReader(open_trace(TRACES / name))
+    records = paced(reader)
+    assert records.equals(read_paced(TRACES / name))
+    assert msgspec.to_builtins(reader.characteristics()) == characterise(TRACES / name)
 
 
 def test_batches_do_not_change_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
-"""Facts of a machine for the worksheet of a profile, from recorded texts."""
+"""MachineFacts of a machine for the worksheet of a profile, from recorded texts."""
 
 import os
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import psutil
 import pytest
 from hypothesis import given
@@ -121,29 +121,21 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_devices_and_interfaces_are_found(root: Path) -> None:
-    found: dict[str, Any] = worksheet.facts(root=root)
-    assert found.keys() == {"processors", "memory_bytes", "arrays", "disks", "interfaces"}
-    disks = {it["name"]: it for it in found["disks"]}
+    found = worksheet.facts(root=root)
+    assert found.storage is None
+    disks = {it.name: it for it in found.disks}
     assert disks.keys() == {"dm-0", "md0", "nvme0n1", "sda"}
-    assert disks["sda"] == {
-        "name": "sda",
-        "model": "ST336753LW éè",
-        "bytes": 200 * 512,
-        "rotational": True,
-        "made_of": [],
-    }
-    assert disks["dm-0"]["model"] == "vg-data" and disks["dm-0"]["made_of"] == ["md0"]
-    assert disks["nvme0n1"]["rotational"] is False and disks["md0"]["rotational"] is None
-    first, second = found["interfaces"]
-    assert first == {
-        "name": "eth0",
-        "bits_per_s": 1e9,
-        "duplex": "full",
-        "driver": "e1000",
-        "mtu": 1500,
-        "state": "up",
-    }
-    assert second["bits_per_s"] is None and second["duplex"] is None
+    assert disks["sda"] == worksheet.Disk("sda", "ST336753LW éè", 200 * 512, True, [])
+    assert disks["dm-0"].model == "vg-data" and disks["dm-0"].made_of == ["md0"]
+    assert disks["nvme0n1"].rotational is False and disks["md0"].rotational is None
+    first, second = found.interfaces
+    assert first == worksheet.Interface("eth0", 1e9, "full", "e1000", 1500, "up")
+    assert second.bits_per_s is None and second.duplex is None
+    # As they are stored, and read again.
+    assert worksheet.facts_of({"worksheet": msgspec.to_builtins(found)}) == found
+    assert worksheet.facts_of({}) == worksheet.MachineFacts()
+    with pytest.raises(ValueError, match="Expected `array`"):
+        worksheet.facts_of({"worksheet": {"disks": 7}})
 
 
 def test_a_volume_is_followed_down_to_its_disks(root: Path) -> None:
@@ -157,19 +149,19 @@ def test_a_volume_is_followed_down_to_its_disks(root: Path) -> None:
 
 def test_a_machine_without_any_file_has_unknown_facts(tmp_path: Path) -> None:
     found = worksheet.facts(root=tmp_path)
-    assert found["memory_bytes"] is None
-    assert found["arrays"] == found["disks"] == found["interfaces"] == []
+    assert found.memory_bytes is None
+    assert not (found.arrays or found.disks or found.interfaces)
 
 
 def test_this_machine_agrees_with_the_kernel(tmp_path: Path) -> None:
     found = worksheet.facts(tmp_path)
-    assert found["memory_bytes"] == psutil.virtual_memory().total
-    assert found["processors"]["threads"] == psutil.cpu_count()
-    names = {it["name"] for it in found["interfaces"]}
+    assert found.memory_bytes == psutil.virtual_memory().total
+    assert found.processors is not None and found.processors.threads == psutil.cpu_count()
+    names = {it.name for it in found.interfaces}
     assert names == {name for name in os.listdir("/sys/class/net") if name != "lo"} - {
         name for name in os.listdir("/sys/class/net") if not Path("/sys/class/net", name).is_dir()
     }
-    assert found["storage"]["directory"] == str(tmp_path.resolve())
-    assert found["storage"]["file_system"]
+    assert found.storage is not None and found.storage.file_system
+    assert found.storage.directory == str(tmp_path.resolve())
     with pytest.raises(FileNotFoundError):
         worksheet.facts(tmp_path / "none")

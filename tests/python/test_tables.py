@@ -53,6 +53,15 @@ def test_long_names_are_folded_and_whole() -> None:
     assert name in "".join(cells)
 
 
+def test_a_redirected_table_may_have_a_width() -> None:
+    table = FittedTable("T", 1, ("name", "much", "less"), ("less",), redirected_width=50)
+    table.left_out_caption = "less: 8"
+    table.add_row("some words " * 5, "7" * 10, "8" * 10)
+    text = printed(table, 1000)
+    assert max(map(len, text.splitlines())) <= 50
+    assert "less: 8" in text and "a wider terminal" not in text
+
+
 NAMES = ["/src/app/[slug]/page.tsx", "team[red]", "[/]", "[bold]x[/bold]", "\\[x]"]
 
 

@@ -251,6 +251,10 @@ UNTIMED = 'read(3</a>, "", 10) = 10\n'
         (["scale", "{log}", "{out}", "--processes", "0"], "--processes 0: expected 1 to"),
         (["anonymise", "{log}", "{out}", "--key", ""], "the key is empty"),
         (["convert", "{log}", "{out}.xyz"], "expected"),
+        (
+            ["replay", str(TRACES / "sqlite.strace"), "{folder}", "--timed", "--scale", "inf"],
+            "--scale inf: expected a finite factor",
+        ),
         (["replay", "-", "{folder}"], "expected a file"),
         (["replay", "{folder}/none", "{folder}"], "no such file or directory"),
         (["replay", "{untimed}", "{folder}", "--timed"], "time"),

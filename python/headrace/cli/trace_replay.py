@@ -1,6 +1,7 @@
 """`headrace trace replay`."""
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +43,8 @@ def replay(
     The directory is removed at the end. It is the same as headrace bench run of a workload of kind
     trace, and the result is that of a benchmark.
     """
+    if not math.isfinite(scale):
+        raise ValueError(f"--scale {scale}: expected a finite factor on the times, such as 0.5")
     if scale != 1.0 and not timed:
         raise ValueError(f"--scale {scale}: expected --timed with it")
     if str(trace) == "-" or (trace.exists() and not trace.is_file()):

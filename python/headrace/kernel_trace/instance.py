@@ -95,6 +95,16 @@ class Instance:
         self._write("options/event-fork", "1")
         self._write("set_event_pid", " ".join(map(str, threads)))
 
+    def follow_also(self, threads: Iterable[int]) -> None:
+        """Record these threads besides, and those that they start from now on."""
+        with _told("follow more threads"):
+            # Opened without O_TRUNC, which would clear the list.
+            file = os.open(self.path / "set_event_pid", os.O_WRONLY)
+            try:
+                os.write(file, " ".join(map(str, threads)).encode("ascii"))
+            finally:
+                os.close(file)
+
     def start(self) -> None:
         """Begin to record."""
         self._write("tracing_on", "1")

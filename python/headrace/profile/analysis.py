@@ -9,20 +9,24 @@ import msgspec
 import polars as pl
 
 from headrace.profile import recording
+from headrace.profile.advice.saved_scenario import remove_scenarios
 from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
-from headrace.profile.characterise import characterise
-from headrace.profile.document import Profile, Usage
+from headrace.profile.capture.attachment import merge_parts
+from headrace.profile.characterise import CharacterisingReader
+from headrace.profile.document import HostVerdict, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
+from headrace.profile.interval_means import mean_over_time
 from headrace.profile.machine_model import machine_of
-from headrace.profile.paced_trace import read_paced, with_gaps
+from headrace.profile.paced_trace import paced, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.tracer_cost import tracer_cost
-from headrace.profile.verdict import judge, overall
+from headrace.profile.verdict import judge, limited_s, overall
 from headrace.profile.workload_fit import fit
 from headrace.store import StoreFailure
+from headrace.trace import open_trace
 
 STEPS = 5
 OnProgress = Callable[[int, int, str], None]
@@ -79,22 +83,32 @@ def analyse(
     by_host = rates_by_host(directory) if rates is None else rates
     _add_usage(profile, by_host, header)
     first = by_host[header.hosts[0]]
+    profile.host = header.hosts[0]
     baseline = _baseline(profile, baseline_directory)
     report(1, STEPS, "trace")
     records = _trace(profile, directory, header)
-    report(2, STEPS, "characteristics of the trace")
-    if records is not None and profile.trace is not None:
-        _add_characteristics(profile, directory / profile.trace)
+    report(2, STEPS, "workload of the trace")
+    if profile.characteristics is not None and profile.trace is not None:
+        _add_workload(profile, directory / profile.trace)
     report(3, STEPS, "phases")
-    if first.height:
-        disks = traced_disk(records, first, header.environment)
-        profile.phases = judge(first, baseline, applied, disks=disks, trace=records)
-        profile.verdict = overall(profile.phases)
-    else:
-        host = header.hosts[0]
-        profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
+    disks = traced_disk(records, first, header.environment)
+    for host, frame in by_host.items():
+        if not frame.height:
+            profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
+        # The baseline is that of the first host's directory.
+        known = baseline if host == header.hosts[0] else _baseline_of(host, baseline_directory)
+        phases = judge(frame, known, applied, disks=disks, trace=records)
+        profile.host_verdicts.append(HostVerdict(host=host, verdict=overall(phases), phases=phases))
+    # Of hosts that are limited equally long, but for an interval, the first one counts.
+    longest_s = max(limited_s(it.phases) for it in profile.host_verdicts)
+    chosen = next(
+        it for it in profile.host_verdicts if limited_s(it.phases) >= longest_s - header.interval_s
+    )
+    profile.host, profile.verdict, profile.phases = chosen.host, chosen.verdict, chosen.phases
+    if len(by_host) == 1:
+        profile.host_verdicts = []
     if advice and records is not None and profile.phases:
-        _add_advice(profile, records, first, baseline, chosen_machine, report)
+        _add_advice(profile, records, first, baseline, chosen_machine, directory, report)
     return profile
 
 
@@ -112,10 +126,6 @@ def _add_usage(profile: Profile, rates: Mapping[str, pl.DataFrame], header: Head
             profile.duration_s = max(profile.duration_s, last)
     if header.duration_s is None:
         profile.notes.append("the recording was interrupted: its end is that of the last sample")
-    if len(header.hosts) > 1:
-        profile.notes.append(
-            f"verdicts are those of the first host, {header.hosts[0]}; figures are of all hosts"
-        )
 
 
 def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None:
@@ -142,13 +152,28 @@ def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None
     return found
 
 
+def _baseline_of(host: str, directory: str | Path | None) -> Baseline | None:
+    """Return the baseline of another host for the same directory, if the store has one."""
+    if directory is None:
+        return None
+    try:
+        return Baseline.find(directory, host)
+    except (OSError, ValueError, StoreFailure):
+        return None
+
+
 def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | None:
-    """Return the captured trace with gaps, and note what the capture leaves out."""
+    """Return the captured trace with gaps. Add its characteristics, and note what the capture
+    leaves out."""
     if header.capture is None:
         return None
     method = METHODS[header.capture]
     path = directory / f"trace{method.suffix}"
     profile.capture = {"method": method.name, "left_out": method.left_out()}
+    if header.not_captured:
+        profile.notes.append(f"{header.not_captured} running processes could not be captured")
+    # A killed profiler leaves parts.
+    merge_parts(path)
     if not path.is_file():
         profile.notes.append(f"the capture by {method.name} left no trace")
         return None
@@ -157,7 +182,9 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
     if path.stat().st_size == 0:
         return None
     try:
-        records = read_paced(path)
+        reader = CharacterisingReader(open_trace(path))
+        records = paced(reader)
+        profile.characteristics = msgspec.to_builtins(reader.characteristics())
     except ValueError as error:
         # A program without a file operation leaves a trace in which nothing is understood.
         profile.notes.append(f"the trace cannot be evaluated: {error}")
@@ -185,11 +212,9 @@ def traced_disk(
     return [str(device)] if is_most else None
 
 
-def _add_characteristics(profile: Profile, trace: Path) -> None:
-    characteristics = characterise(trace)
-    profile.characteristics = msgspec.to_builtins(characteristics)
+def _add_workload(profile: Profile, trace: Path) -> None:
     try:
-        profile.workload = msgspec.to_builtins(fit(trace, characteristics))
+        profile.workload = msgspec.to_builtins(fit(trace, profile.characteristics))
     except ValueError as error:
         profile.notes.append(f"no synthetic workload: {error}")
 
@@ -200,6 +225,7 @@ def _add_advice(
     rates: pl.DataFrame,
     baseline: Baseline | None,
     machine: str | None,
+    directory: Path,
     report: OnProgress,
 ) -> None:
     """Add the changes of each phase whose predicted gain is large enough."""
@@ -218,11 +244,14 @@ def _add_advice(
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
     figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
-    application = Application(records, rates, machine, cores_of(rates), figures, cost or 0.0)
+    application = Application(
+        records, rates, machine, cores_of(rates), figures, cost or 0.0, directory
+    )
+    remove_scenarios(directory)
     phases = []
     for number, phase in enumerate(profile.phases):
         report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")
-        phases.append(advise_phase(phase, application))
+        phases.append(advise_phase(phase, application, number=number + 1))
     recorded = sum(it["without_tracer_s"] for it in phases)
     simulated = [it["simulated_s"] for it in phases]
     known = None not in simulated and recorded > 0
@@ -242,15 +271,11 @@ def usage_of(frame: pl.DataFrame) -> dict[str, Usage]:
     Means are weighted with the lengths of the intervals.
     """
     figures = frame.select(pl.exclude("from_s", "to_s").exclude(PER_CORE))
-    weights = frame["to_s"] - frame["from_s"]
     usage = {}
     for name in figures.columns:
-        values = figures[name]
-        known = weights.filter(values.is_not_null())
-        total = float(known.sum())
-        if total > 0:
-            mean = float((values.drop_nulls() * known).sum()) / total
-            usage[name] = Usage(mean=mean, peak=float(values.max()))  # type: ignore[arg-type]
+        mean = mean_over_time(frame, name)
+        if mean is not None:
+            usage[name] = Usage(mean=mean, peak=float(figures[name].max()))  # type: ignore[arg-type]
     return usage
 
 

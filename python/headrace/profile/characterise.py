@@ -4,7 +4,7 @@ Not counted: accesses to mapped memory; requests whose offset the trace does not
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -73,6 +73,41 @@ def read_characteristics(
         if on_progress is not None:
             on_progress(done)
     return characteriser.finish(reader)
+
+
+class CharacterisingReader:
+    """Characterises a trace while another reads it: the trace is parsed once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._characteriser = Characteriser()
+
+    def next_batch(self, max: int) -> Batch | None:
+        """Return up to `max` records; None at the end."""
+        batch = self._reader.next_batch(max)
+        if batch is not None:
+            self._characteriser.add(batch)
+        return batch
+
+    def file_names(self, numbers: Sequence[int]) -> list[str]:
+        """Return names of files met so far."""
+        return self._reader.file_names(numbers)
+
+    def process_names(self, numbers: Sequence[int]) -> list[str]:
+        """Return names of processes met so far."""
+        return self._reader.process_names(numbers)
+
+    def skipped(self) -> str:
+        """Return the skipped lines and assumptions so far, as JSON."""
+        return self._reader.skipped()
+
+    def cancel(self) -> None:
+        """End a `next_batch` of another thread."""
+        self._reader.cancel()
+
+    def characteristics(self) -> Characteristics:
+        """Return the characteristics of the records that were read."""
+        return self._characteriser.finish(self._reader)
 
 
 class Characteriser:

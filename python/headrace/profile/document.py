@@ -49,7 +49,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     kind: Literal["software", "hardware"]
     scenario: str | None = None
-    """The scenario that was simulated with the change, as TOML."""
+    """The scenario that was simulated with the change, as TOML. It names the trace beside its
+    file."""
+    scenario_file: str | None = None
+    """File of the scenario, relative to the document."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,12 +67,21 @@ class Phase(msgspec.Struct, kw_only=True):
 
     from_s: float
     to_s: float
-    verdict: Verdict
+    verdict: Verdict | None
+    """None if no rule holds."""
     evidence: list[Evidence] = []
     advice: list[Advice] = []
     """By predicted gain, the largest first."""
     notes: list[str] = []
     """Statements that limit the verdict, such as a missing baseline."""
+
+
+class HostVerdict(msgspec.Struct, kw_only=True):
+    """Verdict and phases of one host of a recording of several."""
+
+    host: str
+    verdict: Verdict | None
+    phases: list[Phase]
 
 
 class Profile(msgspec.Struct, kw_only=True):
@@ -87,8 +99,13 @@ class Profile(msgspec.Struct, kw_only=True):
     interval_s: float
     hosts: list[str]
     verdict: Verdict | None
-    """Verdict of the phases that took the longest together; None without a sample interval."""
+    """Verdict of the phases that took the longest together; None if no rule holds in them, and
+    without a sample interval."""
     phases: list[Phase]
+    host: str | None = None
+    """Host whose verdict and phases these are; of several, the one that is limited longest."""
+    host_verdicts: list[HostVerdict] = []
+    """All hosts of a recording of several, in their order."""
     samples: str
     """Path of the samples, relative to the document."""
     trace: str | None = None

@@ -36,6 +36,8 @@ class Header(msgspec.Struct, kw_only=True):
     environment: dict[str, Any] = {}
     capture: str | None = None
     """Method that captured the trace of file operations."""
+    not_captured: int = 0
+    """Running processes that the method could not capture."""
     clock_uncertainty_s: float | None = None
     """Uncertainty of the times of other hosts."""
     duration_s: float | None = None

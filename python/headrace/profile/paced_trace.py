@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from headrace.trace import frame, open_trace
+from headrace.trace import Reader, frame, open_trace
 
 MOST_RECORDS = 200_000
 """Largest number of operations of a phase that is simulated: its first ones. Each change is one
@@ -25,7 +25,12 @@ def read_paced(path: Path) -> pl.DataFrame:
 
     Raises ValueError, OSError as `headrace.trace.open_trace`.
     """
-    return with_gaps(_with_open_flags(frame(open_trace(path))))
+    return paced(open_trace(path))
+
+
+def paced(reader: Reader) -> pl.DataFrame:
+    """Return all that is left of a trace with its gaps, as `read_paced` does."""
+    return with_gaps(_with_open_flags(frame(reader)))
 
 
 OPEN_FLAGS = ("direct", "synchronous")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from headrace.profile.advice import advise
 from headrace.profile.advice.change import Context
 from headrace.profile.document import Phase
+from headrace.profile.interval_means import mean_over_time
 from headrace.profile.paced_trace import MOST_RECORDS, cut
 from headrace.profile.prediction import Case
 
@@ -34,14 +36,17 @@ class Application:
     baseline: Mapping[str, float]
     tracer_s: float
     """Time that the tracer adds to each gap."""
+    directory: Path | None = None
+    """Profile directory in which scenarios are saved; None to save none."""
 
 
 def advise_phase(
     phase: Phase,
     application: Application,
     on_progress: Callable[[int, int, str], object] | None = None,
+    number: int = 1,
 ) -> dict[str, Any]:
-    """Add advice and notes to a phase.
+    """Add advice and notes to a phase, which has a number from 1.
 
     Returns the simulated run time of the phase beside the recorded one.
 
@@ -60,7 +65,9 @@ def advise_phase(
         found["simulated_operations"] = records.height
         found["operations"] = whole
     case = phase_case(records, rows, application, length_s)
-    context = Context(phase.verdict, application.cores, application.baseline)
+    context = Context(
+        phase.verdict, application.cores, application.baseline, application.directory, number
+    )
     advice, outcome, failed = advise(case, context, on_progress)
     phase.advice.extend(advice)
     phase.notes.extend(f"not simulated: {it}" for it in failed)
@@ -149,9 +156,4 @@ def _is_known(rows: pl.DataFrame, column: str) -> bool:
 
 def _mean(rows: pl.DataFrame, column: str) -> float:
     """Mean over time; 0 where a figure is unknown."""
-    if column not in rows.columns:
-        return 0.0
-    known = rows.filter(pl.col(column).is_not_null())
-    seconds = known["to_s"] - known["from_s"]
-    total = float(seconds.sum())
-    return float((known[column] * seconds).sum()) / total if total > 0 else 0.0
+    return mean_over_time(rows, column) or 0.0

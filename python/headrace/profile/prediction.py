@@ -93,6 +93,8 @@ class Outcome:
     """The scenario that was simulated, with the values of the change; None if none was."""
     bottleneck: str | None
     error: str | None = None
+    trace: Path | None = None
+    """The temporary trace that the scenario names; it is deleted."""
 
 
 def simulate(
@@ -107,13 +109,14 @@ def simulate(
     """
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="headrace-profile-") as folder:
-        loaded = [_loaded(case, Path(folder) / f"case-{at}.csv") for at, case in enumerate(cases)]
+        traces = [Path(folder) / f"case-{at}.csv" for at in range(len(cases))]
+        loaded = [_loaded(case, trace) for case, trace in zip(cases, traces, strict=True)]
         if loaded and isinstance(loaded[0], hr.ScenarioError):
             raise loaded[0]
         simulated = [it for it in loaded if isinstance(it, hr.Scenario)]
         with ParallelRuns("prediction", progress=on_progress or False) as runs:
             ended = iter(runs.results_or_errors(simulated))
-        for case, scenario in zip(cases, loaded, strict=True):
+        for at, (case, scenario) in enumerate(zip(cases, loaded, strict=True)):
             if scenario is None:
                 outcomes.append(Outcome(case.tail_s, None, None))
                 continue
@@ -128,6 +131,7 @@ def simulate(
                     document["simulated_seconds"] + case.tail_s,
                     document["scenario"]["toml"],
                     bottleneck.get("name"),
+                    trace=traces[at],
                 )
             )
     return outcomes

@@ -60,6 +60,14 @@ def check_program(name: str) -> None:
     raise CannotStart(f"{name}: cannot start: {reason}{hint}", status)
 
 
+class NothingCame(Exception):
+    """No process came that was to be watched."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class RecordingFailed(Exception):
     """A program ended, and its recording did not: the file system was full, for instance."""
 

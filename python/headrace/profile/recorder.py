@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
 from headrace.profile.header import FILE, LONGEST_S, SAMPLES, Header, write_header
@@ -18,6 +21,7 @@ from headrace.profile.hosts import Begin, merge_hosts, shared_begin
 from headrace.profile.program import (
     CannotStart,
     End,
+    NothingCame,
     Program,
     RecordingFailed,
     cannot_start,
@@ -28,7 +32,8 @@ from headrace.profile.sampler import SHORTEST_S, Sampler
 from headrace.profile.targets import ByName, by_cgroup, by_number
 from headrace.profile.worksheet import facts
 
-OnSample = Callable[[float], None]
+OnSample = Callable[[float, bool], None]
+"""Gets the time of the last sample, and whether there has been a process to watch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +51,8 @@ class Request:
     directory: Path = field(default_factory=Path)
     """Directory whose file system the environment describes."""
     capture: str = "none"
+    capture_needed: bool = True
+    """Whether it is an error if running processes cannot be captured."""
     stdout: Any = None
     """Standard output of the program; None is that of this process."""
 
@@ -76,12 +83,19 @@ class Request:
             raise ValueError(
                 f"--seconds {self.seconds:g}: expected a time above 0 s and up to {LONGEST_S:g} s"
             )
-        if self.capture != "none" and not self.command:
-            raise ValueError(f"--capture {self.capture}: expected a command to start")
+        if self.capture != "none" and not self.command and not options:
+            raise ValueError(
+                f"--capture {self.capture}: expected a command, --pid, --pid-name or --cgroup: the"
+                " whole system cannot be captured"
+            )
         if ranks.count() > 1 and (self.command or self.pid is not None):
             raise ValueError(
                 "under mpirun, headrace profile watches: expected --seconds, --pid-name or --cgroup"
                 "; start the program with an mpirun of its own"
+            )
+        if self.capture != "none" and ranks.count() > 1:
+            raise ValueError(
+                f"--capture {self.capture}: expected one host: under mpirun, capture none"
             )
 
     def attached(self) -> dict[str, Any] | None:
@@ -120,10 +134,12 @@ class Recorded:
 def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
     """Record a profile. All ranks call it; one rank of each host samples.
 
-    `on_sample` gets the time of each sample in seconds.
-
-    Raises ValueError for wrong options, CannotStart if the program cannot be started,
-    RecordingFailed if the samples cannot be written, OSError if the directory cannot.
+    Raises:
+        ValueError: for wrong options, and if running processes cannot be captured.
+        CannotStart: if the program cannot be started.
+        RecordingFailed: if the samples cannot be written.
+        NothingCame: if no process with the name came.
+        OSError: if the directory cannot be written.
     """
     request.check()
     target = _target(request)
@@ -143,7 +159,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
         interval_s=request.interval_s,
         hosts=list(hosts),
         attached=request.attached(),
-        environment={**of_directory, "worksheet": facts(request.directory)},
+        environment={**of_directory, "worksheet": msgspec.to_builtins(facts(request.directory))},
         capture=None if request.capture == "none" else request.capture,
         clock_uncertainty_s=begin.uncertainty_s if len(hosts) > 1 else None,
     )
@@ -171,6 +187,8 @@ class _Target:
     program: list[int]
     """The program's number, once it is started."""
     have_ended: Callable[[], bool] = lambda: False
+    have_come: Callable[[], bool] = lambda: True
+    """Whether there has been a process."""
 
 
 def _target(request: Request) -> _Target:
@@ -184,7 +202,7 @@ def _target(request: Request) -> _Target:
         return _Target(watched, program, lambda: not group.exists())
     if request.pid_name is not None:
         named = ByName(request.pid_name)
-        return _Target(Watched(roots=named), program, named.have_ended)
+        return _Target(Watched(roots=named), program, named.have_ended, named.have_come)
     return _Target(Watched(), program)
 
 
@@ -217,13 +235,16 @@ def _sample(
 ) -> int:
     """Sample until the end, complete the header, and return the exit status."""
     cost = time.process_time()
+    capture = None if request.command else _capture(request, target, directory)
     sampler = Sampler(path, target.watched, ranks.current().host, begin=begin.monotonic_s)
-    program = None
+    program, is_empty = None, False
     end = End(request.pid, request.seconds)
 
     def wait(until_s: float) -> bool:
         if on_sample is not None:
-            on_sample(sampler.last_s)
+            on_sample(sampler.last_s, target.have_come())
+        if capture is not None:
+            capture.follow()
         return target.have_ended() or end.wait(until_s, sampler.elapsed_s)
 
     try:
@@ -231,6 +252,8 @@ def _sample(
             while (left := -sampler.elapsed_s()) > 0:
                 time.sleep(left)
             sampler.sample()
+            if capture is not None:
+                capture.follow(first=True)
             if request.command:
                 program = _start(request, target, directory)
                 end.of_program(program)
@@ -252,12 +275,16 @@ def _sample(
     except BaseException as error:
         if program is not None:
             program.kill()
-        if isinstance(error, CannotStart):
-            _remove(directory, request)
+        is_empty = isinstance(error, CannotStart) or (capture is not None and capture.has_failed)
         raise
     finally:
         sampler.close()
         end.close()
+        if capture is not None:
+            capture.finish()
+            header.not_captured = capture.failures
+        if is_empty:
+            _remove(directory, request)
     header.duration_s = sampler.last_s
     header.sampling = {
         "samples": sampler.count,
@@ -265,7 +292,65 @@ def _sample(
         "left_out": dict(target.watched.left_out),
         "processor_s": round(time.process_time() - cost, 6),
     }
+    # Under mpirun it may have come on another host.
+    if ranks.count() == 1 and not target.have_come():
+        raise NothingCame(
+            f"--pid-name {request.pid_name}: no process with this name came within"
+            f" {sampler.last_s:.3g} s: expected the name in /proc/PID/comm; the samples of the"
+            f" system are in {directory}",
+            1 if end.stopped_by is None else 128 + end.stopped_by,
+        )
     return _status(request, header.exit_status, end)
+
+
+class _RunningCapture:
+    """Capture of the watched processes, as the samples show them."""
+
+    def __init__(self, request: Request, target: _Target, directory: Path) -> None:
+        from headrace.profile.capture import METHODS
+        from headrace.profile.capture.attachment import Attachment
+
+        self.has_failed = False
+        self._needed = request.capture_needed
+        self._attachment = Attachment(METHODS[request.capture], trace_path(directory, request))
+        self._was_reported = False
+        roots = target.watched.roots
+        assert roots is not None
+        self._last: list[int] = []
+
+        def remembered() -> list[int]:
+            self._last = list(roots())
+            return self._last
+
+        target.watched.roots = remembered
+
+    def follow(self, *, first: bool = False) -> None:
+        """Record the processes of the last sample. Raises CannotAttach if the first ones cannot be
+        recorded and have to be; later ones are reported once."""
+        from headrace.profile.capture.attachment import CannotAttach
+
+        try:
+            self._attachment.follow(self._last)
+        except CannotAttach as error:
+            if first and self._needed:
+                self.has_failed = True
+                raise
+            if not self._was_reported:
+                print(f"warning: {error}", file=sys.stderr)
+            self._was_reported = True
+
+    @property
+    def failures(self) -> int:
+        """Number of processes that could not be recorded."""
+        return self._attachment.failures
+
+    def finish(self) -> None:
+        """Let the processes go and complete the trace."""
+        self._attachment.finish()
+
+
+def _capture(request: Request, target: _Target, directory: Path) -> _RunningCapture | None:
+    return None if request.capture == "none" else _RunningCapture(request, target, directory)
 
 
 def _start(request: Request, target: _Target, directory: Path) -> Program:
@@ -320,7 +405,7 @@ def _wait_only(request: Request, begin: Begin) -> None:
 
 
 def _remove(directory: Path, request: Request) -> None:
-    """Remove a recording of a program that could not be started."""
+    """Remove a recording of a program that could not be started, or not be captured."""
     files = [directory / FILE, directory / SAMPLES]
     if request.capture != "none":
         files.append(trace_path(directory, request))

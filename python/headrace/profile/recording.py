@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 
-from headrace.profile.counters import ALL, Columns, tree
+from headrace.profile.counters import ALL, Columns, Raw, tree
 from headrace.profile.header import LONGEST_S, SAMPLES, Header, read_header
 
 __all__ = ["Header", "Sample", "hosts", "processes", "rates", "read_header", "samples", "smoothed"]
@@ -20,6 +20,12 @@ DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 KNOWN_FROM_START = ("disk.", "net.")
 """Columns of devices that are not in a sample before their first request."""
 MEANS = ("_service_s",)
+FEWEST_INTERVALS = 3
+"""A recording with fewer intervals also uses the early samples of the first one."""
+EARLY_INTERVALS = 10
+"""Number of intervals of a recording that uses them, about."""
+SHORTEST_EARLY_S = 0.02
+"""Shortest interval between them: two ticks, so that processor time is known."""
 PROCESS_COLUMNS: dict[str, Any] = {
     "from_s": pl.Float64,
     "to_s": pl.Float64,
@@ -78,6 +84,39 @@ def samples(directory: str | Path, host: str | None = None) -> Iterator[Sample]:
                     yield Sample(time_s, of_host, content, where)
 
 
+def _spread(found: Iterator[Sample]) -> Iterator[Sample]:
+    """Return the samples that bound the intervals.
+
+    These are the regular ones. A short recording has early ones too, without those that are closer
+    together than a part of it.
+    """
+    head: list[Sample] = []
+    regular = 0
+    for sample in found:
+        head.append(sample)
+        regular += not sample.counters.get("early")
+        if regular > FEWEST_INTERVALS:
+            break
+    least_s = LONGEST_S
+    if head and regular <= FEWEST_INTERVALS:
+        length_s = head[-1].time_s - head[0].time_s
+        # Samples come a little late.
+        least_s = max(length_s / EARLY_INTERVALS, 0.9 * SHORTEST_EARLY_S)
+    last_s = -LONGEST_S
+    dropped: Raw = {}
+    for sample in head:
+        of_tree = sample.counters.get(tree.NAME)
+        if dropped and of_tree is not None:
+            of_tree = tree.with_dropped(dropped, of_tree)
+            sample = sample._replace(counters=sample.counters | {tree.NAME: of_tree})
+        if sample.counters.get("early") and sample.time_s < last_s + least_s:
+            dropped = of_tree or {}
+            continue
+        last_s, dropped = sample.time_s, {}
+        yield sample
+    yield from found
+
+
 def hosts(directory: str | Path) -> list[str]:
     """Return the hosts of a recording, that of the first rank first."""
     return read_header(Path(directory)).hosts
@@ -105,7 +144,7 @@ def rates(
     Raises OSError if there are no samples, ValueError if they are damaged.
     """
     rows: list[Columns] = []
-    for before, after in pairwise(samples(directory, host)):
+    for before, after in pairwise(_spread(samples(directory, host))):
         if (seconds := after.time_s - before.time_s) <= 0:
             continue
         row: Columns = {"from_s": before.time_s, "to_s": after.time_s}
@@ -151,7 +190,7 @@ def processes(directory: str | Path, host: str | None = None) -> pl.DataFrame:
     Raises OSError if there are no samples, ValueError if they are damaged.
     """
     rows = []
-    for before, after in pairwise(samples(directory, host)):
+    for before, after in pairwise(_spread(samples(directory, host))):
         seconds = after.time_s - before.time_s
         if tree.NAME not in after.counters or seconds <= 0:
             continue

@@ -60,6 +60,10 @@ class ByName:
         self._were_there = self._were_there or bool(found)
         return found
 
+    def have_come(self) -> bool:
+        """Return whether there have been such processes."""
+        return self._were_there
+
     def have_ended(self) -> bool:
         """Return whether there have been such processes and there are none any more."""
         return self._were_there and not any(self._known.values())

@@ -34,8 +34,8 @@ MEMORY_THROUGHPUT = (
 LARGE_MEMORY = float(32 << 20)
 """Resident memory from which data may exceed the last-level cache, in bytes (declared)."""
 NOT_SEEN = (
-    "no sample shows the program while it runs: if it is shorter than an interval, take a shorter"
-    " one (--interval 0.1)"
+    "no sample shows the program while it runs: it did not come, or it is too short; profile a loop"
+    " that runs it many times"
 )
 UNMATCHED = "no rule holds: too few figures are known"
 
@@ -62,9 +62,9 @@ class _Decided:
     rule: Rule | None
 
     @property
-    def verdict(self) -> Verdict:
-        """Verdict of the rule; `waiting` without one."""
-        return "waiting" if self.rule is None or self.rule.verdict is None else self.rule.verdict
+    def verdict(self) -> Verdict | None:
+        """Verdict of the rule; None without one."""
+        return None if self.rule is None else self.rule.verdict
 
 
 def judge(
@@ -123,11 +123,18 @@ def judge(
 
 
 def overall(judged: Iterable[Phase]) -> Verdict | None:
-    """Return the verdict of the phases that take the longest together; None without a phase."""
-    totals: dict[Verdict, float] = defaultdict(float)
+    """Return the verdict of the phases that take the longest together; None if no rule holds in
+    them, and without a phase."""
+    totals: dict[Verdict | None, float] = defaultdict(float)
     for it in judged:
         totals[it.verdict] += it.to_s - it.from_s
     return max(totals, key=lambda it: totals[it], default=None)
+
+
+def limited_s(judged: Iterable[Phase]) -> float:
+    """Return the time in which a resource limits the program, in seconds: not that of waits for
+    something else, and not that of unknown limits."""
+    return sum(it.to_s - it.from_s for it in judged if it.verdict not in (None, "waiting"))
 
 
 def _samples(
@@ -179,7 +186,7 @@ def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
     return phase
 
 
-def _limits(verdict: Verdict, samples: PhaseSamples) -> Iterator[str]:
+def _limits(verdict: Verdict | None, samples: PhaseSamples) -> Iterator[str]:
     """Yield the statements that limit a verdict."""
     if samples.baseline is None:
         yield NO_BASELINE

@@ -1,11 +1,11 @@
-"""Facts of the machine for the worksheet of a profile (Hindman 2011, appendix C).
+"""MachineFacts of the machine for the worksheet of a profile (Hindman 2011, appendix C).
 
 Not found: arrays of hardware RAID controllers, which the kernel sees as one disk.
 """
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,10 @@ class Disk(msgspec.Struct, frozen=True):
     """A block device."""
 
     name: str
-    model: str | None
-    bytes: int | None
-    rotational: bool | None
-    made_of: list[str]
+    model: str | None = None
+    bytes: int | None = None
+    rotational: bool | None = None
+    made_of: list[str] = []
     """Devices below a RAID array or a device mapper's volume; empty for a disk."""
 
 
@@ -62,34 +62,62 @@ class Interface(msgspec.Struct, frozen=True):
     """A network interface."""
 
     name: str
-    bits_per_s: float | None
-    duplex: str | None
-    driver: str | None
-    mtu: int | None
-    state: str | None
+    bits_per_s: float | None = None
+    duplex: str | None = None
+    driver: str | None = None
+    mtu: int | None = None
+    state: str | None = None
 
 
-def facts(directory: str | PathLike[str] | None = None, root: Path = Path("/")) -> dict[str, Any]:
+class Storage(msgspec.Struct, frozen=True):
+    """The file system of a directory."""
+
+    directory: str | None = None
+    mount_point: str | None = None
+    mount_source: str | None = None
+    file_system: str | None = None
+    mount_options: str | None = None
+    device: str | None = None
+    devices: list[str] = []
+    """All devices from that of the file system down to the disks."""
+
+
+class MachineFacts(msgspec.Struct, frozen=True):
+    """MachineFacts of a host. They are stored as `worksheet` in the environment of a profile."""
+
+    processors: Processors | None = None
+    memory_bytes: int | None = None
+    arrays: list[Array] = []
+    disks: list[Disk] = []
+    interfaces: list[Interface] = []
+    storage: Storage | None = None
+    """None if no directory was given."""
+
+
+def facts(directory: str | PathLike[str] | None = None, root: Path = Path("/")) -> MachineFacts:
     """Return the facts of this host, and of the disks below a directory.
 
-    They are stored as `worksheet` in the environment of a profile. The keys are `processors`,
-    `memory_bytes`, `arrays`, `disks` and `interfaces`. With a directory, `storage` names its file
-    system, and all devices down to the disks. Unknown values are None. `root` is the directory
-    that contains `proc` and `sys`.
+    Unknown values are None. `root` is the directory that contains `proc` and `sys`.
 
     Raises OSError if the directory does not exist.
     """
     disks = block_devices(root / "sys/block")
-    found: dict[str, Any] = {
-        "processors": msgspec.to_builtins(processors(_text(root / "proc/cpuinfo"))),
-        "memory_bytes": memory_bytes(_text(root / "proc/meminfo")),
-        "arrays": msgspec.to_builtins(arrays(_text(root / "proc/mdstat"))),
-        "disks": msgspec.to_builtins(disks),
-        "interfaces": msgspec.to_builtins(interfaces(root / "sys/class/net")),
-    }
-    if directory is not None:
-        found["storage"] = _storage(directory, disks)
-    return found
+    return MachineFacts(
+        processors=processors(_text(root / "proc/cpuinfo")),
+        memory_bytes=memory_bytes(_text(root / "proc/meminfo")),
+        arrays=arrays(_text(root / "proc/mdstat")),
+        disks=disks,
+        interfaces=interfaces(root / "sys/class/net"),
+        storage=None if directory is None else _storage(directory, disks),
+    )
+
+
+def facts_of(environment: Mapping[str, Any]) -> MachineFacts:
+    """Return the facts in the environment of a profile; unknown ones if it has none.
+
+    Raises ValueError if they are damaged.
+    """
+    return msgspec.convert(environment.get("worksheet") or {}, MachineFacts)
 
 
 def processors(cpuinfo: str) -> Processors:
@@ -216,13 +244,11 @@ def _whole_disk(name: str, disks: Collection[str]) -> str:
     return disk if disk in disks else name
 
 
-def _storage(directory: str | PathLike[str], disks: Sequence[Disk]) -> dict[str, Any]:
-    keys = ("directory", "mount_point", "mount_source", "file_system", "mount_options", "device")
+def _storage(directory: str | PathLike[str], disks: Sequence[Disk]) -> Storage:
     environment = of_local_directory(directory)
-    found = {key: environment.get(key) for key in keys}
-    device = found["device"]
-    found["devices"] = devices_below(device, disks) if device else []
-    return found
+    device = environment.get("device")
+    devices = devices_below(device, disks) if device else []
+    return msgspec.convert({**environment, "devices": devices}, Storage)
 
 
 def _entries(directory: Path) -> list[Path]:

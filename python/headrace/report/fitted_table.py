@@ -25,9 +25,26 @@ class FittedTable:
     """
 
     def __init__(
-        self, title: str, names: int, columns: Sequence[str], spare: Sequence[str] = ()
+        self,
+        title: str,
+        names: int,
+        columns: Sequence[str],
+        spare: Sequence[str] = (),
+        redirected_width: int | None = None,
     ) -> None:
+        """Begin a table.
+
+        Args:
+            title: Line above it.
+            names: Number of columns of names.
+            columns: Headings.
+            spare: Columns that are omitted first.
+            redirected_width: Widest that it is where there is no terminal; None for no limit.
+        """
         self.caption = ""
+        self.left_out_caption = ""
+        """What stands for omitted columns, instead of their names."""
+        self._redirected_width = redirected_width
         self._title = title
         self._names = names
         self._columns = columns
@@ -44,6 +61,8 @@ class FittedTable:
         self._sections.add(len(self._rows) - 1)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._redirected_width is not None and not console.is_terminal:
+            options = options.update(width=min(options.max_width, self._redirected_width))
         widths = [
             max(cell_len(line) for cell in cells for line in [*cell.split("\n"), ""])
             for cells in zip(self._columns, *self._rows, strict=True)
@@ -60,7 +79,8 @@ class FittedTable:
             left_out.append(self._columns[number])
         notes = [self.caption] if self.caption else []
         if left_out:
-            notes.append(f"a wider terminal also shows {', '.join(left_out)}")
+            names = f"a wider terminal also shows {', '.join(left_out)}"
+            notes.append(self.left_out_caption or names)
         parts = self._parts(shown, widths, options.max_width)
         for number, part in enumerate(parts, 1):
             title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title

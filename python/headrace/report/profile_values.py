@@ -9,6 +9,8 @@ from headrace.report.units import duration, figure, percent, size, whole
 
 Document = Mapping[str, Any]
 UNKNOWN = "\N{EN DASH}"
+NO_VERDICT = "unknown"
+"""Verdict of a phase in which no rule holds."""
 
 
 def with_unit(value: float | None, unit: str) -> str:
@@ -93,3 +95,21 @@ def changes(phases: Sequence[Document]) -> list[Change]:
                 saved + (known.saved_s if known else 0.0),
             )
     return sorted(found.values(), key=lambda it: -it.saved_s)
+
+
+def host_row(of_host: Document) -> list[str]:
+    """Return host, verdict, its other verdicts, number of phases, and the verdict's share of the
+    time in percent."""
+    times_s: dict[str, float] = {}
+    for phase in of_host["phases"]:
+        word = phase["verdict"] or NO_VERDICT
+        times_s[word] = times_s.get(word, 0.0) + phase["to_s"] - phase["from_s"]
+    verdict = of_host["verdict"] or NO_VERDICT
+    total = sum(times_s.values())
+    return [
+        of_host["host"],
+        verdict,
+        ", ".join(it for it in times_s if it != verdict),
+        str(len(of_host["phases"])),
+        percent(times_s.get(verdict, 0.0) / total) if total > 0 else "",
+    ]

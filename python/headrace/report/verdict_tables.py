@@ -6,8 +6,10 @@ from rich.text import Text
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
 from headrace.report.profile_values import (
+    NO_VERDICT,
     Document,
     changes,
+    host_row,
     share_of,
     times,
     with_unit,
@@ -15,10 +17,16 @@ from headrace.report.profile_values import (
 from headrace.report.units import duration, figure, percent
 from headrace.report.verdict_words import verdict_words
 
+REDIRECTED_WIDTH = 80
+"""Columns of a file or pipe that shows the figures of the evidence."""
+
 
 def verdict_tables(document: Document) -> RenderableType:
     """Return verdict, phases, evidence, advice and notes of a profile."""
-    parts: list[RenderableType] = [heading(document), phases(document)]
+    parts: list[RenderableType] = [heading(document)]
+    if document.get("host_verdicts"):
+        parts.append(hosts(document))
+    parts.append(phases(document))
     if any(it.get("evidence") for it in document["phases"]):
         parts.append(evidence(document))
     advised = changes(document["phases"])
@@ -41,16 +49,28 @@ def heading(document: Document) -> Text:
     """Return the name, the verdict and the duration of the run."""
     text = Text(plain_line(document["name"]), style="bold")
     verdict = document.get("verdict")
-    what = (
-        "no verdict"
-        if verdict is None
-        else f"limited by {verdict_words(verdict).limit} ({plain(verdict)})"
-    )
+    if verdict is not None:
+        what = f"limited by {verdict_words(verdict).limit} ({plain(verdict)})"
+        if len(document.get("hosts") or []) > 1 and document.get("host"):
+            what += f" on {plain_line(document['host'])}"
+    else:
+        what = f"{verdict_words(None).limit} ({NO_VERDICT})" if document["phases"] else "no verdict"
     status = document.get("exit_status")
     text.append(f": {what}\n")
     ended = "" if status is None else f", exit status {status}"
     text.append(f"{duration(document['duration_s'])}{ended}", style="not bold")
     return text
+
+
+def hosts(document: Document) -> RenderableType:
+    """Return the table of the hosts' verdicts: each with its share of the run."""
+    table = FittedTable("Hosts", 3, ("host", "verdict", "others", "phases", "share %"), ("others",))
+    for it in document["host_verdicts"]:
+        row = host_row(it)
+        table.add_row(*map(plain_line, row[:3]), *row[3:])
+    shown = plain_line(document.get("host") or "")
+    table.caption = f"phases, evidence and advice below: {shown}, which is limited longest"
+    return table
 
 
 def phases(document: Document) -> RenderableType:
@@ -62,7 +82,7 @@ def phases(document: Document) -> RenderableType:
         best = max(phase.get("advice") or [], key=lambda it: it["predicted_gain"], default=None)
         table.add_row(
             str(number),
-            phase["verdict"],
+            phase["verdict"] or NO_VERDICT,
             "" if best is None else best["change"],
             figure(phase["from_s"]),
             figure(phase["to_s"]),
@@ -75,8 +95,12 @@ def phases(document: Document) -> RenderableType:
 def evidence(document: Document) -> RenderableType:
     """Return the table of figures that support the verdicts."""
     columns = ("phase", "figure", "value", "baseline", "of it", "rule")
-    table = FittedTable("Evidence", 2, columns, ("rule",))
+    table = FittedTable("Evidence", 2, columns, ("rule",), REDIRECTED_WIDTH)
+    decided = []
     for number, phase in enumerate(document["phases"], 1):
+        rules = dict.fromkeys(plain_line(it["rule"]) for it in phase.get("evidence") or [])
+        if rules:
+            decided.append(f"phase {number}: {', '.join(rules)}")
         for it in phase.get("evidence") or []:
             baseline = it.get("baseline")
             table.add_row(
@@ -87,6 +111,7 @@ def evidence(document: Document) -> RenderableType:
                 "" if baseline is None else share_of(it["value"], baseline),
                 plain_line(it["rule"]),
             )
+    table.left_out_caption = "rules of " + "; ".join(decided)
     return table
 
 

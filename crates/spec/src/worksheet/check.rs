@@ -9,8 +9,11 @@ use crate::values::{Volts, amount};
 /// Zones whose shares add up to no more than all, rounding aside.
 const ALL: f64 = 1.0 + 1e-9;
 
-/// Hours of a month: 365 days / 12.
+/// Seconds of a month: 365 days / 12.
 const MONTH_S: f64 = 730.0 * 3600.0;
+
+/// The most names that a message lists.
+const MOST_NAMED: usize = 12;
 
 /// Checks that names exist and stand once, and that answers go together.
 pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
@@ -105,7 +108,7 @@ fn exists(
         format!("there is no [[{what}]]: write one with name = {quoted}")
     } else {
         let hint = names::hint(name, known);
-        let hint = if hint.is_empty() {
+        let hint = if hint.is_empty() && known.len() <= MOST_NAMED {
             format!(": expected {}", names::or(known))
         } else {
             hint

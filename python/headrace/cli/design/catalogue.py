@@ -13,7 +13,7 @@ def catalogue(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
         ),
     ] = None,

@@ -15,7 +15,7 @@ def init(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="File to write; by default worksheet.toml or catalogue.toml."
+            metavar="FILE", help="File to write; by default worksheet.toml or catalogue.toml."
         ),
     ] = None,
     example: Annotated[

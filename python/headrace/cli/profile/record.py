@@ -137,14 +137,14 @@ def record(
         profile, rates = _evaluate(recorded, machine, directory, rules, advice)
         _finish(profile, rates, recorded, as_json, stored, known_labels)
         if report:
-            write_files(recorded, rates[profile.hosts[0]])
+            write_files(recorded, rates[profile.host or profile.hosts[0]])
         return 0
 
     if again is not None:
         if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
             raise ValueError("--again runs and watches nothing: leave the other options out")
         return evaluate(again)
-    from headrace.profile.program import CannotStart, RecordingFailed
+    from headrace.profile.program import CannotStart, NothingCame, RecordingFailed
     from headrace.profile.recorder import Request
     from headrace.profile.recorder import record as record_profile
 
@@ -159,12 +159,13 @@ def record(
         output=output,
         directory=directory,
         capture=_method(capture, bool(command)),
+        capture_needed=capture is not Capture.AUTO,
         stdout=sys.stderr.fileno() if as_json else None,
     )
     try:
-        with _watching(not command, seconds) as on_sample:
+        with _watching(not command, seconds, pid_name) as on_sample:
             done = record_profile(request, on_sample)
-    except (CannotStart, RecordingFailed) as error:
+    except (CannotStart, NothingCame, RecordingFailed) as error:
         return report_failure(str(error), error.status)
     if not ranks.current().first:
         return done.status
@@ -187,22 +188,30 @@ def _method(capture: Capture | None, starts: bool) -> str:
 
 
 @contextmanager
-def _watching(shown: bool, seconds: float | None) -> Iterator[Callable[[float], None] | None]:
+def _watching(
+    shown: bool, seconds: float | None, name: str | None
+) -> Iterator[Callable[[float, bool], None] | None]:
     """Yield a callback that shows how far a watch is. A program has the terminal for itself."""
     if not shown:
         yield None
         return
     lines = ProgressLines("profile")
     whole = "" if seconds is None else f" of {seconds:,.0f} s"
-    first = True
+    first, waits = True, False
 
-    def report(now_s: float) -> None:
-        nonlocal first
+    def report(now_s: float, has_come: bool) -> None:
+        nonlocal first, waits
         if first and ranks.current().first:
             end = "" if seconds is None else f" for {seconds:,g} s"
             print(f"watching{end}; Ctrl-C ends it", file=sys.stderr)
+            if not has_come:
+                print(f"waiting for a process with the name {name}", file=sys.stderr)
+        if has_come and waits and not first and ranks.current().first:
+            print(f"{name} has come", file=sys.stderr)
+        waits = not has_come
         first = False
-        lines.write(lambda: f"{now_s:,.0f} s{whole} sampled")
+        waiting = "" if has_come else f", waiting for {name}"
+        lines.write(lambda: f"{now_s:,.0f} s{whole} sampled{waiting}")
 
     yield report
 

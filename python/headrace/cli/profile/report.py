@@ -24,7 +24,7 @@ def report(
 def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
     """Write the report of a profile into its directory.
 
-    `rates` are the figures of its first host; they are read if they are not given.
+    `rates` are the figures of the host of its verdict; they are read if they are not given.
 
     Raises OSError if there is no profile, ValueError if it is damaged.
     """
@@ -39,13 +39,13 @@ def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
     except msgspec.DecodeError as error:
         raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     with steps("write the report") as on_progress:
-        rates = recording.rates(directory) if rates is None else rates
-        processes = recording.processes(directory)
+        rates = recording.rates(directory, profile.host) if rates is None else rates
+        processes = recording.processes(directory, profile.host)
         try:
             written = write_report(
                 directory, msgspec.to_builtins(profile), rates, processes, on_progress=on_progress
             )
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, msgspec.ValidationError) as error:
             # The environment and the parts of the trace have no types of their own.
             raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     documents = [str(it) for it in written if it.suffix in (".html", ".pdf")]

@@ -17,6 +17,7 @@ from headrace.profile.advice import (
     separate_disks,
 )
 from headrace.profile.advice.change import Change, Context
+from headrace.profile.advice.saved_scenario import FOLDER, save_scenario
 from headrace.profile.document import Advice
 from headrace.profile.prediction import Case, Outcome, simulate
 
@@ -62,6 +63,12 @@ def advise(
             continue
         gain = first.seconds / outcome.seconds - 1
         if gain > LEAST_GAIN:
+            text, file = outcome.scenario, None
+            if context.directory is not None and text is not None:
+                folder = context.directory / FOLDER
+                name = f"phase-{context.phase}-{change.name}"
+                text, name = save_scenario(outcome, changed.case, folder, name)
+                file = f"{FOLDER}/{name}"
             advice.append(
                 Advice(
                     change=change.name,
@@ -69,7 +76,8 @@ def advise(
                     description=changed.description,
                     source=change.source,
                     kind=change.kind,
-                    scenario=outcome.scenario,
+                    scenario=text,
+                    scenario_file=file,
                 )
             )
     advice.sort(key=lambda it: -it.predicted_gain)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from headrace.profile.document import Verdict
@@ -12,10 +13,14 @@ from headrace.profile.prediction import Case
 class Context:
     """Facts of a phase that a change may need."""
 
-    verdict: Verdict
+    verdict: Verdict | None
     cores: int
     baseline: Mapping[str, float]
     """Figures of the baseline by name, in SI units; empty without a baseline."""
+    directory: Path | None = None
+    """Profile directory in which the scenarios of the advice are saved; None to save none."""
+    phase: int = 1
+    """Number of the phase, from 1."""
 
 
 @dataclass(frozen=True)

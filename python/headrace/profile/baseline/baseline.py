@@ -154,8 +154,9 @@ class Baseline(msgspec.Struct, kw_only=True):
         return self.id
 
     @classmethod
-    def find(cls, directory: str | PathLike[str]) -> Self | None:
-        """Return the newest baseline in the store of this host and a directory's file system.
+    def find(cls, directory: str | PathLike[str], host: str | None = None) -> Self | None:
+        """Return the newest baseline in the store of a host, by default this one, and a directory's
+        file system.
 
         The file system is recognised by its mount point or, where it is mounted elsewhere now, by
         its source. Return None if there is none.
@@ -164,7 +165,8 @@ class Baseline(msgspec.Struct, kw_only=True):
         ValueError if the stored baseline is damaged.
         """
         here, results = of_local_directory(directory), store.open()
-        found = results.list(kind=KIND, host=here.get("host", platform.node()))
+        host = here.get("host", platform.node()) if host is None else host
+        found = results.list(kind=KIND, host=host)
         for same in (changes.is_same_mount, changes.is_same_source):
             for identifier in found["id"].to_list():
                 record = results.record(identifier)

@@ -16,6 +16,7 @@ FIGURES = (
     *("character-write", "block-write", "rewrite", "character-read", "block-read"),
     *("cached-write", "cached-read", "memory-copy"),
     *("random-read", "random-write", "sync-write", "small-call", "create", "stat", "remove"),
+    *("random-create", "random-stat", "random-remove"),
     *("network-send", "network-round-trip"),
 )
 """All figures, in the order in which they are shown."""
@@ -174,6 +175,18 @@ def cases(sizes: Sizes, passes: int) -> list[Case]:
                 Reading("remove", "1/s", "unlink"),
             ],
             f"{sizes.names} empty files in one directory; one processor share for all three",
+        ),
+        Case(
+            "random-names",
+            # Bonnie++'s random create, read and delete (Hindman 2011, section 5.2.2.2).
+            f'[[workload]]\nkind = "mdtest"\nfiles = {sizes.names}\nrandom = true\n'
+            'phases = ["create", "stat", "unlink"]\n',
+            [
+                Reading("random-create", "1/s", "create"),
+                Reading("random-stat", "1/s", "stat"),
+                Reading("random-remove", "1/s", "unlink"),
+            ],
+            f"{sizes.names} empty files in one directory, each time in another random order",
         ),
         Case(
             "cached-read",

@@ -1,5 +1,6 @@
 """The interface of a capture method."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +11,10 @@ class Method(Protocol):
     name: str
     suffix: str
     """Suffix of the trace that it leaves, such as ".strace"; "" if it leaves none."""
+    takes_more: bool
+    """Whether a recorder of `attach` takes further processes: their numbers, a line for each group
+    of them, on its standard input. It writes a line to standard output when it records the first
+    ones, and ends with its input."""
 
     def available(self) -> str | None:
         """Return None if the method works here, else the reason and what to do, in one line."""
@@ -20,8 +25,8 @@ class Method(Protocol):
         It ends with the program, with the program's exit status, when the trace is complete.
         """
 
-    def attach(self, pid: int, path: Path) -> list[str]:
-        """Return a command that records a process and its children in `path`.
+    def attach(self, pids: Sequence[int], path: Path) -> list[str]:
+        """Return a command that records processes and the children that they start in `path`.
 
         It ends when they have ended, or after SIGINT or SIGTERM, when the trace is complete.
         """

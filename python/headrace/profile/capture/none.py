@@ -1,5 +1,6 @@
 """No capture: the program runs as it is."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -8,6 +9,7 @@ class NoCapture:
 
     name = "none"
     suffix = ""
+    takes_more = False
 
     def available(self) -> str | None:
         return None
@@ -15,7 +17,7 @@ class NoCapture:
     def wrap(self, command: list[str], path: Path) -> list[str]:
         return command
 
-    def attach(self, pid: int, path: Path) -> list[str]:
+    def attach(self, pids: Sequence[int], path: Path) -> list[str]:
         """Return no command: there is nothing to start."""
         return []
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 FILES = (
@@ -53,6 +54,7 @@ class Strace:
 
     name = "strace"
     suffix = ".strace"
+    takes_more = False
 
     def available(self) -> str | None:
         if shutil.which("strace") is None:
@@ -66,8 +68,9 @@ class Strace:
         fast = ["--seccomp-bpf"] if (version() or (0, 0)) >= SECCOMP else []
         return ["strace", "-f", *fast, *_flags(path), "--", *command]
 
-    def attach(self, pid: int, path: Path) -> list[str]:
-        return ["strace", "-f", "-q", *_flags(path), "-p", str(pid)]
+    def attach(self, pids: Sequence[int], path: Path) -> list[str]:
+        processes = [word for pid in pids for word in ("-p", str(pid))]
+        return ["strace", "-f", "-q", *_flags(path), *processes]
 
     def start_error(self, path: Path) -> OSError | None:
         # strace looks for the program itself, so its first call executes it.

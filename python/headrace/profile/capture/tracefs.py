@@ -3,6 +3,7 @@ Documentation/trace/ftrace.rst)."""
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from headrace.kernel_trace import KernelTraceError, tracefs
@@ -17,6 +18,7 @@ class Tracefs:
 
     name = "tracefs"
     suffix = ".strace"
+    takes_more = True
 
     def available(self) -> str | None:
         try:
@@ -30,8 +32,9 @@ class Tracefs:
     def wrap(self, command: list[str], path: Path) -> list[str]:
         return [sys.executable, "-m", RECORDER, "-o", str(path), "--", *command]
 
-    def attach(self, pid: int, path: Path) -> list[str]:
-        return [sys.executable, "-m", RECORDER, "-o", str(path), "-p", str(pid)]
+    def attach(self, pids: Sequence[int], path: Path) -> list[str]:
+        numbers = ",".join(map(str, pids))
+        return [sys.executable, "-m", RECORDER, "-o", str(path), "-p", numbers]
 
     def start_error(self, path: Path) -> OSError | None:
         return None
@@ -45,6 +48,8 @@ class Tracefs:
             "the flags of openat2, the ranges of fcntl locks, the requests of libaio and io_uring",
             "accesses to mapped memory: maps are counted, their page faults are not",
             "processes that outlive the program",
+            "names of files that were open before, where several running processes are recorded"
+            " and use one descriptor for different files",
         ]
 
     def counts(self, path: Path) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Run or watch a program and record its system calls through tracefs.
 
-    python -m headrace.profile.capture.tracefs_recorder -o TRACE (-p PID | -- COMMAND...)
+    python -m headrace.profile.capture.tracefs_recorder -o TRACE (-p PID,... | -- COMMAND...)
 
 While the program runs, the kernel's pages are copied to files as they are. They are read when it
 has ended, and written in strace's format, whose reader knows descriptors, positions and threads.
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import psutil
@@ -146,18 +146,32 @@ class Recorder:
         self._files = [path.open("wb") for _, path in self._pipes]
         self._size = self._calls.page_size()
         self._inherited: dict[int, str] = {}
+        self._ambiguous: set[int] = set()
         self._names: Names | None = None
         self.epoch_ns = time.time_ns() - time.monotonic_ns()
 
     def start(self, processes: Sequence[int], threads: Sequence[int], *, new: bool) -> None:
         """Record these threads, and what they start from now on. `new` ones are about to execute
         another program."""
-        for process in processes:
-            self._inherited |= _descriptors(process, new)
+        self._inherit(processes, new)
         self._names = Names(self._names_instance)
         for instance in (self._calls, self._names_instance):
             instance.follow(threads)
             instance.start()
+
+    def follow(self, processes: Sequence[int]) -> None:
+        """Record further processes that run, and what they start from now on."""
+        self._inherit(processes, False)
+        for instance in (self._calls, self._names_instance):
+            instance.follow_also(_threads(processes))
+
+    def _inherit(self, processes: Sequence[int], new: bool) -> None:
+        """Add the names of their open files. A descriptor that is another file elsewhere has no
+        name."""
+        for process in processes:
+            for number, name in _descriptors(process, new).items():
+                if self._inherited.setdefault(number, name) != name:
+                    self._ambiguous.add(number)
 
     def drain(self) -> None:
         """Copy what the kernel has recorded."""
@@ -181,7 +195,9 @@ class Recorder:
             header=self._calls.page_header(),
             formats=list(self._calls.formats.values()),
             opens=opens,
-            inherited=self._inherited,
+            inherited={
+                it: name for it, name in self._inherited.items() if it not in self._ambiguous
+            },
             epoch_ns=self.epoch_ns,
         )
         with atomic_file(target) as partial, partial.open("w", encoding="utf-8") as out:
@@ -191,6 +207,8 @@ class Recorder:
 
     def close(self) -> None:
         """Remove the instances."""
+        if self._names is not None:
+            self._names.finish()
         for pipe, _ in self._pipes:
             os.close(pipe)
         self._stack.close()
@@ -230,11 +248,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Record; return the program's exit status."""
     parser = argparse.ArgumentParser(prog=RECORDER_NAME)
     parser.add_argument("-o", dest="target", type=Path, required=True)
-    parser.add_argument("-p", dest="pid", type=int)
+    parser.add_argument("-p", dest="pids", type=_numbers)
+    parser.add_argument("--more", action="store_true", help="read further numbers from stdin")
     parser.add_argument("command", nargs="*")
     given = parser.parse_args(arguments)
-    if (given.pid is None) == (not given.command):
-        parser.error("expected a command or -p PID")
+    if (given.pids is None) == (not given.command):
+        parser.error("expected a command or -p PID,...")
     beside = given.target.absolute().parent
     over = threading.Event()
     with tempfile.TemporaryDirectory(prefix=".headrace-capture-", dir=beside) as folder:
@@ -244,12 +263,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(error, file=sys.stderr)
             return 2
         try:
-            if given.pid is None:
+            if given.pids is None:
                 status = _run(recorder, given.command)
             else:
                 for number in (signal.SIGINT, signal.SIGTERM):
                     signal.signal(number, lambda *_: over.set())
-                _watch(recorder, given.pid, over)
+                _watch(recorder, given.pids, over, more=given.more)
                 status = 0
             counts = recorder.finish(given.target)
         except KernelTraceError as error:
@@ -289,18 +308,68 @@ def _run(recorder: Recorder, command: Sequence[str]) -> int:
         time.sleep(DRAIN_S)
 
 
-def _watch(recorder: Recorder, pid: int, over: threading.Event) -> None:
-    """Watch a process until it ends or `over` is set."""
-    try:
-        root = psutil.Process(pid)
-        processes = [root, *root.children(recursive=True)]
-        threads = [thread.id for it in processes for thread in it.threads()]
-    except psutil.Error as error:
-        raise SystemExit(f"-p {pid}: {error}: expected a process that runs") from None
-    recorder.start([it.pid for it in processes], threads, new=False)
-    while root.is_running() and root.status() != psutil.STATUS_ZOMBIE and not over.is_set():
+def _watch(recorder: Recorder, pids: Sequence[int], over: threading.Event, *, more: bool) -> None:
+    """Watch processes until they end or `over` is set; with `more`, until standard input ends."""
+    roots = _running(pids)
+    if not roots:
+        numbers = ",".join(map(str, pids))
+        raise SystemExit(f"-p {numbers}: no such process: expected one that runs")
+    processes = [it.pid for root in roots for it in (root, *root.children(recursive=True))]
+    recorder.start(processes, _threads(processes), new=False)
+    if more:
+        print("recording", flush=True)
+        _serve(recorder, over)
+        return
+    while any(_runs(it) for it in roots) and not over.is_set():
         recorder.drain()
         over.wait(DRAIN_S)
+
+
+def _serve(recorder: Recorder, over: threading.Event) -> None:
+    """Record, and take further processes from standard input until it ends."""
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    text = b""
+    while not over.is_set():
+        recorder.drain()
+        if not poll.poll(DRAIN_S * 1000):
+            continue
+        if not (part := os.read(0, 1 << 16)):
+            return
+        *lines, text = (text + part).split(b"\n")
+        for line in lines:
+            if running := [it.pid for it in _running(map(int, line.split()))]:
+                try:
+                    recorder.follow(running)
+                except KernelTraceError as error:
+                    print(error, file=sys.stderr)
+
+
+def _running(pids: Iterable[int]) -> list[psutil.Process]:
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            found.append(psutil.Process(pid))
+    return found
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _threads(processes: Iterable[int]) -> list[int]:
+    found: list[int] = []
+    for process in _running(processes):
+        with contextlib.suppress(psutil.Error):
+            found += [thread.id for thread in process.threads()]
+    return found
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(it) for it in text.split(",")]
 
 
 if __name__ == "__main__":

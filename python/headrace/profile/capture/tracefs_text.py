@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from headrace.kernel_trace import Format, PageHeader, Records, records, table
+from headrace.profile.capture.running_state import escaped
 
 BY_DESCRIPTOR = {
     "read": 'read({fd}, ""..., {count})',
@@ -231,7 +232,7 @@ class _Writer:
         distinct = np.unique(numbers)
         plain = ["AT_FDCWD" if it == AT_FDCWD else str(it) for it in distinct.tolist()]
         named = [
-            f"{it}<{_escaped(self._source.inherited[it])}>" if it in self._source.inherited else ""
+            f"{it}<{escaped(self._source.inherited[it])}>" if it in self._source.inherited else ""
             for it in distinct.tolist()
         ]
         until = np.array(
@@ -299,7 +300,7 @@ class _Writer:
                 self._closes[:, 0], [opened.left_ns, opened.resolved_ns], side="left"
             )
             if not np.any(self._closes[low:high, 1] == opened.result):
-                return f'"{_escaped(opened.name.removesuffix(" (deleted)"))}"'
+                return f'"{escaped(opened.name.removesuffix(" (deleted)"))}"'
         self.unresolved += 1
         return f'"/unresolved/{opened.thread}-{self.unresolved}"'
 
@@ -360,14 +361,6 @@ def _error(number: int) -> str:
     if number in RESTARTS:
         return f"? {RESTARTS[number]} (To be restarted)"
     return f"-1 {errno.errorcode.get(number, 'EINVAL')} ({os.strerror(number)})"
-
-
-def _escaped(name: str) -> str:
-    """A name as strace prints it."""
-    quoted = name.encode("utf-8", "surrogateescape")
-    return "".join(
-        chr(it) if 32 <= it < 127 and it not in b'"\\<>' else f"\\{it:03o}" for it in quoted
-    )
 
 
 ACCESS = {os.O_RDONLY: "O_RDONLY", os.O_WRONLY: "O_WRONLY", os.O_RDWR: "O_RDWR"}

@@ -279,6 +279,19 @@ def _open(watched: Watched) -> Read | None:
     return None if watched.roots is None else Tree(watched, watched.roots).read
 
 
+SINCE_LAST = ("busiest", "busiest_delay")
+"""Figures of a sample that count from the sample before it."""
+
+
+def with_dropped(dropped: Raw, kept: Raw) -> Raw:
+    """Return the counters of a sample whose predecessor is left out.
+
+    The sum of the busiest threads' times is that of the busiest one, unless it is another thread
+    each time.
+    """
+    return kept | {it: kept.get(it, 0.0) + dropped.get(it, 0.0) for it in SINCE_LAST}
+
+
 def rates(before: Raw, after: Raw, seconds: float) -> Columns:
     """Return the figures of the whole tree."""
 

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headrace.profile.interval_means import lengths, weighted_mean
+from headrace.profile.worksheet import MachineFacts, facts_of
+
 Document = Mapping[str, Any]
 
 LEAST_SHARE = 0.01
@@ -34,12 +37,10 @@ class ProfileData:
         """Phases in order."""
         return list(self.profile.get("phases") or [])
 
-    @property
-    def facts(self) -> Document:
-        """Facts of the machine; empty if the recording has none."""
-        environment = self.profile.get("environment") or {}
-        found = environment.get("worksheet")
-        return found if isinstance(found, Mapping) else {}
+    @cached_property
+    def facts(self) -> MachineFacts:
+        """MachineFacts of the machine; unknown if the recording has none."""
+        return facts_of(self.profile.get("environment") or {})
 
     @property
     def duration_s(self) -> float:
@@ -84,7 +85,7 @@ class ProfileData:
     @cached_property
     def lengths(self) -> pl.Series:
         """Length of each interval in seconds."""
-        return self.rates["to_s"] - self.rates["from_s"]
+        return lengths(self.rates)
 
     def instances(self, kind: str) -> list[str]:
         """Return the names of a kind of columns, as disks for `disk.NAME.queue`, in their order in
@@ -111,10 +112,7 @@ class ProfileData:
         moved = {name: self._moved("disk", name) for name in self.instances("disk")}
         active = [name for name in moved if moved[name] > 0]
         members = {
-            member
-            for disk in self.facts.get("disks") or []
-            if disk.get("name") in active
-            for member in disk.get("made_of") or []
+            member for disk in self.facts.disks if disk.name in active for member in disk.made_of
         }
         whole = [
             name
@@ -144,15 +142,6 @@ def is_partition(name: str, disk: str) -> bool:
     # sda1 of sda, nvme0n1p1 of nvme0n1.
     separator = "p" if disk[-1:].isdecimal() else ""
     return re.fullmatch(rf"{re.escape(disk)}{separator}\d+", name) is not None
-
-
-def weighted_mean(values: pl.Series, lengths: pl.Series) -> float | None:
-    """Return the mean over time of values of intervals; None if none is known."""
-    known = values.is_not_null() & values.is_not_nan()
-    seconds = float(lengths.filter(known).sum() or 0.0)
-    if seconds <= 0:
-        return None
-    return float((values.filter(known) * lengths.filter(known)).sum()) / seconds
 
 
 def maximum(values: pl.Series) -> float:

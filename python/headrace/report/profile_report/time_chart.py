@@ -17,6 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from headrace.report.figures.style import COLOURS, short
 from headrace.report.profile_report.data import Document, ProfileData, maximum
+from headrace.report.profile_values import NO_VERDICT
 from headrace.report.verdict_words import verdict_words
 
 RUNNING = 10
@@ -169,7 +170,7 @@ def _phases(strip: Axes, phases: Sequence[Document], end: float) -> None:
         strip.broken_barh([(start, length)], (0, 1), color=words.colour, alpha=0.55, linewidth=0)
         # About 5.5 points a letter of size 8, on 500 points.
         room = 90 * length / end
-        for label in (f"{number} {phase['verdict']}", f"{number}"):
+        for label in (f"{number} {phase['verdict'] or NO_VERDICT}", f"{number}"):
             if len(label) <= room:
                 strip.text(
                     start + length / 2, 0.45, label, ha="center", va="center", fontsize=SMALL

@@ -47,7 +47,7 @@ def _panels(data: ProfileData, disk: str) -> list[Panel]:
 
 def spindles(data: ProfileData, disk: str) -> int:
     """Return the number of disks that a device is made of; 1 for a disk."""
-    below = {it["name"]: it.get("made_of") or [] for it in data.facts.get("disks") or []}
+    below = {it.name: it.made_of for it in data.facts.disks}
 
     def count(name: str, depth: int) -> int:
         parts = below.get(name, [])

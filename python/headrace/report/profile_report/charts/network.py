@@ -15,11 +15,7 @@ FAULTS = ("errors", "drops", "collisions")
 
 def charts(data: ProfileData) -> Iterator[Chart]:
     """Yield rates of each active interface, and errors if there are any."""
-    speeds = {
-        it["name"]: it["bits_per_s"] / 8
-        for it in data.facts.get("interfaces") or []
-        if it.get("bits_per_s")
-    }
+    speeds = {it.name: it.bits_per_s / 8 for it in data.facts.interfaces if it.bits_per_s}
     send = Level("network send", data.value("network-send"), COLOURS[2])
     panels = []
     for name in data.networks:

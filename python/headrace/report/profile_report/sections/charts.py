@@ -13,7 +13,7 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.report.profile_values import UNKNOWN
+from headrace.report.profile_values import UNKNOWN, host_row
 from headrace.report.units import figure, megabytes, milliseconds, percent, size
 
 PROCESSES = 6
@@ -27,7 +27,7 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     blocks: list[Block] = list(pictures)
     if not data.rates.height:
         blocks.append(Paragraph("No chart: the recording has no complete interval."))
-    for table in (_hosts(data), _processes(data), _cores(data), _disks(data)):
+    for table in (_hosts(data), _verdicts(data), _processes(data), _cores(data), _disks(data)):
         if table.rows:
             blocks.append(table)
     return Section("profiles", "I/O profiles", blocks)
@@ -52,8 +52,20 @@ def _hosts(data: ProfileData) -> Table:
         )
     columns = ["Host", "CPU %", "I/O wait %", "Read calls MB/s", "Write calls MB/s"]
     columns += ["Devices read MB/s", "Written MB/s"]
-    note = "Means over the run. The charts and the tables below show the first host."
+    shown = foreign(data.profile.get("host") or "the first host", 60)
+    note = f"Means over the run. The charts and the tables below show {shown}."
     return Table("Hosts", columns, "lrrrrrr", rows, note=note)
+
+
+def _verdicts(data: ProfileData) -> Table:
+    """Return the verdicts of several hosts; no row for a single one."""
+    columns = ["Host", "Verdict", "Other verdicts", "Phases", "Share %"]
+    rows = [
+        [foreign(cell, 60) for cell in host_row(it)]
+        for it in data.profile.get("host_verdicts") or []
+    ]
+    note = "The report shows the phases of the host that is limited longest."
+    return Table("Verdicts of the hosts", columns, "lllrr", rows, note=note)
 
 
 def _parts(data: ProfileData) -> list[tuple[str, ProfileData]]:

@@ -9,7 +9,7 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import ProfileData
-from headrace.report.profile_values import changes, share_of, speedup, with_unit
+from headrace.report.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
 from headrace.report.units import duration, figure, percent
 
 
@@ -42,7 +42,7 @@ def _phases(data: ProfileData) -> Table:
                 f"{figure(phase['from_s'])}",
                 f"{figure(phase['to_s'])}",
                 f"{percent(seconds / total)} %",
-                foreign(phase["verdict"], 40),
+                foreign(phase["verdict"] or NO_VERDICT, 40),
                 "none" if best is None else foreign(best["change"], 60),
                 "" if best is None else speedup(best["predicted_gain"]),
             ]

@@ -42,9 +42,9 @@ def section(data: ProfileData) -> Section:
     ]
     scenarios.sort(key=lambda it: -it[1]["predicted_gain"])
     for number, advice in scenarios[:SCENARIOS]:
-        blocks.append(
-            Paragraph(f"Scenario of {foreign(advice['change'], 60)}, phase {number}", "heading")
-        )
+        file = foreign(advice.get("scenario_file") or "", 120)
+        title = f"Scenario of {foreign(advice['change'], 60)}, phase {number}"
+        blocks.append(Paragraph(f"{title}: {file}" if file else title, "heading"))
         blocks.append(Code(foreign_lines(advice["scenario"], 4000), "toml"))
     if len(scenarios) > SCENARIOS:
         rest = len(scenarios) - SCENARIOS

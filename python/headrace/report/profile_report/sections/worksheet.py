@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from headrace.profile.interval_means import weighted_mean
+from headrace.profile.worksheet import MachineFacts, Processors
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -11,8 +13,8 @@ from headrace.report.document.content import (
     Table,
     foreign,
 )
-from headrace.report.profile_report.data import Document, ProfileData, weighted_mean
-from headrace.report.profile_values import UNKNOWN, share_of, timestamp, with_unit
+from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
 from headrace.report.units import duration, figure, size, whole
 from headrace.report.verdict_words import verdict_words
 
@@ -24,6 +26,8 @@ source gives no limit; this one is ours."""
 MARK = "X"
 MARKS = ("CPU", "memory", "I/O")
 NOT_MEASURED = "not measured"
+KINDS = {True: "hard disk", False: "solid state"}
+"""Kinds of disks by whether they rotate."""
 
 
 def section(data: ProfileData) -> Section:
@@ -50,13 +54,13 @@ def section(data: ProfileData) -> Section:
 
 def _system(data: ProfileData) -> list[tuple[str, str]]:
     environment, facts = data.profile.get("environment") or {}, data.facts
-    processors = facts.get("processors") or {}
-    cores = processors.get("cores") or processors.get("threads") or environment.get("processors")
-    memory = facts.get("memory_bytes") or environment.get("memory_bytes")
+    processors = facts.processors or Processors(None, None, None, 0)
+    cores = processors.cores or processors.threads or environment.get("processors")
+    memory = facts.memory_bytes or environment.get("memory_bytes")
     count = "unknown" if cores is None else str(cores)
-    if processors.get("sockets") and processors.get("cores"):
-        count += f" in {processors['sockets']} sockets, {processors['threads']} threads"
-    model = processors.get("model") or environment.get("processor") or "unknown"
+    if processors.sockets and processors.cores:
+        count += f" in {processors.sockets} sockets, {processors.threads} threads"
+    model = processors.model or environment.get("processor") or "unknown"
     return [
         ("Application name", foreign(data.profile.get("name", ""))),
         ("Test date", timestamp(data.profile.get("started", ""))),
@@ -70,69 +74,69 @@ def _system(data: ProfileData) -> list[tuple[str, str]]:
     ]
 
 
-def _raid(facts: Document) -> str:
-    if not facts:
+def _raid(facts: MachineFacts) -> str:
+    if facts == MachineFacts():
         return "unknown"
-    below = (facts.get("storage") or {}).get("devices")
-    arrays = [it for it in facts.get("arrays") or [] if not below or it["name"] in below]
+    below = facts.storage.devices if facts.storage else []
+    arrays = [it for it in facts.arrays if not below or it.name in below]
     if not arrays:
         return "no software RAID; a RAID controller's array is not visible"
     described = []
     for it in arrays:
-        text = f"{it['name']}: {it.get('level') or 'no level'}"
-        if it.get("chunk_bytes"):
-            text += f", chunk {it['chunk_bytes'] // 1024} KiB"
-        text += f", {len(it['members'])} members ({', '.join(it['members'])}), {it['state']}"
-        text += f", failed: {', '.join(it['failed'])}" if it.get("failed") else ""
+        text = f"{it.name}: {it.level or 'no level'}"
+        if it.chunk_bytes:
+            text += f", chunk {it.chunk_bytes // 1024} KiB"
+        text += f", {len(it.members)} members ({', '.join(it.members)}), {it.state}"
+        text += f", failed: {', '.join(it.failed)}" if it.failed else ""
         described.append(text)
     return foreign("; ".join(described))
 
 
-def _disk_count(facts: Document) -> str:
-    below = (facts.get("storage") or {}).get("devices")
+def _disk_count(facts: MachineFacts) -> str:
+    below = facts.storage.devices if facts.storage else []
     if not below:
         return "unknown"
-    made = {it["name"] for it in facts.get("disks") or [] if it.get("made_of")}
+    made = {it.name for it in facts.disks if it.made_of}
     disks = [name for name in below if name not in made]
     return f"{len(disks)} ({foreign(', '.join(disks))})"
 
 
-def _interfaces(facts: Document) -> str:
+def _interfaces(facts: MachineFacts) -> str:
     described = []
-    for it in facts.get("interfaces") or []:
-        if it.get("state") == "down":
+    for it in facts.interfaces:
+        if it.state == "down":
             continue
-        speed = it.get("bits_per_s")
+        speed = it.bits_per_s
         parts = [f"{figure(speed / 1e9)} Gbit/s" if speed else "speed unknown"]
-        parts += [f"{it['duplex']} duplex"] if it.get("duplex") else []
-        parts += [f"driver {it['driver']}"] if it.get("driver") else []
-        parts += [f"MTU {it['mtu']}"] if it.get("mtu") else []
-        described.append(f"{it['name']}: {', '.join(parts)}")
+        parts += [f"{it.duplex} duplex"] if it.duplex else []
+        parts += [f"driver {it.driver}"] if it.driver else []
+        parts += [f"MTU {it.mtu}"] if it.mtu else []
+        described.append(f"{it.name}: {', '.join(parts)}")
     return foreign("; ".join(described) or "unknown")
 
 
-def _file_system(facts: Document) -> str:
-    storage = facts.get("storage") or {}
-    if not storage.get("file_system"):
+def _file_system(facts: MachineFacts) -> str:
+    storage = facts.storage
+    if storage is None or not storage.file_system:
         return "unknown"
     return foreign(
-        f"{storage['file_system']} on {storage.get('mount_source')}, mounted at"
-        f" {storage.get('mount_point')} ({storage.get('mount_options')})"
+        f"{storage.file_system} on {storage.mount_source}, mounted at {storage.mount_point}"
+        f" ({storage.mount_options})"
     )
 
 
 def _disks(data: ProfileData) -> list[Block]:
-    below = (data.facts.get("storage") or {}).get("devices") or []
+    below = data.facts.storage.devices if data.facts.storage else []
     rows = [
         [
-            foreign(it["name"], 40),
-            foreign(it.get("model") or UNKNOWN, 60),
-            size(it["bytes"]) if it.get("bytes") else UNKNOWN,
-            {True: "hard disk", False: "solid state"}.get(it.get("rotational"), "unknown"),
-            foreign(", ".join(it.get("made_of") or []) or UNKNOWN, 120),
-            "yes" if it["name"] in below else "no",
+            foreign(it.name, 40),
+            foreign(it.model or UNKNOWN, 60),
+            size(it.bytes) if it.bytes else UNKNOWN,
+            "unknown" if it.rotational is None else KINDS[it.rotational],
+            foreign(", ".join(it.made_of) or UNKNOWN, 120),
+            "yes" if it.name in below else "no",
         ]
-        for it in data.facts.get("disks") or []
+        for it in data.facts.disks
     ]
     columns = ["Device", "Model", "Size", "Kind", "Made of", "Below the directory"]
     return [Table("Disks", columns, "llrlll", rows)] if rows else []
@@ -194,7 +198,7 @@ def _evaluation(data: ProfileData) -> list[Block]:
                 str(number),
                 f"{figure(phase['from_s'])} to {figure(phase['to_s'])}",
                 *(MARK if mark == it else "" for it in MARKS),
-                foreign(phase["verdict"], 40),
+                foreign(phase["verdict"] or NO_VERDICT, 40),
             ]
         )
     columns = ["Phase", "Time, s", "CPU bound", "Memory bound", "I/O bound", "Verdict"]

@@ -1,0 +1,71 @@
+"""The state of running processes at the start of a capture, as lines in strace's format.
+
+A trace of a program that runs already lacks the calls that made its threads and opened its files.
+These lines stand for them. They say which threads share descriptors, and the position of a process
+in each open file.
+"""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Sequence
+
+THREAD = "CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD"
+POSITION = re.compile(rb"^pos:\s*(\d+)", re.MULTILINE)
+APPEND = re.compile(rb"^flags:\s*([0-7]+)", re.MULTILINE)
+
+
+def running_state(processes: Sequence[int], first: int) -> Iterator[str]:
+    """Yield the lines of some processes. `first` counts as the parent of all."""
+    for process in processes:
+        if process != first:
+            yield _line(first, "clone(child_stack=NULL, flags=SIGCHLD)", process)
+        for thread in _numbers(f"/proc/{process}/task"):
+            if thread != process:
+                yield _line(process, f"clone(child_stack=NULL, flags={THREAD})", thread)
+    for process in processes:
+        for descriptor in _numbers(f"/proc/{process}/fd"):
+            found = _position(process, descriptor)
+            if found is not None:
+                name, position = found
+                call = f"lseek({descriptor}<{name}>, {position}, SEEK_SET)"
+                yield _line(process, call, position)
+
+
+def _line(process: int, call: str, result: int) -> str:
+    now = time.time_ns()
+    return f"{process} {now // 10**9}.{now % 10**9:09} {call} = {result} <0.000000000>\n"
+
+
+def _numbers(directory: str) -> list[int]:
+    try:
+        return sorted(int(it) for it in os.listdir(directory) if it.isdigit())
+    except OSError:
+        return []
+
+
+def _position(process: int, descriptor: int) -> tuple[str, int] | None:
+    """Return name and position of an open regular file; None for others."""
+    path = f"/proc/{process}/fd/{descriptor}"
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        name = os.readlink(path)
+        with open(f"/proc/{process}/fdinfo/{descriptor}", "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    found, flags = POSITION.search(text), APPEND.search(text)
+    # The reader knows where an appended write goes.
+    if found is None or flags is None or int(flags[1], 8) & os.O_APPEND:
+        return None
+    return escaped(name), int(found[1])
+
+
+def escaped(name: str) -> str:
+    """Return a name as strace prints it."""
+    return "".join(
+        chr(it) if 32 <= it < 127 and it not in b'"\\<>' else f"\\{it:03o}"
+        for it in os.fsencode(name)
+    )
