@@ -111,7 +111,9 @@ def designs(
 def horizon_capacity(worksheet: Worksheet) -> float:
     """Return the bytes that are needed after the years to plan for; at least those to buy first."""
     need = worksheet.capacity
-    return max(capacity_wanted(need).value, need.usable * (1 + (need.growth or 0.0)) ** need.years)
+    return max(
+        capacity_wanted(need).value, need.usable * float((1 + (need.growth or 0.0)) ** need.years)
+    )
 
 
 def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
@@ -256,9 +258,10 @@ def _sized(
             yield design(nodes, arrays)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _usable(design: Design) -> float:
-    return by_key(capacity(design))["usable-capacity"].value
+    usable: float = by_key(capacity(design))["usable-capacity"].value
+    return usable
 
 
 def _redundancies(

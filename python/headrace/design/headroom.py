@@ -85,7 +85,7 @@ def _workload(table: Table) -> tuple[int | None, float, bool]:
     block = parse_bytes(table["block"])
     small = block * int(table.get("segments", 1)) < WHOLE_STRIPE
     random = table.get("order", "sequential") not in ("sequential", "backward") or small
-    return parse_bytes(table.get("transfer", table["block"])), share, random
+    return parse_bytes(table.get("transfer") or table["block"]), share, random
 
 
 def headroom(design: Design, wanted: Sequence[Demand]) -> float:

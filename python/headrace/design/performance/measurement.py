@@ -54,16 +54,22 @@ class DesignRuns(NamedTuple):
     performance: tuple[ApplicationPerformance, ...]
     event_rate: float
     """Events of a simulated second."""
+    latencies: dict[str, float] | None
+    """Latencies by which the applications paused; None if they asked for as much as they could."""
 
 
 class _State:
     """Runs of a design so far."""
 
-    def __init__(self, design: Design, part: float) -> None:
+    def __init__(self, design: Design, part: float, before: DesignRuns | None) -> None:
         self.design = design
         self.part = part
+        self.before = before
+        self.latencies = None if before is None else before.latencies
+        """Latencies by which applications pause in the next run."""
         self.next: DesignScenario | None = None
         self.best: tuple[DesignScenario, Simulated] | None = None
+        self.best_latencies: dict[str, float] | None = None
         self.saturated: Simulated | None = None
         self.error: Exception | None = None
 
@@ -77,6 +83,7 @@ def performances_of(
     seed: int,
     run: Simulate,
     event_rates: Sequence[float] = (),
+    before: Sequence[DesignRuns | None] = (),
 ) -> list[DesignRuns | Exception]:
     """Return the performance of designs.
 
@@ -92,17 +99,17 @@ def performances_of(
         seed: Seed of the random numbers.
         run: Runs scenarios.
         event_rates: Events of a simulated second of each design, if they are known.
+        before: What simulations with less detail told of each design: the applications then begin
+            with the same pauses.
 
     Returns:
         For each design its performance, or the reason why it cannot be simulated.
     """
     parts = [part_for(it, detail) for it in event_rates] or [1.0] * len(designs)
-    states = [_State(design, part) for design, part in zip(designs, parts, strict=True)]
+    known = before or [None] * len(designs)
+    states = [_State(*it) for it in zip(designs, parts, known, strict=True)]
 
-    def prepare(state: _State, before: Simulated | None) -> None:
-        latencies = None
-        if before is not None:
-            latencies = {name: it.latency for name, it in before.applications.items()}
+    def prepare(state: _State) -> None:
         try:
             state.next = scenario(
                 state.design,
@@ -110,14 +117,14 @@ def performances_of(
                 detail=detail,
                 directory=directory,
                 seed=seed,
-                latencies=latencies,
+                latencies=state.latencies,
                 part=state.part,
             )
         except (ValueError, OSError) as error:
             state.error = error
 
     for state in states:
-        prepare(state, None)
+        prepare(state)
     for number in range(1 + MOST_PACED):
         waiting = [(it, made) for it in states if (made := it.next) is not None]
         outcomes = run([made for _, made in waiting])
@@ -126,11 +133,13 @@ def performances_of(
             if isinstance(outcome, Exception):
                 state.error = state.error or outcome
                 continue
-            state.saturated = state.saturated or outcome
+            if state.latencies is None:
+                state.saturated = outcome
             if state.best is None or satisfaction(made.loads, outcome) > satisfaction(*_of(state)):
-                state.best = made, outcome
+                state.best, state.best_latencies = (made, outcome), state.latencies
             if satisfaction(*_of(state)) < 1 and number < MOST_PACED:
-                prepare(state, outcome)
+                state.latencies = {name: it.latency for name, it in outcome.applications.items()}
+                prepare(state)
     return [_found(it) for it in states]
 
 
@@ -140,10 +149,17 @@ def _of(state: _State) -> tuple[tuple[ApplicationLoad, ...], Simulated]:
 
 
 def _found(state: _State) -> DesignRuns | Exception:
-    if state.best is None or state.saturated is None:
+    if state.best is None:
         return state.error or RunError("nothing was simulated")
     made, simulated = state.best
-    return DesignRuns(performances(made, simulated, state.saturated), state.saturated.event_rate)
+    if state.saturated is not None:
+        capability = {name: it.throughput for name, it in state.saturated.applications.items()}
+    else:
+        earlier = () if state.before is None else state.before.performance
+        capability = {it.application: it.capability or it.throughput for it in earlier}
+    return DesignRuns(
+        performances(made, simulated, capability), simulated.event_rate, state.best_latencies
+    )
 
 
 def confirm(

@@ -18,6 +18,8 @@ from headrace.simulate.result import Result
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
+AROUND = ("open", "close")
+"""Operations that do not count as calls of an application which has others."""
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
     "clients are on the network of the servers",
@@ -44,13 +46,13 @@ class Effort(msgspec.Struct, frozen=True):
 
 EFFORTS: dict[Detail, Effort] = {
     "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
-    "full": Effort(128, 32, 2.5, 2.5, 400_000, 3),
+    "full": Effort(96, 32, 2.5, 2.5, 400_000, 3),
     "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
-MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 24e6, "whole": 48e6}
+MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
-LEAST_PART = 0.5
+LEAST_PART = 0.4
 """Least part of the usual time that is simulated."""
 
 
@@ -190,15 +192,22 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if figures is None:
                 continue
             operations = figures["operations"].values()
-            latency = figures["latency"].get("all", {})
-            count = latency.get("count") or 0
+            kinds = {
+                name: it
+                for name, it in figures["latency"].items()
+                if name != "all" and it.get("count")
+            }
+            # Opening a file is part of its first call, as far as that is wanted.
+            timed = {name: it for name, it in kinds.items() if name not in AROUND} or kinds
+            count = sum(it["count"] for it in timed.values())
+            total = sum(it["count"] * it["mean"] for it in timed.values())
             active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
             elapsed = measured if load.repeats else active
             if elapsed <= 0:
                 continue
             moved += sum(it["bytes"] for it in operations) / elapsed
             calls += count / elapsed
-            waited += count / elapsed * (latency.get("mean") or 0.0)
+            waited += total / elapsed
         # Of reads and writes the sum, which is at least the error of their sum.
         errors = [
             value
@@ -246,14 +255,14 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
 
 
 def performances(
-    made: DesignScenario, simulated: Simulated, saturated: Simulated
+    made: DesignScenario, simulated: Simulated, capability: Mapping[str, float]
 ) -> tuple[ApplicationPerformance, ...]:
     """Return the performance of each application.
 
     Args:
         made: The scenario that `simulated` is of.
         simulated: The run to judge by.
-        saturated: The run in which every application asks for as much as it can.
+        capability: Bytes a second of each application when all ask for as much as they can.
     """
     return tuple(
         ApplicationPerformance(
@@ -265,8 +274,8 @@ def performances(
             wanted_throughput=load.application.throughput,
             wanted_operations=load.application.operations,
             wanted_latency=load.application.latency,
-            capability=saturated.applications[load.application.name].throughput,
-            limiting_resource=saturated.limiting_resource,
+            capability=capability.get(load.application.name),
+            limiting_resource=simulated.limiting_resource,
             detail="coarse" if made.detail == "coarse" else "full",
             scenario=made.toml,
             notes=(*load.notes, *made.notes),

@@ -50,7 +50,7 @@ class DeviceArrays(NamedTuple):
     """RAID level; None for disks without an array."""
     disks: int
     """Disks of one array."""
-    count: int
+    in_server: int
     """Arrays of a server."""
     note: str = ""
 
@@ -124,7 +124,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
         notes.append(arrays.note)
     text.section("servers")
     text.value("count", design.nodes, design.node.name)
-    text.value("targets", arrays.count, "arrays of a server")
+    text.value("targets", arrays.in_server, "arrays of a server")
     text.section("servers.daemon")
     text.value("threads", max(1, design.node.cores), "cores of a server")
     text.value("time_per_job", seconds(SERVICE_TIME), "declared")
@@ -195,8 +195,10 @@ def _write_device(
     text.value("rate", rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")
-        part = f"a part of {arrays.count} of the bus" if arrays.count > 1 else "the bus"
-        text.value("rate", rate(design.node.bus_rate / arrays.count), f"{part}: {design.node.name}")
+        part = f"a part of {arrays.in_server} of the bus" if arrays.in_server > 1 else "the bus"
+        text.value(
+            "rate", rate(design.node.bus_rate / arrays.in_server), f"{part}: {design.node.name}"
+        )
     text.section("servers.device.member")
     _write_disk(text, design.disk, write_factor)
 

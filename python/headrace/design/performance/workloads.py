@@ -317,7 +317,7 @@ def _write_clients(
         text.value("in_flight", max(1, round(in_flight * fold)), f"{fold:.3g} clients in one")
     if usual.get("kind") != "machine":
         return
-    targets = design.nodes * device_arrays(design).count
+    targets = design.nodes * device_arrays(design).in_server
     share = DIRTY / (sum(counts.values()) * fold * targets)
     limit = parse_bytes(usual["machine"].get("dirty_per_server", "0 B")) or MOST_DIRTY
     dirty = min(limit, max(LEAST_DIRTY, share))
@@ -387,7 +387,7 @@ def _transfer(workload: Table) -> int | None:
     whole = complete({key: value for key, value in workload.items() if key != "group"})
     if whole.get("kind", "ior") != "ior":
         return None
-    return parse_bytes(whole.get("transfer", whole["block"]))
+    return parse_bytes(whole.get("transfer") or whole["block"])
 
 
 def _files_left(parts: Sequence[_Part], counts: Sequence[int], processes: int) -> int:

@@ -65,11 +65,12 @@ class _Nearest:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Candidate]] = []
 
-    def add(self, miss: float, number: int, candidate: Callable[[], Candidate]) -> None:
-        if len(self._heap) < NEAREST:
-            heappush(self._heap, (-miss, -number, candidate()))
-        elif (-miss, -number) > self._heap[0][:2]:
-            heapreplace(self._heap, (-miss, -number, candidate()))
+    def takes(self, miss: float) -> bool:
+        return len(self._heap) < NEAREST or -miss > self._heap[0][0]
+
+    def add(self, miss: float, number: int, candidate: Candidate) -> None:
+        change = heappush if len(self._heap) < NEAREST else heapreplace
+        change(self._heap, (-miss, -number, candidate))
 
     def found(self) -> list[Candidate]:
         return [it for _, _, it in sorted(self._heap, key=lambda it: (-it[0], -it[1]))]
@@ -128,13 +129,9 @@ def screen(
                 feasible.append(_candidate(evaluation, bound))
             else:
                 found.discarded[missed] += 1
-                nearest.add(
-                    miss,
-                    found.enumerated,
-                    lambda design=design, bound=bound: _candidate(
-                        evaluate(design, worksheet, catalogue), bound
-                    ),
-                )
+                if nearest.takes(miss):
+                    whole = evaluate(design, worksheet, catalogue)
+                    nearest.add(miss, found.enumerated, _candidate(whole, bound))
         best = max((it.headroom for it in feasible), default=0.0)
         if len(seen) == before or not wants or best >= SPARE_THROUGHPUT:
             break

@@ -1,8 +1,11 @@
 """Which designs are simulated, in which order, and when it is enough."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from headrace.design.search.candidates import Candidate
+
+T = TypeVar("T")
 
 BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
@@ -48,7 +51,7 @@ class Efficiency:
         return candidate.design.file_system, candidate.design.disk.disk_class
 
 
-def spread(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+def spread(candidates: Sequence[T], count: int) -> list[T]:
     """Return some of the candidates, evenly over their order, first and last among them."""
     if len(candidates) <= count:
         return list(candidates)

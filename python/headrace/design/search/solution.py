@@ -149,7 +149,7 @@ class Search:
         self._remarks: list[str] = []
         self._ended_early = False
         self._demand: tuple[Demand, ...] = ()
-        self._event_rates: dict[Design, float] = {}
+        self._runs: dict[Design, DesignRuns] = {}
         self._simulated = 0
         self._planned = 0
 
@@ -255,11 +255,11 @@ class Search:
             pair, order = (order[:PAIR], order[PAIR:]) if order else (rest[:PAIR], order)
             rest = [it for it in rest if it not in pair]
             ran += len(pair)
-            for it in self._simulate_designs([it.design for it in pair], "full", store):
-                if it.is_feasible:
-                    met.append(it)
+            for found in self._simulate_designs([it.design for it in pair], "full", store):
+                if found.is_feasible:
+                    met.append(found)
                 else:
-                    self._discarded[it.violations[0].field] += 1
+                    self._discarded[found.violations[0].field] += 1
         met.sort(key=_cost)
         kept = [met[it] for it in front([_objectives(it) for it in met])]
         self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
@@ -282,7 +282,7 @@ class Search:
                 event_rate=expected_events(it.design, self._demand) * DEMAND / CAPABILITY,
             )
             self._simulated += 1
-            whole = performances(made, simulated, simulated)
+            whole = performances(made, simulated, {})
             missed = performance_violations(whole, self._worksheet)
             if not missed:
                 confirmed = tuple(
@@ -324,13 +324,15 @@ class Search:
             seed=self._seed,
             run=store,
             event_rates=[
-                self._event_rates.get(it) or expected_events(it, self._demand) for it in designs
+                self._runs[it].event_rate if it in self._runs else expected_events(it, self._demand)
+                for it in designs
             ],
+            before=[self._runs.get(it) for it in designs],
         )
         self._simulated += len(designs)
         for design, outcome in zip(designs, found, strict=True):
             if isinstance(outcome, DesignRuns):
-                self._event_rates[design] = outcome.event_rate
+                self._runs[design] = outcome
         return [
             self._failed(design, outcome)
             if isinstance(outcome, Exception)

@@ -1,0 +1,228 @@
+"""Designs as scenarios, and what their simulation tells."""
+
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace as hr
+from design_search_sample import DISK, FLASH, NODE, WORKSHEET, small_design
+from headrace.design.headroom import demands, headroom
+from headrace.design.performance import performance, scenario, simulation
+from headrace.design.performance.access import access
+from headrace.design.performance.pacing import CAPABILITY, DEMAND, WAITING, Pace
+from headrace.design.performance.recorded import recorded
+from headrace.design.performance.simulation import Effort
+from headrace.design.performance.system import device_arrays, simulated_nodes
+from headrace.design.system import Array, Code, Design, FileSystem
+from headrace.design.worksheet import Application, Data, Worksheet, Zone
+
+
+@pytest.fixture(autouse=True)
+def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a fraction of a second."""
+    short = Effort(24, 8, 0.2, 0.3, 20_000, 1)
+    monkeypatch.setattr(
+        simulation,
+        "EFFORTS",
+        {"coarse": short, "full": msgspec.structs.replace(short, replications=3), "whole": short},
+    )
+
+
+def with_application(**changes: object) -> Worksheet:
+    first = msgspec.structs.replace(WORKSHEET.applications[0], **changes)
+    return msgspec.structs.replace(WORKSHEET, applications=(first,))
+
+
+@pytest.mark.parametrize("file_system", get_args(FileSystem))
+def test_every_file_system_runs(file_system: FileSystem) -> None:
+    copies = 2 if file_system in ("glusterfs", "hdfs") else 1
+    found = performance(small_design(file_system, copies=copies), WORKSHEET, detail="coarse")
+    assert [it.application for it in found] == ["analysis"]
+    assert found[0].throughput > 10e6
+    assert found[0].limiting_resource
+    assert found[0].wanted_throughput == 100e6
+    # The scenario is one that headrace run takes.
+    assert hr.load(found[0].scenario).name == "small lab"
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        Array(kind="single", disks=1, data=1, parity=0),
+        Array(kind="raid0", disks=4, data=4, parity=0),
+        Array(kind="raid1", disks=2, data=1, parity=1),
+        Array(kind="raid5", disks=5, data=4, parity=1),
+        Array(kind="raid10", disks=4, data=2, parity=2),
+        Array(kind="draid", disks=12, data=4, parity=2),
+        Array(kind="erasure", disks=11, data=8, parity=3),
+    ],
+    ids=lambda it: it.kind,
+)
+def test_every_array_runs(array: Array) -> None:
+    found = performance(small_design(array=array), WORKSHEET, detail="coarse")
+    assert found[0].throughput > 1e6
+
+
+def test_a_declustered_array_is_several_arrays_and_says_so() -> None:
+    design = small_design(array=Array(kind="draid", disks=24, data=8, parity=2))
+    arrays = device_arrays(design)
+    assert (arrays.level, arrays.disks, arrays.in_server) == (6, 10, 2)
+    assert "2 arrays of RAID 6" in scenario(design, WORKSHEET).notes[0]
+
+
+def test_single_disks_are_targets() -> None:
+    single = Array(kind="single", disks=1, data=1, parity=0)
+    assert device_arrays(small_design(array=single, arrays=7)).in_server == 7
+
+
+def test_flash_and_bus_and_code_are_in_the_scenario() -> None:
+    design = msgspec.structs.replace(
+        small_design("glusterfs", disk=FLASH, nodes=6), code=Code(4, 2)
+    )
+    toml = scenario(design, WORKSHEET).toml
+    assert 'kind = "throttled"' in toml
+    assert 'rate = "6 GB/s"' in toml
+    assert 'bandwidth = "833.333333333 MB/s"' in toml
+
+
+def test_full_simulations_have_intervals() -> None:
+    found = performance(small_design(), WORKSHEET, detail="full")
+    assert found[0].throughput_error is not None
+    assert found[0].detail == "full"
+
+
+def test_equal_seeds_give_equal_results() -> None:
+    one, other = (performance(small_design(), WORKSHEET, detail="coarse") for _ in range(2))
+    assert one == other
+
+
+def test_a_source_limits_what_clients_ask() -> None:
+    slow = msgspec.structs.replace(WORKSHEET.clients[0], source_rate=5e6)
+    worksheet = msgspec.structs.replace(with_application(throughput=None), clients=(slow,))
+    found = performance(small_design(disk=FLASH), worksheet, detail="coarse")
+    assert found[0].throughput < 1.6 * 4 * 5e6
+
+
+def test_applications_run_beside_each_other() -> None:
+    second = Application(
+        name="homes", clients=("workstations",), zones=("data",), preset="small-files"
+    )
+    both = msgspec.structs.replace(WORKSHEET, applications=(*WORKSHEET.applications, second))
+    found = performance(small_design(disk=FLASH), both, detail="coarse")
+    assert [it.application for it in found] == ["analysis", "homes"]
+    assert all(it.throughput > 0 for it in found)
+
+
+def test_hdfs_refuses_random_writes() -> None:
+    with pytest.raises(ValueError, match="written once"):
+        scenario(small_design("hdfs", copies=2), with_application(pattern="random"))
+
+
+def test_a_worksheet_without_applications_is_refused() -> None:
+    empty = msgspec.structs.replace(WORKSHEET, applications=())
+    with pytest.raises(ValueError, match="no application"):
+        scenario(small_design(), empty)
+
+
+def test_a_zone_decides_its_distribution() -> None:
+    zones = (Zone("data", distribution="striped"),)
+    striped = msgspec.structs.replace(WORKSHEET, zones=zones)
+    workload = scenario(small_design(), striped).toml.split("[[workload]]")[1]
+    assert '"servers" = "all"' in workload
+
+
+def test_classes_give_what_the_worksheet_leaves_out() -> None:
+    worksheet = msgspec.structs.replace(
+        WORKSHEET, data=(Data("tables", "large-database", "data", size=4e9, files=2),)
+    )
+    does = access(Application("a", ("workstations",), ("data",)), worksheet)
+    assert does.pattern == "random"
+    assert does.transfer == 16 << 10
+    assert 0 <= does.file_size - 2e9 < does.transfer
+    assert len(does.assumed) == 5
+
+
+def test_a_workload_of_a_file_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text(
+        '[clients]\ncount = 1\nprocesses = 3\n[[workload]]\nblock = "64 MiB"\n'
+        'transfer = "2 MiB"\nphases = ["read"]\n'
+    )
+    assert recorded(file).processes == 3
+    toml = scenario(small_design(), with_application(profile="app.toml"), directory=tmp_path).toml
+    assert 'transfer = "2 MiB"' in toml
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", "x ="), ("a.toml", "x = 1"), ("a.json", "{}"), ("b.json", "[")]
+)
+def test_a_file_that_is_no_workload_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=r"expected a"):
+        recorded(tmp_path / name)
+
+
+@given(
+    nodes=st.integers(1, 600),
+    disks=st.integers(1, 100),
+    copies=st.integers(1, 3),
+    most=st.integers(1, 1000),
+)
+def test_a_part_of_the_servers_stands_for_all(
+    nodes: int, disks: int, copies: int, most: int
+) -> None:
+    design = msgspec.structs.replace(
+        small_design("glusterfs"), nodes=nodes, disks_per_node=disks, copies=copies
+    )
+    part = simulated_nodes(design, most)
+    assert 1 <= part <= nodes
+    assert part == nodes or part % copies == 0
+    assert part == nodes or part * disks >= most
+
+
+def test_a_part_of_the_servers_gives_about_the_same() -> None:
+    design = small_design(nodes=8, disk=FLASH)
+    worksheet = with_application(throughput=2e9)
+    part = performance(design, worksheet, detail="coarse")[0]
+    whole = scenario(msgspec.structs.replace(design, nodes=4), worksheet, detail="coarse")
+    assert whole.scale == 1
+    assert scenario(design, worksheet, detail="coarse").scale == 2
+    assert any("stand for 8" in it for it in part.notes)
+
+
+@given(calls=st.floats(1, 1e6), processes=st.integers(1, 1000), latency=st.floats(0, 10))
+def test_paced_processes_can_have_what_they_want(
+    calls: float, processes: int, latency: float
+) -> None:
+    application = Application("a", ("c",), ("z",), operations=calls)
+    alone = Pace().think(application, None, processes)
+    assert processes / alone == pytest.approx(CAPABILITY * calls)
+    think = Pace({"a": latency}).think(application, None, processes)
+    interval = processes / calls / DEMAND
+    assert think >= interval * (1 - WAITING) * 0.999
+    # A process whose calls take no longer than before, up to half of the time, asks for enough.
+    assert think + min(latency, WAITING * interval) == pytest.approx(interval)
+
+
+def test_headroom_by_hand() -> None:
+    # Reads alone through two cards of 1.25 GB/s; the twelve disks give 12 x 180 MB/s.
+    worksheet = with_application(read_share=1.0, throughput=1e9)
+    assert headroom(small_design(), demands(worksheet)) == pytest.approx(12 * 180e6 / 1e9)
+    more = small_design(arrays=2)
+    assert headroom(more, demands(worksheet)) == pytest.approx(2.5)
+    # Writes: a third of the disks has parity.
+    writes = with_application(read_share=0.0, throughput=1e9)
+    assert headroom(small_design(), demands(writes)) == pytest.approx(8 * 180e6 / 1e9)
+
+
+def test_more_hardware_never_has_less_headroom() -> None:
+    wanted = demands(WORKSHEET)
+    designs: list[Design] = [small_design(nodes=it) for it in (1, 2, 4)]
+    bounds = [headroom(it, wanted) for it in designs]
+    assert bounds == sorted(bounds)
+    assert NODE.bus_rate is not None
+    assert DISK.read_rate > 0
