@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headrace import store
+    from headrace import design, store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
@@ -26,6 +26,7 @@ __all__ = [
     "Scheduler",
     "TraceError",
     "__version__",
+    "design",
     "load",
     "load_result",
     "run",
@@ -46,9 +47,9 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
-    if name == "store":
+    if name in ("design", "store"):
         # Not `from headrace import`, which asks here again.
-        return import_module("headrace.store")
+        return import_module(f"headrace.{name}")
     if name in __all__:
         from headrace import simulate
 

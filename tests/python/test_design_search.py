@@ -1,7 +1,7 @@
 """The search: enumeration, front, requirements that are missed, resuming, and the command."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,7 +28,7 @@ from headrace.design.evaluation import Choice, Reason, Solution
 from headrace.design.figure import by_key
 from headrace.design.options import Options, options
 from headrace.design.pareto import front
-from headrace.design.performance import simulation
+from headrace.design.performance import DesignScenario, Simulated, measurement, simulation
 from headrace.design.performance.simulation import Effort
 from headrace.design.search import solution as solving
 from headrace.design.search import solve
@@ -36,6 +36,7 @@ from headrace.design.search.candidates import Candidate, unsurpassed
 from headrace.design.search.saved_runs import FILE
 from headrace.design.search.simulation_plan import Efficiency, spread
 from headrace.design.slots import fits
+from headrace.simulate import ParallelRuns
 
 
 @pytest.fixture(autouse=True)
@@ -269,12 +270,13 @@ def test_an_interrupted_search_goes_on(
     saved = json.loads((tmp_path / FILE).read_text())["runs"]
     assert saved
     ran: list[int] = []
-    original = solving.run_scenarios
-    monkeypatch.setattr(
-        solving,
-        "run_scenarios",
-        lambda made, runs: ran.append(len(made)) or original(made, runs),
-    )
+    original = measurement.run_scenarios
+
+    def count(made: Sequence[DesignScenario], runs: ParallelRuns) -> list[Simulated | Exception]:
+        ran.append(len(made))
+        return original(made, runs)
+
+    monkeypatch.setattr(solving, "run_scenarios", count)
     again = solve(small_worksheet(), small_catalogue(), directory=tmp_path, budget=1e6)
     assert without_time(again) == without_time(solved[0])
     everything = json.loads((tmp_path / FILE).read_text())["runs"]
@@ -408,3 +410,13 @@ def test_a_damaged_state_is_one_line(
     arguments = ["design", "solve", str(files[0]), "--catalogue", str(files[1])]
     assert headrace([*arguments, "-o", str(target)]) == 2
     assert "remove the file" in capsys.readouterr().err
+
+
+def test_the_python_api_solves(files: tuple[Path, Path]) -> None:
+    worksheet, catalogue = files
+    found = hr.design.solve(worksheet, catalogue)
+    assert found.chosen == 0
+    assert "design" in dir(hr)
+    assert "solve" in dir(hr.design)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = hr.design.nothing

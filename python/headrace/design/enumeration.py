@@ -76,8 +76,8 @@ def designs(
     """Yield the designs that hold the data.
 
     The number of servers is the least whose slots hold what the data grows to in the years to plan
-    for, and twice that. Of each number, one design has the disks that are needed first, and one has
-    all slots filled.
+    for, and twice that. For each number, one design has the disks that are needed first, and one
+    has all slots filled.
 
     Args:
         worksheet: Capacity to buy first and its growth.

@@ -1,7 +1,7 @@
 """An upper bound of what a design can do, as a multiple of what the applications want.
 
-Every resource is busy for the least time that the demand can take: each byte passes its disks, its
-array's redundant disks, the bus and the card once, each call at a random place takes one access.
+Every resource is busy for the least time that the demand can take. Each byte passes its disks, its
+array's redundant disks, the bus and the card once. Each call at a random place takes one access.
 Not considered: queues, seeks between streams, metadata, the clients' own cards. The simulation
 tells what remains of the bound; a search uses it to order designs.
 """
@@ -32,7 +32,7 @@ EVENTS_EACH = 60
 
 
 class Demand(NamedTuple):
-    """What an application wants of the disks."""
+    """Demand of an application for disks."""
 
     bytes: float
     """Bytes a second."""
@@ -127,7 +127,7 @@ def headroom(design: Design, wanted: Sequence[Demand]) -> float:
 
 
 def expected_events(design: Design, wanted: Sequence[Demand]) -> float:
-    """Return about how many events a simulated second has, if applications ask for as much as they
-    can."""
+    """Return about how many events a simulated second has, if applications ask without
+    pause."""
     requests = sum(max(it.bytes / WHOLE_STRIPE, it.random_calls) for it in wanted)
     return EVENTS_EACH * requests * min(CAPABILITY, headroom(design, wanted))

@@ -1,4 +1,4 @@
-"""What a search tries: the recommended values, and those that no rule speaks against."""
+"""Values that a search tries: the recommended ones, and those that no rule speaks against."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, get_args

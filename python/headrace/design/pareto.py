@@ -12,7 +12,7 @@ def front(points: Sequence[Sequence[float]]) -> list[int]:
         points: Points with equally many coordinates, all to be small.
 
     Returns:
-        Indices of the points, in their order. Of equal points the first alone is there.
+        Indices of the points, in their order. Only the first of equal points is there.
     """
     if not points:
         return []

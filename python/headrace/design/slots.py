@@ -1,9 +1,9 @@
-"""Which disks fit into the slots of a server or a shelf.
+"""Disks that fit into the slots of a server or a shelf.
 
 A catalogue has no form of slots. Two rules infer it from what it has (both declared):
 
-- Slots of 2.5 inches: a chassis of less than three rack units with more than six slots a unit, as
-  twelve disks of 3.5 inches fill the front of two units.
+- Slots of 2.5 inches: a chassis of less than three rack units with more than six slots a unit.
+  Twelve disks of 3.5 inches fill the front of two units.
 - Slots of NVMe: a controller or bus with at least one lane of PCI Express 3.0, 1 GB/s, for each
   slot.
 """

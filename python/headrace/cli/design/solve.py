@@ -55,7 +55,7 @@ def solve(
 ) -> None:
     """Search a design that meets a worksheet.
 
-    Enumerates what the catalogue allows, discards what misses a requirement, simulates the rest
+    Enumerates what the catalogue allows and discards what misses a requirement. Simulates the rest
     with the applications of the worksheet, and chooses the cheapest that meets everything. Exits
     with 1 if none does, and shows the nearest misses.
     """

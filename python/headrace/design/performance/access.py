@@ -1,4 +1,4 @@
-"""What an application does with its files: answers of the worksheet, or what its data suggests."""
+"""Access of an application to its files: answers of the worksheet, or what its data suggests."""
 
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ PROCESSES = 1
 
 
 class Access(NamedTuple):
-    """What an application does with its files."""
+    """Access of an application to its files."""
 
     pattern: Pattern
     transfer: int

@@ -1,4 +1,4 @@
-"""Simulate designs: first with all that applications can ask for, then with what they want."""
+"""Simulate designs: applications ask without pause first, then for what they want."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,13 +49,13 @@ def run_scenarios(
 
 
 class DesignRuns(NamedTuple):
-    """What simulations tell of a design."""
+    """Results of the simulations of a design."""
 
     performance: tuple[ApplicationPerformance, ...]
     event_rate: float
     """Events of a simulated second."""
     latencies: dict[str, float] | None
-    """Latencies by which the applications paused; None if they asked for as much as they could."""
+    """Latencies by which the applications paused; None if they asked without pause."""
 
 
 class _State:
@@ -87,8 +87,8 @@ def performances_of(
 ) -> list[DesignRuns | Exception]:
     """Return the performance of designs.
 
-    Every application first asks for as much as it can. Where that leaves one of them less than it
-    wants, all ask for little more than they want, with pauses by the latencies of the run before.
+    Every application first asks without pause. If that leaves one of them less than it wants, all
+    ask for little more than they want. Pauses follow from the latencies of the run before.
     The run in which the least-served application gets most of what it wants counts.
 
     Args:
@@ -99,8 +99,7 @@ def performances_of(
         seed: Seed of the random numbers.
         run: Runs scenarios.
         event_rates: Events of a simulated second of each design, if they are known.
-        before: What simulations with less detail told of each design: the applications then begin
-            with the same pauses.
+        before: Results of each design with less detail: applications begin with the same pauses.
 
     Returns:
         For each design its performance, or the reason why it cannot be simulated.

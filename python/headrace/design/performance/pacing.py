@@ -1,4 +1,4 @@
-"""How fast applications ask: as fast as they can, or little more than they want."""
+"""Pauses between calls: none, or so that applications ask for little more than they want."""
 
 from collections.abc import Mapping
 

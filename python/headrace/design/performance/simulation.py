@@ -1,4 +1,4 @@
-"""Scenarios of designs, and what their simulation tells of each application."""
+"""Scenarios of designs, and the performance of each application in their simulation."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +18,8 @@ from headrace.simulate.result import Result
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
-AROUND = ("open", "close")
-"""Operations that do not count as calls of an application which has others."""
+UNCOUNTED = "close"
+"""Operation that does not count as a call: it waits for no server."""
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
     "clients are on the network of the servers",
@@ -45,8 +45,8 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(96, 16, 2.0, 1.5, 100_000, 1),
-    "full": Effort(96, 32, 2.5, 2.5, 400_000, 3),
+    "coarse": Effort(48, 16, 1.5, 1.0, 100_000, 1),
+    "full": Effort(96, 32, 2.0, 2.0, 400_000, 3),
     "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
 }
 MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
@@ -72,7 +72,7 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a simulation tells of an application."""
+    """Performance of an application in a simulation."""
 
     throughput: float
     """Bytes a second."""
@@ -84,7 +84,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Simulated(msgspec.Struct, frozen=True, kw_only=True):
-    """What a simulation tells of a design."""
+    """Result of a simulation of a design."""
 
     applications: dict[str, Measured]
     limiting_resource: str
@@ -107,8 +107,8 @@ def scenario(
 ) -> DesignScenario:
     """Return the scenario of a design with all applications at once.
 
-    Without `latencies` the applications ask for as much as they can, up to 2.5 times what
-    they want. With them they ask for little more than they want.
+    Without `latencies` the applications ask without pause, up to 2.5 times what they want. With
+    them they ask for little more than they want.
 
     Args:
         design: The system.
@@ -180,7 +180,7 @@ def part_for(event_rate: float, detail: Detail) -> float:
 
 
 def read_result(made: DesignScenario, result: Result) -> Simulated:
-    """Return what a result tells of each application."""
+    """Return the performance of each application in a result."""
     document = result.document
     intervals = document.get("intervals", {}).get("groups", {})
     measured = document["simulated_seconds"] - made.warm_up
@@ -192,15 +192,13 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if figures is None:
                 continue
             operations = figures["operations"].values()
-            kinds = {
-                name: it
+            kinds = [
+                it
                 for name, it in figures["latency"].items()
-                if name != "all" and it.get("count")
-            }
-            # Opening a file is part of its first call, as far as that is wanted.
-            timed = {name: it for name, it in kinds.items() if name not in AROUND} or kinds
-            count = sum(it["count"] for it in timed.values())
-            total = sum(it["count"] * it["mean"] for it in timed.values())
+                if name not in ("all", UNCOUNTED) and it.get("count")
+            ]
+            count = sum(it["count"] for it in kinds)
+            total = sum(it["count"] * it["mean"] for it in kinds)
             active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
             elapsed = measured if load.repeats else active
             if elapsed <= 0:
@@ -262,7 +260,7 @@ def performances(
     Args:
         made: The scenario that `simulated` is of.
         simulated: The run to judge by.
-        capability: Bytes a second of each application when all ask for as much as they can.
+        capability: Bytes a second of each application when all ask without pause.
     """
     return tuple(
         ApplicationPerformance(

@@ -34,6 +34,9 @@ SERVICE_TIME = 50e-6
 """Seconds of a core for a request, and for an operation on metadata (declared: as in
 `scenarios/nfs.toml`)."""
 
+MANY_DISKS = 48
+"""Disks of a server that can stand for others alone (declared: it has several arrays)."""
+
 RAID_LEVEL: dict[ArrayKind, int] = {
     "raid0": 0,
     "raid1": 1,
@@ -58,8 +61,8 @@ class DeviceArrays(NamedTuple):
 def device_arrays(design: Design) -> DeviceArrays:
     """Return the arrays of a server, or what comes nearest to them.
 
-    A declustered array is several arrays of its group's width, an erasure code over the disks of a
-    node an array with as many parity disks as the scenario knows.
+    A declustered array becomes several arrays of its group's width. An erasure code over the disks
+    of a node becomes an array with as many parity disks as the scenario knows.
     """
     array = design.array
     count = max(1, design.arrays_per_node)
@@ -87,12 +90,12 @@ def device_arrays(design: Design) -> DeviceArrays:
 def simulated_nodes(design: Design, most_disks: int) -> int:
     """Return how many servers stand for all of a design, so that there are not many more disks.
 
-    Two servers at least are left, and whole sets of copies.
+    Two servers at least are left, or one with many disks, and whole sets of copies.
     """
     disks = max(1, design.disks_per_node)
     code = design.code
     width = design.copies if code is None else code.data + code.parity
-    least = max(2, width)
+    least = max(1 if disks >= MANY_DISKS else 2, width)
     nodes = max(least, -(-most_disks // disks))
     nodes = -(-nodes // width) * width
     return min(design.nodes, nodes)

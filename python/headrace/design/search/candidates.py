@@ -49,7 +49,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Screening(msgspec.Struct, kw_only=True):
-    """What is left of the designs of a catalogue."""
+    """Designs of a catalogue that are left."""
 
     enumerated: int = 0
     discarded: Counter[str] = msgspec.field(default_factory=Counter)
@@ -145,7 +145,7 @@ def unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that no other of their file system surpasses in cost, throughput, loss
     and power, the cheapest first.
 
-    What a file system costs in throughput is known after simulation only.
+    Only a simulation shows the throughput that a file system costs.
     """
     kept = [
         it

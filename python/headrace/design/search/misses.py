@@ -20,8 +20,8 @@ def worst_miss(evaluation: Evaluation, worksheet: Worksheet) -> tuple[float, str
         worksheet: The requirements.
 
     Returns:
-        A ratio of at least 1, such as 2 for half of the throughput or twice the price, and the
-        field of the worksheet; 1 and None if nothing is missed.
+        A ratio of at least 1 and the field of the worksheet; 1 and None if nothing is missed. The
+        ratio is 2 for half of the throughput or twice the price.
     """
     ratios = dict(_ratios(evaluation, worksheet))
     worst, field = 1.0, None

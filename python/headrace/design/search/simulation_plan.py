@@ -1,4 +1,4 @@
-"""Which designs are simulated, in which order, and when it is enough."""
+"""The order of simulations, and when there are enough."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -27,7 +27,7 @@ SCOUTS = 4
 
 
 class Efficiency:
-    """What simulations reach of the bounds, by file system and class of disks.
+    """Part of the bounds that simulations reach, by file system and class of disks.
 
     A design is passed over if the best so far of its kind says that it misses the demand.
     """
