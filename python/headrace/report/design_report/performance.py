@@ -5,6 +5,7 @@ from headrace.design.figure import Figure, Input
 from headrace.report.document.content import foreign
 from headrace.report.figure_tables import quantity
 
+SIMPLIFIED = "the simulation is simplified; the risks list how"
 SOURCE = "simulation of the design, as by headrace run"
 
 
@@ -15,7 +16,7 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
         Input("detail", performance.detail, "search"),
         Input("limiting resource", performance.limiting_resource or "unknown", "utilisations"),
     )
-    note = "; ".join(performance.notes)
+    note = SIMPLIFIED if performance.notes else ""
     error = performance.throughput_error
     limits = Input("limits", "as those of the throughput", f"throughput of {name}")
     interval: tuple[Input, ...] = ()

@@ -1,6 +1,7 @@
 """Uncertainties: open answers, small margins, limits of the models."""
 
 from headrace.report.design_report.data import DesignData, figures_of
+from headrace.report.design_report.performance import SIMPLIFIED
 from headrace.report.design_report.requirements import percent, requirements
 from headrace.report.document.content import (
     Block,
@@ -51,8 +52,11 @@ def _limits(data: DesignData) -> list[Block]:
         return []
     titles: dict[str, list[str]] = {}
     for it in figures_of(data.shown):
-        if it.note:
+        if it.note and it.note != SIMPLIFIED:
             titles.setdefault(it.note, []).append(it.title)
+    for each in data.shown.performance:
+        for note in each.notes:
+            titles.setdefault(note, []).append(f"simulation of {each.application}")
     items: list[Text] = [
         f"{foreign(', '.join(named), 200)}: {foreign(note, 1000)}" for note, named in titles.items()
     ]

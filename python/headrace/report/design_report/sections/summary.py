@@ -25,9 +25,8 @@ def section(data: DesignData) -> Section:
     if data.shown is None:
         return Section("summary", "Summary", _nothing(data))
     blocks: list[Block] = [Paragraph(_lead(data), "lead")]
-    blocks.append(Facts(_facts(data)))
     checked = requirements(data)
-    blocks.append(Paragraph(_state(data, checked)))
+    blocks += [Paragraph(_state(data, checked)), Facts(_facts(data))]
     missed = [it for it in checked if it.status == "missed"]
     if missed:
         items: list[Text] = [_miss(data, it) for it in missed]
