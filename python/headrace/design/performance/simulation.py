@@ -47,7 +47,7 @@ class Effort(msgspec.Struct, frozen=True):
 EFFORTS: dict[Detail, Effort] = {
     "coarse": Effort(48, 16, 1.5, 1.0, 100_000, 1),
     "full": Effort(96, 32, 2.0, 2.0, 400_000, 3),
-    "whole": Effort(1_000_000, 64, 2.5, 2.5, 400_000, 3),
+    "whole": Effort(1_000_000, 32, 2.0, 2.0, 400_000, 1),
 }
 MOST_EVENTS: dict[Detail, float] = {"coarse": 8e6, "full": 20e6, "whole": 48e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
