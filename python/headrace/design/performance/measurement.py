@@ -169,7 +169,6 @@ def confirm(
     directory: Path,
     seed: int,
     run: Simulate,
-    event_rate: float,
 ) -> tuple[DesignScenario, Simulated]:
     """Simulate all servers of a design, with applications that ask for little more than they want.
 
@@ -180,7 +179,6 @@ def confirm(
         directory: Directory of the worksheet.
         seed: Seed of the random numbers.
         run: Runs scenarios.
-        event_rate: Events of a simulated second with all servers, about.
 
     Raises:
         RunError: The simulation fails.
@@ -192,7 +190,6 @@ def confirm(
         directory=directory,
         seed=seed,
         latencies={it.application: it.latency for it in before},
-        part=part_for(event_rate, "whole"),
     )
     outcome = run([made])[0]
     if isinstance(outcome, Exception):

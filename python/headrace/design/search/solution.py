@@ -32,7 +32,7 @@ from headrace.design.performance.measurement import (
     performances_of,
     run_scenarios,
 )
-from headrace.design.performance.pacing import CAPABILITY, DEMAND
+from headrace.design.performance.pacing import DEMAND
 from headrace.design.performance.simulation import EFFORTS, performances
 from headrace.design.performance.system import simulated_nodes
 from headrace.design.recommendation import recommend, unknown_answers
@@ -270,6 +270,12 @@ class Search:
         for place, it in enumerate(feasible):
             if not it.performance or scenario_scale(it) == 1:
                 return feasible[place:]
+            if self._is_over(1.0):
+                self._remarks.append(
+                    f"{it.design.name} was simulated with a part of its servers only: the budget"
+                    " was spent"
+                )
+                return feasible[place:]
             self._planned = self._simulated + 1
             self._tell(f"simulation of all servers of {it.design.name}")
             made, simulated = confirm(
@@ -279,7 +285,6 @@ class Search:
                 directory=self._base,
                 seed=self._seed,
                 run=store,
-                event_rate=expected_events(it.design, self._demand) * DEMAND / CAPABILITY,
             )
             self._simulated += 1
             whole = performances(made, simulated, {})
