@@ -1,4 +1,4 @@
-"""What is known of a design: figures, performance, and the requirements that it misses."""
+"""Figures and performance of a design, and the requirements that it misses."""
 
 import msgspec
 
@@ -58,7 +58,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_feasible(self) -> bool:
-        """Whether it meets all requirements that are known."""
+        """Return whether it meets all requirements that are known."""
         return not self.violations
 
 
