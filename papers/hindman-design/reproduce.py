@@ -17,7 +17,7 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 
-from headrace.design.capacity import StoragePlan, capacity_of
+from headrace.design.capacity import capacity_of
 from headrace.design.facility import racks_for
 from headrace.design.figure import by_key
 from headrace.design.quantities import HOUR, YEAR
@@ -44,6 +44,7 @@ from headrace.design.reliability.question import (
     WeibullPart,
 )
 from headrace.design.reliability.read_error import read_error_probability
+from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array as DesignedArray
 from headrace.report.figures.style import COLOURS
 from headrace.report.paper import Paper, Row, main, percent

@@ -3,6 +3,7 @@
 All texts are plain: a format escapes them.
 """
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -40,13 +41,13 @@ class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
 class Bullets(msgspec.Struct, frozen=True, tag="bullets"):
     """A list."""
 
-    items: list[Text]
+    items: Sequence[Text]
 
 
 class Facts(msgspec.Struct, frozen=True, tag="facts"):
     """Names with their values, a line each."""
 
-    rows: list[tuple[str, Text]]
+    rows: Sequence[tuple[str, Text]]
 
 
 class Table(msgspec.Struct, frozen=True, tag="table"):
@@ -57,7 +58,7 @@ class Table(msgspec.Struct, frozen=True, tag="table"):
     align: str
     """A letter for each column: "l" for words, "r" for figures, "w" for long texts, "W" for texts
     that are longer still."""
-    rows: list[list[Text]]
+    rows: Sequence[Sequence[Text]]
     groups: list[tuple[str, int]] = []
     """Headings above several columns: text and number of columns, left to right."""
     note: str = ""
