@@ -116,10 +116,8 @@ def main() -> int:
             found = tuple(phase.verdict for phase in phases)
             wrong += found != it.expected
             right = "right" if found == it.expected else "wrong"
-            print(
-                f"{it.name:20}{' '.join(it.expected):22}{' '.join(it or 'unknown' for it in found):22}{right}",
-                flush=True,
-            )
+            named = " ".join(verdict or "unknown" for verdict in found)
+            print(f"{it.name:20}{' '.join(it.expected):22}{named:22}{right}", flush=True)
             for phase in phases:
                 print(f"    {phase.from_s:.1f} to {phase.to_s:.1f} s, {phase.verdict or 'unknown'}")
                 for evidence in phase.evidence:
