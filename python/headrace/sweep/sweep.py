@@ -1,0 +1,253 @@
+"""Sweeps: one scenario at many points, several times each."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from headrace._core import ScenarioError
+from headrace.document_io import as_sets
+from headrace.intervals import FEWEST, half_width
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.schedulers import check_trust
+from headrace.simulate.trust import Trust, trust_of
+from headrace.sweep.axis import Axis, WrongAxis, check_distinct, of_mapping
+from headrace.sweep.designs import Point, design
+from headrace.sweep.engines import engine
+from headrace.sweep.finished_runs import FinishedRuns
+from headrace.sweep.result import FIGURES, Run, Sweep, values
+from headrace.sweep.task import Outcome, Task, run_key
+
+OnProgress: TypeAlias = Callable[[int, int], object]
+"""Callback with the finished runs and the known runs."""
+MOST_REPLICATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Precision:
+    """When a point has enough replications."""
+
+    part: float
+    """Largest half width of the 95 % confidence interval, as a part of the mean."""
+    figure: str = "throughput"
+    """A name of `FIGURES`."""
+    most: int = 100
+    """Most replications of a point."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.part < 1:
+            raise ValueError(f"precision {self.part:g}: expected a part above 0 and below 1")
+        if self.figure not in FIGURES:
+            raise ValueError(f"figure {self.figure!r}: expected {', '.join(FIGURES)}")
+        if not FEWEST <= self.most <= MOST_REPLICATIONS:
+            raise ValueError(
+                f"{self.most} replications: expected {FEWEST} to {MOST_REPLICATIONS:,}"
+            )
+
+    def is_reached(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether a point needs no more replications."""
+        known = [values(it.figures)[self.figure] for it in outcomes if it.figures is not None]
+        present = [value for value in known if value is not None]
+        if len(present) < len(outcomes) or len(outcomes) >= self.most:
+            return True
+        if len(present) < FEWEST:
+            return False
+        mean = sum(present) / len(present)
+        width = half_width(present)
+        return width is not None and width <= self.part * abs(mean)
+
+
+@dataclass
+class _Plan:
+    """The runs of a sweep: known from the start, or added until the precision is reached."""
+
+    scenario: Scenario
+    points: Sequence[Point]
+    replications: int
+    precision: Precision | None
+    first_seed: int
+    tasks: list[tuple[Task, int, int]] = field(default_factory=list)
+    """Tasks with their point and replication."""
+    failed: list[Run] = field(default_factory=list)
+    """Points that are no scenario."""
+    by_point: dict[int, list[Outcome]] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)
+    """Replications of each point."""
+    own_code: dict[tuple[str, str, str], Scenario] = field(default_factory=dict)
+    """Scenarios with schedulers of their own, by module, class and folder."""
+
+    def __post_init__(self) -> None:
+        count = self.replications if self.precision is None else FEWEST
+        for number, point in enumerate(self.points):
+            for replication in range(count):
+                if not self._add(number, point, replication):
+                    break
+
+    def _add(self, number: int, point: Point, replication: int) -> bool:
+        seed = self.first_seed + replication
+        # The same seeds at every point: common random numbers.
+        sets = (*as_sets(point), f"run.seed={seed}", "run.replications=1")
+        try:
+            loaded = self.scenario.loaded.with_sets(list(sets))
+        except ScenarioError as error:
+            self.failed.append(
+                Run(point=number, set=point, replication=replication, seed=seed, error=str(error))
+            )
+            return False
+        if loaded.scheduler is not None:
+            module, name, folder, *_ = loaded.scheduler
+            self.own_code.setdefault((module, name, str(folder)), Scenario(loaded))
+        self.begun[number] = replication + 1
+        self.tasks.append((Task(len(self.tasks), run_key(loaded), sets), number, replication))
+        return True
+
+    def take(self, task: Task, outcome: Outcome) -> None:
+        """Note an outcome; add a replication if the point needs one."""
+        _, number, _ = self.tasks[task.number]
+        found = self.by_point.setdefault(number, [])
+        found.append(outcome)
+        if self.precision is None:
+            return
+        # All of its replications have ended.
+        if len(found) == self.begun[number] and not self.precision.is_reached(found):
+            self._add(number, self.points[number], self.begun[number])
+
+
+class _Waiting:
+    """The tasks to run. It has more whenever the plan grows; runs that are known are taken over
+    at once."""
+
+    def __init__(
+        self, plan: _Plan, known: Mapping[str, Outcome], outcomes: dict[int, Outcome]
+    ) -> None:
+        self._plan, self._known, self._outcomes = plan, known, outcomes
+        self._next = 0
+        self.reused = 0
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        while self._next < len(self._plan.tasks):
+            task = self._plan.tasks[self._next][0]
+            self._next += 1
+            outcome = self._known.get(task.key)
+            if outcome is None:
+                return task
+            self.reused += 1
+            self._outcomes[task.number] = outcome
+            self._plan.take(task, outcome)
+        raise StopIteration
+
+
+def sweep(
+    scenario: Scenario,
+    vary: Mapping[str | tuple[str, ...], Any] | Sequence[Axis],
+    *,
+    design_name: str = "full",
+    samples: int | None = None,
+    replications: int | None = None,
+    precision: Precision | None = None,
+    on: str = "threads",
+    directory: Path | None = None,
+    progress: OnProgress | None = None,
+    trust: bool | Trust = False,
+) -> Sweep:
+    """Run a scenario at every point of a design.
+
+    Args:
+        scenario: The scenario to vary.
+        vary: Values by path: `{"clients.count": [4, 8]}`; ranges as text:
+            `{"layout.unit": "64 KiB..4 MiB:log7"}`; linked fields by a tuple of paths. Or axes.
+        design_name: `full` (every combination), `latin-hypercube` or `sobol`.
+        samples: Points of a sampled design.
+        replications: Runs of each point, by default `run.replications`. Replication r has the
+            seed `run.seed` + r at every point (common random numbers).
+        precision: Adds replications to each point until it is reached.
+        on: Engine: `threads`, `threads:4`, or one of `ENGINES`.
+        directory: Where finished runs are kept. A run that is there is not run again.
+        progress: Callback with the finished and the known runs.
+        trust: As in `run`.
+
+    Returns:
+        The result; failed points are part of it.
+
+    Raises:
+        WrongAxis: The axes or the design are invalid.
+        ScenarioError: The base is invalid, or a range's end.
+        ValueError: Another argument is invalid.
+    """
+    axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
+    if not axes:
+        raise WrongAxis("nothing varies: give at least one path with values")
+    check_distinct(axes)
+    count = scenario.loaded.replications if replications is None else replications
+    if not 1 <= count <= MOST_REPLICATIONS:
+        raise ValueError(f"{count} replications: expected 1 to {MOST_REPLICATIONS:,}")
+    seed = scenario.loaded.seed
+    points = design(design_name, axes, scenario, samples, seed)
+    return run_points(
+        scenario,
+        points,
+        replications=count,
+        precision=precision,
+        on=on,
+        directory=directory,
+        progress=progress,
+        trust=trust,
+        design_name=design_name,
+    )
+
+
+def run_points(
+    scenario: Scenario,
+    points: Sequence[Point],
+    *,
+    replications: int = 1,
+    precision: Precision | None = None,
+    on: str = "threads",
+    directory: Path | None = None,
+    progress: OnProgress | None = None,
+    trust: bool | Trust = False,
+    design_name: str = "points",
+) -> Sweep:
+    """Run a scenario at given points; see `sweep`."""
+    begun = time.monotonic()
+    trusted = trust_of(trust)
+    plan = _Plan(scenario, points, replications, precision, scenario.loaded.seed)
+    check_trust(plan.own_code.values(), trusted)
+    outcomes: dict[int, Outcome] = {}
+    tell = progress or (lambda done, known: None)
+    record = nullcontext() if directory is None else FinishedRuns(directory)
+    with record as finished, engine(on, scenario, trusted) as runs:
+        waiting = _Waiting(plan, finished.known if finished is not None else {}, outcomes)
+        for task, outcome in runs.outcomes(waiting):
+            outcomes[task.number] = outcome
+            if finished is not None:
+                finished.add(task.key, outcome)
+            plan.take(task, outcome)
+            tell(len(outcomes), len(plan.tasks))
+    tell(len(outcomes), len(plan.tasks))
+    found = [
+        Run(
+            point=point,
+            set=dict(points[point]),
+            replication=replication,
+            seed=plan.first_seed + replication,
+            figures=outcomes[task.number].figures,
+            details=outcomes[task.number].details,
+            error=outcomes[task.number].error,
+        )
+        for task, point, replication in plan.tasks
+    ]
+    found = sorted([*found, *plan.failed], key=lambda run: (run.point, run.replication))
+    return Sweep(
+        scenario.name,
+        scenario.toml,
+        found,
+        reused=waiting.reused,
+        wall_s=time.monotonic() - begun,
+        design=design_name,
+    )
