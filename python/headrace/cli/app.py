@@ -21,6 +21,7 @@ from headrace.cli import (
     results,
     run_scenario,
     schema,
+    sweep,
     trace,
     trace_findings,
     trace_workload,
@@ -45,6 +46,7 @@ app = typer.Typer(
 
 app.command("run")(run_scenario.run)
 app.command("demo")(demo.demo)
+app.command("sweep")(sweep.sweep)
 app.command("whatif")(whatif.whatif)
 app.command("net")(net.net)
 app.command("explain")(explain.explain)

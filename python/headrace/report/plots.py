@@ -27,6 +27,7 @@ from headrace.report.figures import (
     network,
     percentile,
     study,
+    sweep,
     tuning,
     validation,
 )
@@ -70,6 +71,13 @@ def save(
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
     """Write the figure of a what-if study, as `save` does."""
     return _save(directory, {"whatif": gains.draw(name, factor, table)})
+
+
+def save_sweep(
+    directory: Path, name: str, paths: Sequence[str], points: pl.DataFrame, figure: str
+) -> list[Path]:
+    """Write the figure of a sweep over a scenario's fields, as `save` does."""
+    return _save(directory, {"sweep": sweep.draw(name, paths, points, figure)})
 
 
 def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:

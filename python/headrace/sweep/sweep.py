@@ -72,6 +72,8 @@ class _Plan:
     """Tasks with their point and replication."""
     failed: list[Run] = field(default_factory=list)
     """Points that are no scenario."""
+    refused: ScenarioError | None = None
+    """The first error of such a point."""
     by_point: dict[int, list[Outcome]] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
     """Replications of each point."""
@@ -92,6 +94,7 @@ class _Plan:
         try:
             loaded = self.scenario.loaded.with_sets(list(sets))
         except ScenarioError as error:
+            self.refused = self.refused or error
             self.failed.append(
                 Run(point=number, set=point, replication=replication, seed=seed, error=str(error))
             )
@@ -176,7 +179,7 @@ def sweep(
 
     Raises:
         WrongAxis: The axes or the design are invalid.
-        ScenarioError: The base is invalid, or a range's end.
+        ScenarioError: A range's end is invalid, or every point.
         ValueError: Another argument is invalid.
     """
     axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
@@ -217,6 +220,8 @@ def run_points(
     begun = time.monotonic()
     trusted = trust_of(trust)
     plan = _Plan(scenario, points, replications, precision, scenario.loaded.seed)
+    if plan.refused is not None and not plan.tasks:
+        raise plan.refused
     check_trust(plan.own_code.values(), trusted)
     outcomes: dict[int, Outcome] = {}
     tell = progress or (lambda done, known: None)
