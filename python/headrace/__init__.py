@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from headrace import store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
-    from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
+    from headrace.simulate import Result, Scenario, load, load_result, run, whatif
+    from headrace.sweep import sweep
 
 __all__ = [
     "Job",
@@ -46,9 +47,9 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
-    if name == "store":
+    if name in ("store", "sweep"):
         # Not `from headrace import`, which asks here again.
-        return import_module("headrace.store")
+        return import_module(f"headrace.{name}")
     if name in __all__:
         from headrace import simulate
 

@@ -9,8 +9,10 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show, steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
+from headrace.interruption import STOP_EXCEPTIONS
 
 if TYPE_CHECKING:
     from headrace.sweep import Precision, Sweep
@@ -29,12 +31,30 @@ def sweep(
     ],
     sets: Sets = None,
     design: Annotated[
-        str,
-        typer.Option("--design", metavar="NAME", help="Design: full, latin-hypercube or sobol."),
-    ] = "full",
+        str | None,
+        typer.Option(
+            "--design",
+            metavar="NAME",
+            help="Design: full (the default), latin-hypercube or sobol.",
+        ),
+    ] = None,
     samples: Annotated[
         int | None,
-        typer.Option("--samples", metavar="N", help="Points of a sampled design."),
+        typer.Option(
+            "--samples",
+            metavar="N",
+            help="Points of a sampled design. With --sensitivity, each sample has as many points as"
+            " there are axes, and one (morris) or two (sobol) more.",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            "--sensitivity",
+            metavar="METHOD",
+            help="Rank the axes by their effect: sobol (parts of the variance) or morris (fewer"
+            " runs). Give --samples.",
+        ),
     ] = None,
     replications: Annotated[
         int | None,
@@ -59,8 +79,9 @@ def sweep(
         typer.Option(
             "--figure",
             metavar="NAME",
-            help="Figure for --precision and the plot: throughput,"
-            " operations, latency, latency_p50, latency_p95, latency_p99 or latency_max.",
+            help="Figure for --precision, the plots and the table of --sensitivity: throughput,"
+            " operations, latency, latency_p50, latency_p95, latency_p99, latency_max or"
+            " simulated_seconds.",
         ),
     ] = "throughput",
     on: Annotated[
@@ -84,66 +105,65 @@ def sweep(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
+        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
     ] = None,
+    label: Labels = None,
+    stored: Stored = True,
     trusted: TrustedFiles = None,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
-) -> None:
+) -> int:
     """Run a scenario at every combination of values, or at samples of ranges.
 
-    A point that fails is reported and does not end the sweep.
+    A run that fails is reported and does not end the sweep; the status is then 1. Ctrl-C shows the
+    finished runs; with --output they are kept.
     """
     from headrace import simulate
     from headrace.sweep import parse
     from headrace.sweep import sweep as run_sweep
 
+    labels = check_labels(label or [], stored)
     for directory in (plot, output):
         if directory is not None:
             check_directory(directory)
     axes = [parse(text) for text in vary]
     until = _precision(precision, figure)
     scenario = simulate.load_with_sets(file, sets or [])
-    with steps("sweep") if show_progress else nullcontext() as on_progress:
+    partial: list[Sweep] = []
+    try:
+        with steps("sweep") if show_progress else nullcontext() as on_progress:
 
-        def tell(done: int, known: int) -> None:
-            if on_progress is not None:
-                on_progress(done, known, "")
+            def tell(done: int, known: int) -> None:
+                if on_progress is not None:
+                    on_progress(done, known, "")
 
-        try:
             found = run_sweep(
                 scenario,
                 axes,
-                design_name=design,
+                design=design,
                 samples=samples,
+                sensitivity=sensitivity,
                 replications=replications,
                 precision=until,
                 on=on,
                 directory=output,
                 progress=tell,
                 trust=trust(trusted),
+                on_stop=partial.append,
             )
-        except KeyboardInterrupt as error:
-            if output is not None:
-                error.add_note(f"finished runs are in {output}: the same command goes on")
-            raise
+    except STOP_EXCEPTIONS as error:
+        if partial:
+            _print(partial[0], figure, as_json)
+            error.add_note(_left(partial[0], output))
+        raise
     if output is not None:
-        _save(found, output)
+        found.save(output)
     if plot is not None:
-        from headrace.report import plots
-
-        plots.save_sweep(plot, found.name, found.paths, found.points, figure)
-    if as_json:
-        print(json.dumps(found.json(), allow_nan=False, indent=2))
-        return
-    from headrace.report.plain_text import plain_line
-    from headrace.report.sweep_tables import sweep_table
-
-    show(sweep_table(found))
-    for what, path in (("tables", output), ("plots", plot)):
-        if path is not None:
-            print(plain_line(f"{what}: {path}"))
+        _plot(found, figure, plot)
+    identifier = save_to_store(lambda: found.keep(labels=labels)) if stored else None
+    _print(found, figure, as_json, {"tables": output, "plots": plot}, identifier)
+    return 1 if found.failed else 0
 
 
 def _precision(text: str | None, figure: str) -> "Precision | None":
@@ -161,11 +181,39 @@ def _precision(text: str | None, figure: str) -> "Precision | None":
     return Precision(part, figure)
 
 
-def _save(found: "Sweep", directory: Path) -> None:
-    from headrace.files import atomic_file, save_json
-    from headrace.parquet import as_parquet
+def _left(partial: "Sweep", output: Path | None) -> str:
+    """What became of a sweep that was stopped."""
+    made = f"{len(partial.runs):,} of {len(partial.runs) + partial.left:,} runs had ended"
+    if output is None:
+        return f"{made}; --output DIR would keep them"
+    return f"{made} and are in {output}: the same command goes on"
 
-    for name, table in (("runs", found.frame), ("points", found.points)):
-        with atomic_file(directory / f"{name}.parquet") as partial:
-            partial.write_bytes(as_parquet(table))
-    save_json(directory / "sweep.json", found.json())
+
+def _plot(found: "Sweep", figure: str, directory: Path) -> None:
+    from headrace.report import plots
+
+    plots.save_sweep(directory, found.name, found.paths, found.points, figure)
+    sensitivity = found.sensitivities
+    if sensitivity is not None and figure in sensitivity.figures:
+        plots.save_sensitivity(directory, found.name, found.sensitivity(figure), figure)
+
+
+def _print(
+    found: "Sweep",
+    figure: str,
+    as_json: bool,
+    files: dict[str, Path | None] | None = None,
+    identifier: str | None = None,
+) -> None:
+    if as_json:
+        print(json.dumps(found.json(), allow_nan=False, indent=2))
+        return
+    from headrace.report.plain_text import plain_line
+    from headrace.report.sweep_tables import sweep_table
+
+    show(sweep_table(found, figure))
+    for what, path in (files or {}).items():
+        if path is not None:
+            print(plain_line(f"{what}: {path}"))
+    if identifier is not None:
+        print(f"in the store: {identifier}")

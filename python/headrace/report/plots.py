@@ -26,6 +26,7 @@ from headrace.report.figures import (
     measurement,
     network,
     percentile,
+    sensitivity,
     study,
     sweep,
     tuning,
@@ -78,6 +79,11 @@ def save_sweep(
 ) -> list[Path]:
     """Write the figure of a sweep over a scenario's fields, as `save` does."""
     return _save(directory, {"sweep": sweep.draw(name, paths, points, figure)})
+
+
+def save_sensitivity(directory: Path, name: str, indices: pl.DataFrame, figure: str) -> list[Path]:
+    """Write the figure of a sensitivity analysis, as `save` does."""
+    return _save(directory, {"sensitivity": sensitivity.draw(name, indices, figure)})
 
 
 def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -1,11 +1,13 @@
 """Axes of a sweep: the fields that it varies, and their values."""
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from headrace._core import ScenarioError
 from headrace.simulate.scenario import Quantified, Scenario
 
 Value: TypeAlias = Any
@@ -76,7 +78,8 @@ def parse(text: str) -> Axis:
     if len(paths) > 1:
         return Axis(paths, tuple(_row(item, paths, text) for item in split(right, text)))
     found = RANGE.match(right)
-    if found and "," not in right:
+    # A value in quotes or brackets may have dots: a path such as "a/../b".
+    if found and "," not in right and right.lstrip()[0] not in "\"'([{":
         return Axis(paths, range=_range(found, text))
     return Axis(paths, tuple((_value(item),) for item in split(right, text)))
 
@@ -98,6 +101,8 @@ def of_mapping(values: Mapping[str | tuple[str, ...], Any]) -> list[Axis]:
             axes.append(parse(f"{','.join(paths)}={given}"))
             continue
         rows = [tuple(each) if len(paths) > 1 else (each,) for each in given]
+        if not rows:
+            raise WrongAxis(f"{','.join(paths)}: expected at least one value")
         if wrong := next((row for row in rows if len(row) != len(paths)), None):
             raise WrongAxis(f"{','.join(paths)}: expected {len(paths)} values, not {wrong}")
         axes.append(Axis(paths, tuple(rows)))
@@ -159,15 +164,31 @@ def between(low: float, high: float, scale: Scale, part: float) -> float:
 class Continuum:
     """A range of a scenario's field in the unit of its quantity."""
 
+    scenario: Scenario
     field: Quantified
     """The field with the lower end as its value."""
     high: float
     scale: Scale
 
     def value(self, part: float) -> Value:
-        """Return the value at a part (0 to 1) of the way, as a scenario has it."""
+        """Return the value at a part (0 to 1) of the way, as a scenario has it: `64 KiB`."""
         amount = between(self.field.amount, self.high, self.scale, part)
-        return self.field.value(round(amount) if self.field.quantity in WHOLE else amount)
+        value = self.field.value(round(amount) if self.field.quantity in WHOLE else amount)
+        if not isinstance(value, str):
+            return value
+        # An amount between the ends may still be refused; its run then says why.
+        with contextlib.suppress(ScenarioError):
+            changed = quantity(self.scenario.with_({self.field.path: value}), self.field.path)
+            value = value if changed is None else changed.text
+        return value
+
+
+def quantity(scenario: Scenario, path: str) -> Quantified | None:
+    """Return a field of a scenario, or None if it has no amount.
+
+    A path may be written short: the only entry of a list needs no number.
+    """
+    return next((it for it in scenario.quantities if _is_path(it.path, path)), None)
 
 
 def continuum(axis: Axis, scenario: Scenario) -> Continuum:
@@ -182,8 +203,7 @@ def continuum(axis: Axis, scenario: Scenario) -> Continuum:
     ends = []
     for text in (span.low, span.high):
         changed = scenario.with_({path: _value(text)})
-        # A path may be written short: the only entry of a list needs no number.
-        field = next((it for it in changed.quantities if _is_path(it.path, path)), None)
+        field = quantity(changed, path)
         if field is None:
             raise WrongAxis(f"{path} is no amount: list its values, such as {path}=a,b")
         ends.append(field)
@@ -192,7 +212,7 @@ def continuum(axis: Axis, scenario: Scenario) -> Continuum:
         raise WrongAxis(f"{path}={span.low}..{span.high}: expected a larger end")
     if span.scale == "log" and low.amount <= 0:
         raise WrongAxis(f"{path}={span.low}..{span.high}: a log scale begins above 0")
-    return Continuum(low, high.amount, span.scale)
+    return Continuum(scenario, low, high.amount, span.scale)
 
 
 def _is_path(full: str, short: str) -> bool:
@@ -201,7 +221,8 @@ def _is_path(full: str, short: str) -> bool:
 
 def _row(item: str, paths: Sequence[str], text: str) -> tuple[Value, ...]:
     if not (item.startswith("(") and item.endswith(")")):
-        raise WrongAxis(f"--vary {text!r}: expected ({','.join('abcdefgh'[: len(paths)])}),...")
+        letters = ",".join("abcdefgh"[: len(paths)])
+        raise WrongAxis(f"--vary {text!r}: expected a value for each path: ({letters}),...")
     values = split(item[1:-1], text)
     if len(values) != len(paths):
         raise WrongAxis(f"--vary {text!r}: {item} has {len(values)} values for {len(paths)} paths")
@@ -213,6 +234,10 @@ def _range(found: re.Match[str], text: str) -> Range:
     count = None if found["count"] is None else int(found["count"])
     if count is not None and not 2 <= count <= MOST_VALUES:
         raise WrongAxis(f"--vary {text!r}: expected 2 to {MOST_VALUES:,} values, not {count}")
+    if ":" in found["high"]:
+        raise WrongAxis(
+            f"--vary {text!r}: expected the number of values behind the colon, such as :5 or :log5"
+        )
     return Range(found["low"], found["high"], scale, count)
 
 

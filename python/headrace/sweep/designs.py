@@ -6,18 +6,19 @@ A design is added by a function and one line in `DESIGNS`.
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from scipy.stats import qmc
 
 from headrace.simulate.scenario import Scenario
 from headrace.sweep.axis import Axis, Continuum, Value, WrongAxis, continuum, numbers
+from headrace.sweep.sensitivity import METHODS, Coordinates, of_designs, power_of_two
 
 Point: TypeAlias = dict[str, Value]
 """Values by path."""
-Sampler: TypeAlias = Callable[[int, int, int], Sequence[Sequence[float]]]
-"""Coordinates in [0, 1) of samples, from dimensions, samples and a seed."""
-MOST_POINTS = 10_000_000
+Sampler: TypeAlias = Callable[[int, int, int], Coordinates]
+"""Coordinates of samples, from dimensions, samples and a seed."""
+MOST_POINTS = 1_000_000
 """Most points of a design."""
 
 
@@ -34,15 +35,8 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     return [_merged(rows) for rows in itertools.product(*every)]
 
 
-def sampled(
-    axes: Sequence[Axis], scenario: Scenario, sampler: Sampler, samples: int, seed: int
-) -> list[Point]:
-    """Return points at the coordinates of a sampler: a part of a range, or of a list of values."""
-    return at_coordinates(axes, scenario, sampler(len(axes), samples, seed))
-
-
 def at_coordinates(
-    axes: Sequence[Axis], scenario: Scenario, coordinates: Sequence[Sequence[float]]
+    axes: Sequence[Axis], scenario: Scenario, coordinates: Coordinates
 ) -> list[Point]:
     """Return the point at each row of coordinates.
 
@@ -59,16 +53,16 @@ def at_coordinates(
     ]
 
 
-def latin_hypercube(dimensions: int, samples: int, seed: int) -> Sequence[Sequence[float]]:
+def latin_hypercube(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Latin hypercube: each of `samples` equal parts of each axis has one point (McKay, Beckman
     and Conover 1979)."""
     return qmc.LatinHypercube(dimensions, rng=seed).random(samples).tolist()
 
 
-def sobol(dimensions: int, samples: int, seed: int) -> Sequence[Sequence[float]]:
+def sobol(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Scrambled Sobol sequence (Owen 1998); the number of samples is rounded up to a power of
     2, for which it is balanced."""
-    power = max(math.ceil(math.log2(samples)), 0)
+    power = power_of_two(samples).bit_length() - 1
     return qmc.Sobol(dimensions, rng=seed).random_base2(power).tolist()
 
 
@@ -76,20 +70,30 @@ DESIGNS: Mapping[str, Sampler | None] = {
     "full": None,
     "latin-hypercube": latin_hypercube,
     "sobol": sobol,
+    **{method.design: method.sample for method in METHODS.values()},
 }
 """Designs by name; the full one takes no samples."""
 
 
+class Designed(NamedTuple):
+    """The points of a design."""
+
+    points: list[Point]
+    coordinates: Coordinates = ()
+    """Rows of numbers from 0 to 1, a column for each axis; none for a full design."""
+
+
 def design(
     name: str, axes: Sequence[Axis], scenario: Scenario, samples: int | None, seed: int
-) -> list[Point]:
+) -> Designed:
     """Return the points of a design.
 
     Args:
         name: One of `DESIGNS`.
         axes: Axes, at least one.
         scenario: The scenario that they change.
-        samples: Number of points; not for a full design.
+        samples: Number of points, of rows (`saltelli`) or of trajectories (`morris`); not for a
+            full design.
         seed: Seed of the sampler.
 
     Raises:
@@ -102,15 +106,19 @@ def design(
     if sampler is None:
         if samples is not None:
             raise WrongAxis(
-                "a full design has all combinations: leave the number of samples out, or choose"
+                "a full design has all combinations: leave --samples out, or choose --design"
                 " latin-hypercube or sobol"
             )
-        return full(axes, scenario)
+        return Designed(full(axes, scenario))
     if samples is None or samples < 1:
-        raise WrongAxis(f"design {name}: give the number of samples (1 or more)")
-    if samples > MOST_POINTS:
-        raise WrongAxis(f"{samples:,} samples: expected at most {MOST_POINTS:,}")
-    return sampled(axes, scenario, sampler, samples, seed)
+        raise WrongAxis(f"design {name}: give the number of samples, such as --samples 64")
+    runs = samples * (len(axes) + 2) if name in of_designs() else samples
+    if runs > MOST_POINTS:
+        raise WrongAxis(
+            f"{samples:,} samples are {runs:,} points: expected at most {MOST_POINTS:,}"
+        )
+    coordinates = sampler(len(axes), samples, seed)
+    return Designed(at_coordinates(axes, scenario, coordinates), coordinates)
 
 
 def _rows(axis: Axis, scenario: Scenario) -> list[Point]:

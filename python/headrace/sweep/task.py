@@ -106,7 +106,16 @@ def run_key(loaded: Loaded) -> str:
 
     Name and description do not enter: they change no figure.
     """
-    anonymous = loaded.with_sets(['name=""', 'description=""'])
+    return key_of(anonymous(loaded))
+
+
+def anonymous(loaded: Loaded) -> Loaded:
+    """Return a scenario without name and description."""
+    return loaded.with_sets(['name=""', 'description=""'])
+
+
+def key_of(anonymous: Loaded) -> str:
+    """Return the key of a run, as `run_key` does, of a scenario without name and description."""
     return hashlib.sha256(f"{__version__}\n{anonymous.toml}".encode()).hexdigest()[:32]
 
 
