@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.simulate import Result, Scenario, load, load_result, run, whatif
-    from headrace.sweep import sweep
+    from headrace.sweep_function import sweep
 
 __all__ = [
     "Job",

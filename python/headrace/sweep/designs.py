@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from scipy.stats import qmc
-
 from headrace.simulate.scenario import Scenario
 from headrace.sweep.axis import Axis, Continuum, Value, WrongAxis, continuum, numbers
 from headrace.sweep.sensitivity import METHODS, Coordinates, of_designs, power_of_two
@@ -56,12 +54,16 @@ def at_coordinates(
 def latin_hypercube(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Latin hypercube: each of `samples` equal parts of each axis has one point (McKay, Beckman
     and Conover 1979)."""
+    from scipy.stats import qmc
+
     return qmc.LatinHypercube(dimensions, rng=seed).random(samples).tolist()
 
 
 def sobol(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Scrambled Sobol sequence (Owen 1998); the number of samples is rounded up to a power of
     2, for which it is balanced."""
+    from scipy.stats import qmc
+
     power = power_of_two(samples).bit_length() - 1
     return qmc.Sobol(dimensions, rng=seed).random_base2(power).tolist()
 

@@ -1,5 +1,6 @@
 """Finished runs of a sweep on disk, so that none is run twice."""
 
+import fcntl
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +30,7 @@ class FinishedRuns:
         """Open or begin the record in a directory.
 
         Raises:
-            ValueError: A line is no run: the file is something else.
+            ValueError: A line is no run: the file is something else; or another sweep writes it.
             OSError: The file cannot be read or written.
         """
         self.path = directory / FILE
@@ -37,10 +38,23 @@ class FinishedRuns:
         directory.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("a+b")
         try:
+            self._lock()
             self._read()
         except BaseException:
             self._file.close()
             raise
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"{self.path}: another sweep writes it: wait for its end, or choose another"
+                " directory"
+            ) from None
+        except OSError:
+            # A file system without locks.
+            return
 
     def _read(self) -> None:
         self._file.seek(0)

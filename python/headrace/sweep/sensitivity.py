@@ -85,7 +85,7 @@ class Method:
 def saltelli(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Saltelli's design for Sobol indices (Saltelli et al. 2010): for each sample a point, and one
     for each axis with that axis of a second point; a power of 2."""
-    from SALib.sample import sobol
+    from SALib.sample import sobol  # type: ignore[import-untyped]
 
     rows = sobol.sample(
         _problem(_letters(dimensions)), power_of_two(samples), calc_second_order=False, seed=seed
@@ -162,7 +162,7 @@ def of_designs() -> dict[str, str]:
 
 
 def _sobol_indices(paths: Sequence[str], _: Array, figure: Array) -> list[Index]:
-    from SALib.analyze import sobol
+    from SALib.analyze import sobol  # type: ignore[import-untyped]
 
     if np.ptp(figure) == 0.0:
         return [Index(path) for path in paths]

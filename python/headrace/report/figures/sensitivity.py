@@ -33,8 +33,8 @@ def draw(name: str, indices: pl.DataFrame, figure: str) -> Figure:
     else:
         axes.set_xlabel(f"change of the {label} over the whole range")
         bars = (
-            ("mu_star", "mu_star_half_width", "mean of the absolute change (mu*)", factor),
-            ("sigma", "", "standard deviation (sigma)", factor),
+            ("mu_star", "mu_star_half_width", "mean size (mu*)", factor),
+            ("sigma", "", "spread (sigma)", factor),
         )
     if shown[bars[1][0]].is_null().all():
         nothing(axes, f"{label.split(' (')[0]} does not vary")
