@@ -171,9 +171,15 @@ class Continuum:
     scale: Scale
 
     def value(self, part: float) -> Value:
-        """Return the value at a part (0 to 1) of the way, as a scenario has it: `64 KiB`."""
+        """Return the value at a part (0 to 1) of the way."""
         amount = between(self.field.amount, self.high, self.scale, part)
-        value = self.field.value(round(amount) if self.field.quantity in WHOLE else amount)
+        return self.field.value(round(amount) if self.field.quantity in WHOLE else amount)
+
+    def in_short(self, value: Value) -> Value:
+        """Return a value as scenarios have it: `64 KiB` for `65536 B`.
+
+        It takes the time of loading a scenario, which samples do not pay.
+        """
         if not isinstance(value, str):
             return value
         # An amount between the ends may still be refused; its run then says why.

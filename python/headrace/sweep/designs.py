@@ -134,7 +134,7 @@ def _rows(axis: Axis, scenario: Scenario) -> list[Point]:
         )
     whole = continuum(axis, scenario)
     parts = numbers(0.0, 1.0, "linear", span.count)
-    rows = [{axis.paths[0]: whole.value(part)} for part in parts]
+    rows = [{axis.paths[0]: whole.in_short(whole.value(part))} for part in parts]
     # Rounded counts may meet.
     return [row for at, row in enumerate(rows) if at == 0 or row != rows[at - 1]]
 

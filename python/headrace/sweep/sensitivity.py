@@ -130,6 +130,7 @@ def sensitivity(
     known = {
         name: values for name, values in figures.items() if any(it is not None for it in values)
     }
+    missing |= not known
     for values in known.values():
         missing |= np.array([value is None for value in values])
     lost = np.unique(block[missing])
