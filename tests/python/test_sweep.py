@@ -185,7 +185,7 @@ def test_samples_fill_the_ranges() -> None:
 @given(st.floats(1e-6, 1e6), st.floats(1.001, 1e6), st.floats(0, 1))
 def test_a_value_of_a_range_lies_between_its_ends(low: float, times: float, part: float) -> None:
     for scale in ("linear", "log"):
-        value = between(low, low * times, scale, part)  # type: ignore[arg-type]
+        value = between(low, low * times, scale, part)
         assert low * (1 - 1e-9) <= value <= low * times * (1 + 1e-9)
 
 

@@ -84,7 +84,7 @@ def parse(text: str) -> Axis:
     return Axis(paths, tuple((_value(item),) for item in split(right, text)))
 
 
-def of_mapping(values: Mapping[str | tuple[str, ...], Any]) -> list[Axis]:
+def of_mapping(values: Mapping[Any, Any]) -> list[Axis]:
     """Return the axes of a mapping as Python gives it.
 
     Args:

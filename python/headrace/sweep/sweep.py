@@ -26,6 +26,8 @@ from headrace.sweep.result import FIGURES, Run, Sweep, values
 from headrace.sweep.sensitivity import METHODS
 from headrace.sweep.task import Outcome, Task, anonymous, key_of
 
+Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
+"""Values by path or by a tuple of paths, or axes."""
 OnStop: TypeAlias = Callable[[Sweep], object]
 """Callback with the finished runs of a sweep that is stopped."""
 MOST_REPLICATIONS = 10_000
@@ -172,7 +174,7 @@ class _Waiting:
 
 def sweep(
     scenario: Scenario,
-    vary: Mapping[str | tuple[str, ...], Any] | Sequence[Axis],
+    vary: Vary,
     *,
     design: str | None = None,
     samples: int | None = None,
