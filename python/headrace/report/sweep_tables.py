@@ -35,7 +35,7 @@ LESS = ("mean ms", "operations/s", "bottleneck")
 def sweep_table(sweep: Sweep, figure_name: str = "throughput") -> RenderableType:
     """Return a row for each point, the sensitivity of a figure, and the points that failed.
 
-    Of a sensitivity analysis the points are left out.
+    A sensitivity analysis has no rows of points.
     """
     points, paths = sweep.points, sweep.paths
     made = FittedTable("", len(paths), (*paths, *FIGURES), LESS)
