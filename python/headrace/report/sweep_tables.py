@@ -38,7 +38,7 @@ def sweep_table(sweep: Sweep, figure_name: str = "throughput") -> RenderableType
     A sensitivity analysis has no rows of points.
     """
     points, paths = sweep.points, sweep.paths
-    made = FittedTable("", len(paths), (*paths, *FIGURES), LESS)
+    made = FittedTable("Points", len(paths), (*paths, *FIGURES), LESS)
     for row in points.head(MOST_ROWS).iter_rows(named=True):
         made.add_row(
             *(str(row[path]) for path in paths),
