@@ -59,7 +59,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/twin benches/verdicts
+	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
@@ -69,6 +69,7 @@ bench: build
 	@$(PY) benches/striped-read/striped_read.py
 	@$(PY) benches/local/local.py
 	@$(PY) benches/scale/scale.py
+	@$(PY) benches/sweep/sweep.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
 	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from headrace import design, store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
-    from headrace.simulate import Result, Scenario, load, load_result, run, sweep, whatif
+    from headrace.simulate import Result, Scenario, load, load_result, run, whatif
+    from headrace.sweep_function import sweep
 
 __all__ = [
     "Job",
@@ -47,7 +48,7 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
-    if name in ("design", "store"):
+    if name in ("design", "store", "sweep"):
         # Not `from headrace import`, which asks here again.
         return import_module(f"headrace.{name}")
     if name in __all__:

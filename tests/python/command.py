@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PROGRESS = re.compile(
-    r"^[^\n]*: [\d,]+ s: [^\n]*(?: steps done, next: [^\n]*| simulated, [\d,]+ requests"
+    r"^[^\n]*: [\d,]+ s: [^\n]*(?: steps done[^\n]*| simulated, [\d,]+ requests"
     r"|beginning|[\d,]+ records| operations, [\d,]+ MB| files and directories removed)\n",
     re.MULTILINE,
 )

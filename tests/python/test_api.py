@@ -115,25 +115,6 @@ def test_a_result_is_saved_loaded_and_run_again(tmp_path: Path) -> None:
         hr.load_result(tmp_path / "none.json")
 
 
-def test_a_sweep_is_every_run_by_itself() -> None:
-    scenario = hr.load(SMALL)
-    values: dict[str, list[Any]] = {"clients.count": [2, 4], "layout.unit": ["64 KiB", "1 MiB"]}
-    table = hr.sweep(scenario, values, processes=2)
-    assert table.columns[:4] == ["clients.count", "layout.unit", "group", "operation"]
-    for count in (2, 4):
-        for unit in ("64 KiB", "1 MiB"):
-            alone = hr.run(scenario.with_({"clients.count": count, "layout.unit": unit}))
-            part = table.filter(pl.col("clients.count") == count, pl.col("layout.unit") == unit)
-            assert_frame_equal(
-                part.drop("clients.count", "layout.unit", "bottleneck"), alone.summary
-            )
-            assert set(part["bottleneck"]) == {alone.bottleneck}
-    assert table.height == 4 * 9
-    with pytest.raises(hr.ScenarioError, match="clients.cuont"):
-        hr.sweep(scenario, {"clients.cuont": [1]})
-    assert hr.sweep(scenario, {"clients.count": []}).is_empty()
-
-
 ENDLESS = {"workload.0.repeat": "forever", "run.stop.time": "200 d"}
 
 
@@ -163,7 +144,7 @@ def test_ctrl_c_breaks_a_run_a_sweep_and_a_what_if_off() -> None:
         hr.run(hr.load(SMALL, ENDLESS))
 
     def sweeps() -> None:
-        hr.sweep(hr.load(SMALL, ENDLESS), {"clients.count": [2, 4, 8]}, processes=2)
+        hr.sweep(hr.load(SMALL, ENDLESS), {"clients.count": [2, 4, 8]}, on="threads:2")
 
     def whatifs() -> None:
         hr.whatif(hr.load(SMALL, ENDLESS))

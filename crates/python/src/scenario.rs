@@ -95,6 +95,12 @@ impl PyLoaded {
         PyLoaded::from_text(py, self.text.clone(), self.file.clone(), sets)
     }
 
+    /// The text it was loaded from, its file, and the values set over it.
+    #[getter]
+    fn source(&self) -> (&str, &PathBuf, &Vec<String>) {
+        (&self.text, &self.file, &self.sets)
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.loaded.scenario.name

@@ -2,9 +2,10 @@
 
 import signal
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
@@ -22,6 +23,7 @@ from headrace.cli import (
     results,
     run_scenario,
     schema,
+    sweep,
     trace,
     trace_findings,
     trace_workload,
@@ -35,8 +37,28 @@ from headrace.interruption import INTERRUPTED, EndedBySignal
 SEVERAL_RANKS = ("bench", "profile")
 """Commands that several ranks may run together."""
 
+
+class _Interrupted(BaseException):
+    """Ctrl-C came during a command."""
+
+    def __init__(self, error: KeyboardInterrupt) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _Group(TyperGroup):
+    """Passes Ctrl-C on with its notes: typer itself would replace it by a status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _Interrupted(error) from None
+
+
 app = typer.Typer(
     name="headrace",
+    cls=_Group,
     help="A workbench for people who design, tune and study high-performance storage.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -46,6 +68,7 @@ app = typer.Typer(
 
 app.command("run")(run_scenario.run)
 app.command("demo")(demo.demo)
+app.command("sweep")(sweep.sweep)
 app.command("whatif")(whatif.whatif)
 app.command("net")(net.net)
 app.command("explain")(explain.explain)
@@ -96,15 +119,17 @@ def run(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)
-    status = 1
+    status, interruption = 1, KeyboardInterrupt()
     try:
         status = exit_codes.run(lambda: _run(arguments))
+    except _Interrupted as error:
+        status, interruption = INTERRUPTED, error.error
     except EndedBySignal as error:
         status = report_failure(with_notes(error), error.status)
     finally:
         status = ranks.leave(status)
     if status == INTERRUPTED:
-        raise KeyboardInterrupt
+        raise interruption
     return status
 
 

@@ -61,7 +61,7 @@ Kind: TypeAlias = Annotated[
         "--kind",
         callback=_current_kind,
         help="Only results of this kind: simulated, measured, jobs, load-sweep, study, tuning,"
-        " network, baseline, profile.",
+        " network, baseline, profile, sweep.",
     ),
 ]
 Name: TypeAlias = Annotated[

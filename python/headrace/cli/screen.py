@@ -135,7 +135,7 @@ def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
 
         def write(done: int, total: int, what: str) -> None:
             nonlocal state
-            state = f"{done} of {total} steps done, next: {what}"
+            state = f"{done} of {total} steps done" + (f", next: {what}" if what else "")
             lines.write(lambda: state)
 
         with lines.repeated(lambda: state):

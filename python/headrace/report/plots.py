@@ -29,7 +29,9 @@ from headrace.report.figures import (
     measurement,
     network,
     percentile,
+    sensitivity,
     study,
+    sweep,
     tuning,
     validation,
 )
@@ -73,6 +75,18 @@ def save(
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
     """Write the figure of a what-if study, as `save` does."""
     return _save(directory, {"whatif": gains.draw(name, factor, table)})
+
+
+def save_sweep(
+    directory: Path, name: str, paths: Sequence[str], points: pl.DataFrame, figure: str
+) -> list[Path]:
+    """Write the figure of a sweep over a scenario's fields, as `save` does."""
+    return _save(directory, {"sweep": sweep.draw(name, paths, points, figure)})
+
+
+def save_sensitivity(directory: Path, name: str, indices: pl.DataFrame, figure: str) -> list[Path]:
+    """Write the figure of a sensitivity analysis, as `save` does."""
+    return _save(directory, {"sensitivity": sensitivity.draw(name, indices, figure)})
 
 
 def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:

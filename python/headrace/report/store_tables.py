@@ -16,6 +16,7 @@ from headrace.report import (
     network_tables,
     profile_tables,
     study_tables,
+    sweep_tables,
     tables,
     tuning_tables,
 )
@@ -35,6 +36,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "jobs": job_tables.jobs,
     "baseline": baseline_tables.baseline,
     "profile": profile_tables.profile,
+    "sweep": sweep_tables.of_document,
 }
 """Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

@@ -1,5 +1,9 @@
 """Formats of figures: a few digits, in fitting units."""
 
+from collections.abc import Sequence
+
+from headrace._core import parse_bytes, parse_seconds
+
 LARGEST = 1e15
 """Figures from here on are shown with an exponent."""
 
@@ -77,3 +81,31 @@ def duration(seconds: float) -> str:
         if abs(seconds) >= factor:
             return f"{figure(seconds / factor)} {unit}"
     return f"{figure(seconds)} s"
+
+
+def amounts(values: Sequence[object]) -> tuple[list[float], str] | None:
+    """Return values of a scenario's field as numbers with their common unit.
+
+    Args:
+        values: Numbers, or texts such as `64 KiB`, `0.2 ms` and `1 Gbit/s`.
+
+    Returns:
+        The numbers and their unit, which is empty for plain numbers; None for other values.
+    """
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return [float(str(value)) for value in values], ""
+    for unit, parse in (("B", parse_bytes), ("s", parse_seconds), ("B/s", _rate)):
+        try:
+            return [float(parse(str(value))) for value in values], unit
+        except ValueError:
+            continue
+    return None
+
+
+def _rate(text: str) -> float:
+    amount, slash, time = text.rpartition("/")
+    if not slash or time.strip() != "s":
+        raise ValueError(f"{text}: expected a rate such as 1 Gbit/s")
+    if amount.endswith("bit"):
+        return parse_bytes(amount.removesuffix("bit") + "B") / 8
+    return parse_bytes(amount)

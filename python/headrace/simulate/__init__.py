@@ -6,7 +6,6 @@ from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Quantified, Scenario, load, load_with_sets
 from headrace.simulate.single_requests import in_file
 from headrace.simulate.stored_results import import_saved, keep
-from headrace.simulate.sweeps import sweep
 from headrace.simulate.trust import Trust
 from headrace.simulate.whatifs import WhatIf, study, whatif
 
@@ -26,6 +25,5 @@ __all__ = [
     "rerun",
     "run",
     "study",
-    "sweep",
     "whatif",
 ]

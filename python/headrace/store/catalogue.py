@@ -91,13 +91,21 @@ class Store:
         tables: "Mapping[str, pl.DataFrame] | None" = None,
         *,
         kind: str = "simulated",
-        started: datetime,
+        started: datetime | None,
+        labels: Mapping[str, str] | None = None,
         host: Mapping[str, str] | None = None,
         environment: Mapping[str, Any] | None = None,
     ) -> tuple[str, bool]:
         """Save a result unless there is one with the same document; give its identifier, and
         whether it is new."""
-        record = Record.of(document, kind=kind, started=started, host=host, environment=environment)
+        record = Record.of(
+            document,
+            kind=kind,
+            started=started or datetime.now(UTC),
+            labels=labels,
+            host=host,
+            environment=environment,
+        )
         return self.keep(record, _as_parquet(tables), same_document=True)
 
     def keep(

@@ -14,6 +14,16 @@ FIGURES = (
 """Figures under the column names of `Result.summary`, in display order. Steps of a load sweep also
 have response times, from the intended start."""
 
+MOST_POINTS = 200
+"""Points of a sweep above which none is catalogued: lists of results would be too long."""
+OF_POINTS = {
+    "throughput": THROUGHPUT,
+    "operations": RATE,
+    "latency": "latency_mean_s",
+    **{f"latency_{name}": f"latency_{name}_s" for name in LATENCIES[1:]},
+}
+"""Catalogued figures of a sweep's points, by their keys."""
+
 
 class Figure(NamedTuple):
     """One figure of one operation, of a group of operations, or of `all`."""
@@ -52,6 +62,7 @@ def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     for operation, latency in _entries(document, "latency"):
         for name in LATENCIES:
             yield from _figure(operation, f"latency_{name}_s", _part(latency, name))
+    yield from _points(document)
     groups = list(_entries(document, "operation_groups"))
     for name, of_it in groups if len(groups) > 1 else ():
         yield from _figure(group(name), THROUGHPUT, _part(of_it, "throughput"))
@@ -59,6 +70,24 @@ def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
         for percentile in LATENCIES:
             value = _part(_part(of_it, "latency"), percentile)
             yield from _figure(group(name), f"latency_{percentile}_s", value)
+
+
+def _points(document: Mapping[str, Any]) -> Iterator[Figure]:
+    """The means of each point of a sweep, by its values."""
+    points = document.get("points")
+    by_values: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in points if isinstance(points, list) else ():
+        values = _part(entry, "set")
+        if isinstance(values, Mapping):
+            name = " ".join(f"{path}={value}" for path, value in values.items())
+            by_values.setdefault(name, []).append(entry)
+    if len(by_values) > MOST_POINTS:
+        return
+    for name, entries in by_values.items():
+        for key, figure in OF_POINTS.items():
+            known = [it for entry in entries if _is_number(it := entry.get(key))]
+            if len(known) == len(entries):
+                yield from _figure(name, figure, sum(known) / len(known))
 
 
 class Repetition(NamedTuple):
@@ -126,5 +155,9 @@ def _part(of: Any, key: str) -> Any:
 
 
 def _figure(operation: str, figure: str, value: Any) -> Iterator[Figure]:
-    if isinstance(value, int | float) and math.isfinite(value):
+    if _is_number(value):
         yield Figure(operation, figure, float(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

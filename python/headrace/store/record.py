@@ -24,10 +24,12 @@ KINDS = (
     "jobs",
     "baseline",
     "profile",
+    "sweep",
 )
 """A simulation, and the benchmarks: one load; a load sweep over rates, clients or client hosts; a
 study of points over a range; protocol operations; messages between hosts; jobs (the quick start or
-a fio job file); what a directory can do; profiles of applications."""
+a fio job file); what a directory can do; profiles of applications; simulations of a scenario at
+many points."""
 RENAMED_KINDS = {"ladder": "load-sweep"}
 """Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
@@ -106,7 +108,8 @@ class Record:
             host = this_host()
         text = as_json(document)
         calls = document.get("calls")
-        duration = document.get("wall_seconds", document.get("measured_seconds"))
+        times = (document.get(f"{of}_seconds") for of in ("wall", "measured", "run"))
+        duration = next((it for it in times if it is not None), None)
         return cls(
             id=new_identifier(started),
             kind=kind,

@@ -1,0 +1,219 @@
+"""`headrace sweep`."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import show, steps
+from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.cli.trust import TrustedFiles, trust
+from headrace.files import check_directory
+from headrace.interruption import STOP_EXCEPTIONS
+
+if TYPE_CHECKING:
+    from headrace.sweep import Precision, Sweep
+
+
+def sweep(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="PATH=VALUES",
+            help="Vary a field: path=a,b,c or path=low..high:5 or path=low..high:log5. Linked"
+            " fields: path,path=(a,b),(c,d). Can be repeated.",
+        ),
+    ],
+    sets: Sets = None,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            "--design",
+            metavar="NAME",
+            help="Design: full (the default), latin-hypercube or sobol.",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples",
+            metavar="N",
+            help="Points of a sampled design. With --sensitivity, each sample has as many points as"
+            " there are axes, and one (morris) or two (sobol) more.",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            "--sensitivity",
+            metavar="METHOD",
+            help="Rank the axes by their effect: sobol (parts of the variance) or morris (fewer"
+            " runs). Give --samples.",
+        ),
+    ] = None,
+    replications: Annotated[
+        int | None,
+        typer.Option(
+            "--replications",
+            metavar="N",
+            help="Runs of each point, with the same seeds at every point. By default"
+            " run.replications.",
+        ),
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="PERCENT",
+            help="Add replications to each point until the half width of the 95 % interval is at"
+            " most this part of the mean, such as 2%.",
+        ),
+    ] = None,
+    figure: Annotated[
+        str,
+        typer.Option(
+            "--figure",
+            metavar="NAME",
+            help="Figure for --precision, the plots and the table of --sensitivity: throughput,"
+            " operations, latency, latency_p50, latency_p95, latency_p99, latency_max or"
+            " simulated_seconds.",
+        ),
+    ] = "throughput",
+    on: Annotated[
+        str,
+        typer.Option(
+            "--on", metavar="ENGINE", help="Where the runs take place: threads or threads:N."
+        ),
+    ] = "threads",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Keep finished runs in a directory, so that the same command goes on after an"
+            " interruption, and write the tables there (Parquet).",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print all points as one JSON document.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+    ] = None,
+    label: Labels = None,
+    stored: Stored = True,
+    trusted: TrustedFiles = None,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+    ] = True,
+) -> int:
+    """Run a scenario at every combination of values, or at samples of ranges.
+
+    A run that fails is reported and does not end the sweep; the status is then 1. Ctrl-C shows the
+    finished runs; --output saves them for the next time.
+    """
+    from headrace import simulate
+    from headrace.sweep import parse
+    from headrace.sweep import sweep as run_sweep
+
+    labels = check_labels(label or [], stored)
+    for directory in (plot, output):
+        if directory is not None:
+            check_directory(directory)
+    axes = [parse(text) for text in vary]
+    until = _precision(precision, figure)
+    scenario = simulate.load_with_sets(file, sets or [])
+    partial: list[Sweep] = []
+    try:
+        with steps("sweep") if show_progress else nullcontext() as on_progress:
+
+            def tell(done: int, known: int) -> None:
+                if on_progress is not None:
+                    on_progress(done, known, "")
+
+            found = run_sweep(
+                scenario,
+                axes,
+                design=design,
+                samples=samples,
+                sensitivity=sensitivity,
+                replications=replications,
+                precision=until,
+                on=on,
+                directory=output,
+                progress=tell,
+                trust=trust(trusted),
+                on_stop=partial.append,
+            )
+    except STOP_EXCEPTIONS as error:
+        if partial:
+            _print(partial[0], figure, as_json)
+            error.add_note(_left(partial[0], output))
+        raise
+    if output is not None:
+        found.save(output)
+    if plot is not None:
+        _plot(found, figure, plot)
+    identifier = save_to_store(lambda: found.keep(labels=labels)) if stored else None
+    _print(found, figure, as_json, {"tables": output, "plots": plot}, identifier)
+    return 1 if found.failed else 0
+
+
+def _precision(text: str | None, figure: str) -> "Precision | None":
+    from headrace.sweep import FIGURES, Precision
+
+    if figure not in FIGURES:
+        raise ValueError(f"--figure {figure}: expected {', '.join(FIGURES)}")
+    if text is None:
+        return None
+    number = text.strip().removesuffix("%").strip()
+    try:
+        part = float(number) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f'--precision "{text}": expected a part such as 2%') from None
+    return Precision(part, figure)
+
+
+def _left(partial: "Sweep", output: Path | None) -> str:
+    """Return how far a stopped sweep was, and where its runs are."""
+    made = f"{len(partial.runs):,} of {len(partial.runs) + partial.left:,} runs had ended"
+    if output is None:
+        return f"{made}; --output DIR would keep them"
+    return f"{made} and are in {output}: the same command goes on"
+
+
+def _plot(found: "Sweep", figure: str, directory: Path) -> None:
+    from headrace.report import plots
+
+    plots.save_sweep(directory, found.name, found.paths, found.points, figure)
+    sensitivity = found.sensitivities
+    if sensitivity is not None and figure in sensitivity.figures:
+        plots.save_sensitivity(directory, found.name, found.sensitivity(figure), figure)
+
+
+def _print(
+    found: "Sweep",
+    figure: str,
+    as_json: bool,
+    files: dict[str, Path | None] | None = None,
+    identifier: str | None = None,
+) -> None:
+    if as_json:
+        print(json.dumps(found.json(), allow_nan=False, indent=2))
+        return
+    from headrace.report.plain_text import plain_line
+    from headrace.report.sweep_tables import sweep_table
+
+    show(sweep_table(found, figure))
+    for what, path in (files or {}).items():
+        if path is not None:
+            print(plain_line(f"{what}: {path}"))
+    if identifier is not None:
+        print(f"in the store: {identifier}")

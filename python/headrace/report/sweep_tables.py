@@ -1,0 +1,112 @@
+"""A sweep as a table for a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain
+from headrace.report.units import duration, figure, megabytes, milliseconds
+from headrace.sweep.result import Sweep, values_text
+from headrace.sweep.sensitivity import METHODS, Sensitivity
+
+MOST_ROWS = 200
+"""Most points in the table; the files have all."""
+MOST_FAILED = 10
+FIGURES = ("runs", "MB/s", "±", "operations/s", "mean ms", "p95 ms", "bottleneck")
+SOBOL = ("axis", "S1 (alone)", "±", "ST (with interactions)", "± ")
+MORRIS = ("axis", "mu*", "±", "mu", "sigma")
+UNITS = {
+    "throughput": ("throughput", 1e-6, "MB/s"),
+    "operations": ("operations/s", 1.0, "1/s"),
+    "latency": ("mean latency", 1e3, "ms"),
+    "latency_p50": ("median latency", 1e3, "ms"),
+    "latency_p95": ("p95 latency", 1e3, "ms"),
+    "latency_p99": ("p99 latency", 1e3, "ms"),
+    "latency_max": ("highest latency", 1e3, "ms"),
+    "simulated_seconds": ("simulated time", 1.0, "s"),
+}
+"""Figures by name: in words, and the factor and unit in which they are shown."""
+LESS = ("mean ms", "operations/s", "bottleneck")
+
+
+def sweep_table(sweep: Sweep, figure_name: str = "throughput") -> RenderableType:
+    """Return a row for each point, the sensitivity of a figure, and the points that failed.
+
+    A sensitivity analysis has no rows of points.
+    """
+    points, paths = sweep.points, sweep.paths
+    made = FittedTable("Points", len(paths), (*paths, *FIGURES), LESS)
+    for row in points.head(MOST_ROWS).iter_rows(named=True):
+        made.add_row(
+            *(str(row[path]) for path in paths),
+            str(row["runs"]),
+            megabytes(row["throughput_bytes_per_s"]),
+            megabytes(row["throughput_bytes_per_s_half_width"]),
+            figure(row["operations_per_s"]),
+            milliseconds(row["latency_mean_s"]),
+            milliseconds(row["latency_p95_s"]),
+            row["bottleneck"] or "",
+        )
+    heading = Text(plain(sweep.name), style="bold")
+    runs = f": {points.height:,} points, {len(sweep.runs):,} runs in {duration(sweep.wall_s)}"
+    reused = f", {sweep.reused:,} of them from before" if sweep.reused else ""
+    left = f"; {sweep.left:,} runs were not made" if sweep.left else ""
+    heading.append(f"{runs}{reused}{left}", style="not bold")
+    notes = []
+    found = sweep.sensitivities
+    if found is not None:
+        return Group(heading, *_sensitivity(sweep, found, figure_name), *_failures(sweep))
+    if points.height > MOST_ROWS:
+        notes.append(Text(f"{points.height - MOST_ROWS:,} more points: see --json or --output."))
+    return Group(heading, made, *notes, *_failures(sweep))
+
+
+def of_document(document: Mapping[str, Any]) -> RenderableType:
+    """Return the table of a saved sweep."""
+    return sweep_table(Sweep.from_document(document))
+
+
+def _sensitivity(sweep: Sweep, found: Sensitivity, name: str) -> list[RenderableType]:
+    if found.error:
+        return [Text(plain(found.error))]
+    label, factor, unit = UNITS[name]
+    if name not in found.figures:
+        return [Text(f"no run has the figure {name}: choose another one by --figure")]
+    table = sweep.sensitivity(name)
+    parts: list[RenderableType] = []
+    if found.method == "sobol":
+        made = FittedTable(f"Parts of the variance of {label}", 1, SOBOL)
+        for row in table.iter_rows(named=True):
+            cells = (row[key] for key in METHODS["sobol"].columns)
+            made.add_row(row["path"], *map(_part, cells))
+    else:
+        made = FittedTable(f"Change of {label} over each range ({unit})", 1, MORRIS)
+        for row in table.iter_rows(named=True):
+            cells = (row[key] for key in ("mu_star", "mu_star_half_width", "mu", "sigma"))
+            made.add_row(
+                row["path"], *(figure(None if it is None else factor * it) for it in cells)
+            )
+    parts.append(made)
+    if table[METHODS[found.method].columns[-1]].is_null().all():
+        parts.append(Text(f"{label} does not vary: there is nothing to explain."))
+    kind = "rows" if found.method == "sobol" else "trajectories"
+    dropped = f"; {found.dropped:,} left out, in which a run failed" if found.dropped else ""
+    parts.append(Text(f"{found.blocks:,} {kind}{dropped}. ±: half width of the 95 % interval."))
+    return parts
+
+
+def _part(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{value:.3f}"
+
+
+def _failures(sweep: Sweep) -> list[Text]:
+    notes = []
+    failed = sweep.failed
+    for run in failed[:MOST_FAILED]:
+        notes.append(Text(f"failed: {plain(values_text(run.set))}: {plain(run.error)}"))
+    if len(failed) > MOST_FAILED:
+        notes.append(Text(f"{len(failed) - MOST_FAILED:,} more runs failed: see --json."))
+    return notes

@@ -1,0 +1,61 @@
+"""Engines: where the runs of a sweep take place.
+
+An engine is added by its file and one line in `ENGINES`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Protocol, Self
+
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.trust import Trust
+from headrace.sweep.engines.threads import Threads
+from headrace.sweep.task import Outcome, Task
+
+
+class Engine(Protocol):
+    """Runs tasks side by side. Leaving its context ends the runs in progress."""
+
+    @property
+    def workers(self) -> int:
+        """Number of runs in progress at once, as far as it is known."""
+        ...
+
+    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Yield each task with its outcome as they complete, in any order.
+
+        `tasks` may grow while this runs: it is read as workers become free.
+        """
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+ENGINES: Mapping[str, Callable[[Scenario, Trust, str], Engine]] = {
+    "threads": Threads.of,
+}
+"""Engines by name, made of a scenario, the trusted code, and the engine's own argument."""
+
+
+def engine(name: str, scenario: Scenario, trust: Trust) -> Engine:
+    """Return an engine.
+
+    Args:
+        name: Name of the engine, with its argument after a colon: `threads`, `threads:4`.
+        scenario: The scenario that tasks change.
+        trust: Scheduler code that may be executed.
+
+    Raises:
+        ValueError: There is no such engine, or its argument is invalid.
+    """
+    kind, _, argument = name.partition(":")
+    if kind not in ENGINES:
+        raise ValueError(f"engine {name!r}: expected {' or '.join(ENGINES)}")
+    return ENGINES[kind](scenario, trust, argument)

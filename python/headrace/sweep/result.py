@@ -1,0 +1,427 @@
+"""Results of sweeps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+import polars as pl
+
+from headrace import __version__
+from headrace.environment import of_host
+from headrace.files import atomic_file, save_json
+from headrace.intervals import half_width
+from headrace.simulate.frames import summary
+from headrace.sweep.axis import Value
+from headrace.sweep.designs import Point
+from headrace.sweep.sensitivity import (
+    METHODS,
+    Coordinates,
+    Index,
+    Sensitivity,
+    of_designs,
+    sensitivity,
+)
+from headrace.sweep.task import Details, Figures, Latency
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from headrace.store import Store
+
+FIGURES = {
+    "throughput": "throughput_bytes_per_s",
+    "operations": "operations_per_s",
+    "latency": "latency_mean_s",
+    "latency_p50": "latency_p50_s",
+    "latency_p95": "latency_p95_s",
+    "latency_p99": "latency_p99_s",
+    "latency_max": "latency_max_s",
+    "simulated_seconds": "simulated_s",
+}
+"""Figures of a run by name, and their columns."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a sweep."""
+
+    point: int
+    """Number of the point, from 0."""
+    set: dict[str, Value]
+    """Values by path."""
+    replication: int
+    seed: int
+    figures: Figures | None = None
+    details: Details | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Result of a sweep."""
+
+    name: str
+    """Name of the scenario."""
+    scenario: str
+    """The scenario as TOML."""
+    runs: Sequence[Run]
+    """All runs by point and replication, failures among them."""
+    reused: int = 0
+    """Runs that an earlier sweep had finished."""
+    left: int = 0
+    """Runs that were not made, as the sweep was stopped."""
+    wall_s: float = 0.0
+    """Time of the whole sweep."""
+    design: str = "full"
+    seed: int = 0
+    """Seed of the first replication, and of the sampler."""
+    axes: Sequence[str] = ()
+    """Names of the axes; linked fields are one axis."""
+    coordinates: Coordinates = ()
+    """Place of each point on the axes, from 0 to 1; none in a full design."""
+    version: str = __version__
+    started: datetime | None = None
+    indices: Sensitivity | None = None
+    """Sensitivity that was saved with a result, where `coordinates` were not."""
+
+    @property
+    def paths(self) -> list[str]:
+        """The fields that vary."""
+        return list(dict.fromkeys(path for run in self.runs for path in run.set))
+
+    @property
+    def failed(self) -> list[Run]:
+        """Runs that failed."""
+        return [run for run in self.runs if run.error]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a run: its values, `replication`, `seed`, and figures with units in the column
+        names. Failed runs have nulls and an `error`."""
+        rows = [_row(run) for run in self.runs]
+        columns = {path: _column([run.set.get(path) for run in self.runs]) for path in self.paths}
+        return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=RUN)) if rows else EMPTY
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """One row a point: its values, the number of runs, the mean of each figure, and half the
+        width of its 95 % confidence interval (`..._half_width`)."""
+        by_point = self._by_point
+        firsts = [runs[0] for runs in by_point.values()]
+        columns = {path: _column([run.set.get(path) for run in firsts]) for path in self.paths}
+        rows = [_means(runs) for runs in by_point.values()]
+        return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=POINT)) if rows else EMPTY
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Rows as `Result.summary` has them, by run, group and operation."""
+        tables = []
+        for run in self.runs:
+            if run.details is None:
+                continue
+            document = msgspec.json.decode(msgspec.json.encode(run.details))
+            at = [pl.lit(value).alias(path) for path, value in run.set.items()]
+            at += [pl.lit(run.replication).alias("replication"), pl.lit(run.seed).alias("seed")]
+            tables.append(summary(document).select(*at, pl.all()))
+        return pl.concat(tables, how="vertical_relaxed") if tables else EMPTY
+
+    @cached_property
+    def sensitivities(self) -> Sensitivity | None:
+        """Sensitivity of all figures to the axes; None if the design is not made for it."""
+        method = of_designs().get(self.design)
+        if self.indices is not None or method is None or not self.coordinates:
+            return self.indices
+        means = {number: _means(runs) for number, runs in self._by_point.items()}
+        # A point with a failed replication has no mean that compares with the others'.
+        whole = {number: row for number, row in means.items() if row["error"] is None}
+        every = range(len(self.coordinates))
+        return sensitivity(
+            method,
+            self.axes,
+            self.coordinates,
+            {
+                name: [whole.get(number, {}).get(column) for number in every]
+                for name, column in FIGURES.items()
+            },
+        )
+
+    def sensitivity(self, figure: str = "throughput") -> pl.DataFrame:
+        """Return the sensitivity of a figure to each axis, the most important axis first.
+
+        Columns are those of `Index`: `s1` and `st` after Sobol, `mu_star` and `sigma` after Morris.
+
+        Args:
+            figure: A name of `FIGURES`.
+
+        Raises:
+            ValueError: The design is not made for it, too many points failed, or there is no such
+                figure.
+        """
+        found = self.sensitivities
+        if found is None:
+            raise ValueError(
+                f"a {self.design} design has no sensitivity indices: sweep with"
+                ' sensitivity="sobol" or "morris"'
+            )
+        if found.error:
+            raise ValueError(found.error)
+        if figure not in found.figures:
+            raise ValueError(f"figure {figure!r}: expected {', '.join(found.figures)}")
+        rows = [msgspec.structs.asdict(index) for index in found.figures[figure]]
+        columns = ["path", *METHODS[found.method].columns]
+        return pl.DataFrame(rows, schema=INDEX).select(columns)
+
+    def plot(self, figure: str = "throughput") -> "Figure":
+        """Return a plot of a figure over the fields that vary, with 95 % intervals."""
+        from headrace.report.figures import sweep
+
+        return sweep.draw(self.name, self.paths, self.points, figure)
+
+    def plot_sensitivity(self, figure: str = "throughput") -> "Figure":
+        """Return a plot of the sensitivity of a figure to each axis.
+
+        Raises:
+            ValueError: As `sensitivity` does.
+        """
+        from headrace.report.figures import sensitivity
+
+        return sensitivity.draw(self.name, self.sensitivity(figure), figure)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The result as it is saved: equal whether the sweep was interrupted or not."""
+        found = self.sensitivities
+        return {
+            "kind": "sweep",
+            "version": self.version,
+            "scenario": {"name": self.name, "toml": self.scenario},
+            "seed": self.seed,
+            "design": self.design,
+            "axes": list(self.axes),
+            "points": [_entry(run) for run in self.runs if not run.error],
+            "failed": [
+                {"point": run.point, "set": run.set, "replication": run.replication}
+                | {"seed": run.seed, "error": run.error}
+                for run in self.failed
+            ],
+            **({} if found is None else {"sensitivity": msgspec.to_builtins(found)}),
+            "run_seconds": sum(it.figures.wall_seconds for it in self.runs if it.figures),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Return the sweep of a saved document, without its details and coordinates.
+
+        Raises:
+            LookupError: A field is missing.
+            ValueError: A field is wrong.
+        """
+        runs = [_run(entry) for entry in (*document["points"], *document["failed"])]
+        found = document.get("sensitivity")
+        return cls(
+            document["scenario"]["name"],
+            document["scenario"]["toml"],
+            sorted(runs, key=lambda run: (run.point, run.replication)),
+            wall_s=document["run_seconds"],
+            design=document["design"],
+            seed=document["seed"],
+            axes=document["axes"],
+            version=document["version"],
+            indices=None if found is None else msgspec.convert(found, Sensitivity),
+        )
+
+    def json(self) -> dict[str, Any]:
+        """Return the document that `headrace sweep --json` prints."""
+        return self.document | {
+            "reused": self.reused,
+            "left": self.left,
+            "wall_seconds": self.wall_s,
+        }
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Write `runs.parquet`, `points.parquet`, `sensitivity.parquet` and `sweep.json`.
+
+        Args:
+            directory: An existing directory.
+
+        Raises:
+            OSError: They cannot be written.
+        """
+        from headrace.parquet import as_parquet
+
+        for name, table in self.tables.items():
+            with atomic_file(Path(directory) / f"{name}.parquet") as partial:
+                partial.write_bytes(as_parquet(table))
+        save_json(Path(directory) / "sweep.json", self.document)
+
+    def keep(self, store: "Store | None" = None, *, labels: Mapping[str, str] | None = None) -> str:
+        """Save the sweep in a store, by default the user's own, unless an equal one is there.
+
+        Returns:
+            The identifier of the result in the store.
+
+        Raises:
+            StoreFailure: The store cannot be written.
+        """
+        from headrace.store import open as open_store
+
+        return (store or open_store()).add_once(
+            self.document,
+            self.tables,
+            kind="sweep",
+            started=self.started,
+            labels=labels,
+            environment=of_host(),
+        )[0]
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables that are saved: `runs`, `points`, and `sensitivity` of all figures."""
+        tables = {"runs": self.frame, "points": self.points}
+        found = self.sensitivities
+        if found is not None and not found.error:
+            tables["sensitivity"] = pl.concat(
+                self.sensitivity(name).select(pl.lit(name).alias("figure"), pl.all())
+                for name in found.figures
+            )
+        return tables
+
+    @cached_property
+    def _by_point(self) -> dict[int, list[Run]]:
+        by_point: dict[int, list[Run]] = {}
+        for run in self.runs:
+            by_point.setdefault(run.point, []).append(run)
+        return by_point
+
+    def __repr__(self) -> str:
+        return (
+            f"<Sweep of {self.name!r}: {len(self._by_point):,} points, {len(self.runs):,} runs,"
+            f" {len(self.failed):,} failed>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.points._repr_html_()}"
+
+
+RUN = pl.Schema(
+    {
+        "replication": pl.UInt32(),
+        "seed": pl.UInt64(),
+        **dict.fromkeys(FIGURES.values(), pl.Float64()),
+        "wall_s": pl.Float64(),
+        "bottleneck": pl.String(),
+        "error": pl.String(),
+    }
+)
+POINT = pl.Schema(
+    {
+        "runs": pl.UInt32(),
+        **{
+            name: pl.Float64()
+            for column in FIGURES.values()
+            for name in (column, f"{column}_half_width")
+        },
+        "bottleneck": pl.String(),
+        "error": pl.String(),
+    }
+)
+INDEX = pl.Schema(
+    {name: pl.String() if name == "path" else pl.Float64() for name in Index.__struct_fields__}
+)
+EMPTY = pl.DataFrame()
+
+
+def values(figures: Figures) -> dict[str, float | None]:
+    """Return the figures by name; see `FIGURES`."""
+    latency = figures.latency
+    return {
+        "throughput": figures.throughput,
+        "operations": figures.operations,
+        "latency": latency.mean,
+        "latency_p50": latency.p50,
+        "latency_p95": latency.p95,
+        "latency_p99": latency.p99,
+        "latency_max": latency.max,
+        "simulated_seconds": figures.simulated_seconds,
+    }
+
+
+def _row(run: Run) -> dict[str, Any]:
+    row: dict[str, Any] = {"replication": run.replication, "seed": run.seed}
+    if run.figures is None:
+        return row | {"error": run.error}
+    named = values(run.figures)
+    row |= {column: named[name] for name, column in FIGURES.items()}
+    return row | {"wall_s": run.figures.wall_seconds, "bottleneck": run.figures.bottleneck}
+
+
+def _entry(run: Run) -> dict[str, Any]:
+    assert run.figures is not None
+    return {
+        "point": run.point,
+        "set": run.set,
+        "replication": run.replication,
+        "seed": run.seed,
+        **values(run.figures),
+        "bottleneck": run.figures.bottleneck,
+        "wall_seconds": run.figures.wall_seconds,
+        "events": run.figures.events,
+    }
+
+
+def _run(entry: Mapping[str, Any]) -> Run:
+    """Return the run of an entry of a document."""
+    point, error = entry["point"], entry.get("error", "")
+    at = {"point": point, "set": entry["set"], "replication": entry["replication"]}
+    if error:
+        return Run(**at, seed=entry["seed"], error=error)
+    found = Figures(
+        throughput=entry["throughput"],
+        operations=entry["operations"],
+        latency=Latency(
+            mean=entry["latency"],
+            **{name: entry[f"latency_{name}"] for name in ("p50", "p95", "p99", "max")},
+        ),
+        simulated_seconds=entry["simulated_seconds"],
+        wall_seconds=entry["wall_seconds"],
+        events=entry["events"],
+        bottleneck=entry["bottleneck"],
+    )
+    return Run(**at, seed=entry["seed"], figures=found)
+
+
+def _means(runs: Sequence[Run]) -> dict[str, Any]:
+    known = [run.figures for run in runs if run.figures is not None]
+    row: dict[str, Any] = {"runs": len(known)}
+    row["error"] = next((run.error for run in runs if run.error), None)
+    if not known:
+        return row
+    every = [values(figures) for figures in known]
+    for name, column in FIGURES.items():
+        found = [each[name] for each in every]
+        present = [value for value in found if value is not None]
+        if len(present) == len(found):
+            row[column] = sum(present) / len(present)
+            row[f"{column}_half_width"] = half_width(present)
+    named = [figures.bottleneck for figures in known]
+    return row | {"bottleneck": max(named, key=named.count)}
+
+
+def _column(given: Sequence[Value]) -> pl.Series:
+    """Return values as a column: numbers as they are, mixed values and tables as text."""
+    kinds = {type(value) for value in given if value is not None}
+    if kinds <= {int, float}:
+        return pl.Series(given, dtype=pl.Float64 if float in kinds else pl.Int64, strict=False)
+    if kinds == {bool}:
+        return pl.Series(given, dtype=pl.Boolean)
+    return pl.Series([None if value is None else str(value) for value in given], dtype=pl.String)
+
+
+def values_text(point: Mapping[str, Value] | Point) -> str:
+    """Return a point as text: `clients.count=4 servers.count=2`."""
+    return " ".join(f"{path}={value}" for path, value in point.items())

@@ -1,0 +1,183 @@
+"""One run of a sweep, and its outcome; both cross to other processes and machines."""
+
+import hashlib
+from collections.abc import Callable
+
+import msgspec
+
+from headrace import __version__, _core
+from headrace._core import Loaded, RunError, ScenarioError, TraceError
+from headrace.simulate.schedulers import schedulers
+from headrace.simulate.trust import Trust
+from headrace.trace.readable import readable_traces
+
+FAILURES = (RunError, ScenarioError, TraceError, OSError)
+"""Errors of one run, which do not end a sweep."""
+
+
+class Base(msgspec.Struct, frozen=True):
+    """The scenario that all runs of a sweep change, as it was given."""
+
+    text: str
+    """TOML."""
+    file: str
+    """Its file, for errors and for the files beside it."""
+    sets: tuple[str, ...] = ()
+    """Values of the command line over it."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """One run: the base with other values."""
+
+    number: int
+    """Position in the sweep, from 0."""
+    key: str
+    """Key of the run; see `run_key`."""
+    sets: tuple[str, ...]
+    """Values in the form of `--set`, the seed among them."""
+
+
+class Latency(msgspec.Struct, frozen=True):
+    """Latency over all operations, in seconds."""
+
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    max: float | None = None
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Main figures of one run."""
+
+    throughput: float
+    """Bytes a second of all operations over the whole run."""
+    operations: float
+    """Operations a second over the whole run."""
+    latency: Latency
+    simulated_seconds: float
+    wall_seconds: float
+    events: int
+    bottleneck: str
+    """The limiting station."""
+
+
+class Details(msgspec.Struct, frozen=True):
+    """The tables of a run's report, as `headrace run --json` prints them."""
+
+    throughput: msgspec.Raw
+    operations: msgspec.Raw
+    latency: msgspec.Raw
+    groups: msgspec.Raw
+    bottleneck: msgspec.Raw
+    stop: msgspec.Raw
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Outcome of a task: its figures, or why it failed."""
+
+    figures: Figures | None = None
+    details: Details | None = None
+    error: str = ""
+
+
+class _Bottleneck(msgspec.Struct):
+    station: str | None = None
+
+
+class _Rates(msgspec.Struct):
+    bytes: float
+    count: float
+
+
+class _Report(msgspec.Struct):
+    """The part of a run's report that figures come from."""
+
+    simulated_seconds: float
+    wall_seconds: float
+    events: int
+    bottleneck: _Bottleneck
+    operations: dict[str, _Rates]
+    latency: dict[str, Latency]
+
+
+def run_key(loaded: Loaded) -> str:
+    """Return the key of a run: equal for equal scenarios, seeds and versions.
+
+    Name and description do not enter: they change no figure.
+    """
+    return key_of(anonymous(loaded))
+
+
+def anonymous(loaded: Loaded) -> Loaded:
+    """Return a scenario without name and description."""
+    return loaded.with_sets(['name=""', 'description=""'])
+
+
+def key_of(anonymous: Loaded) -> str:
+    """Return the key of a run, as `run_key` does, of a scenario without name and description."""
+    return hashlib.sha256(f"{__version__}\n{anonymous.toml}".encode()).hexdigest()[:32]
+
+
+def base_of(loaded: Loaded) -> Base:
+    """Return a scenario as it crosses to other processes."""
+    text, file, sets = loaded.source
+    return Base(text, str(file), tuple(sets))
+
+
+def load_base(base: Base) -> Loaded:
+    """Load the base of a sweep."""
+    return Loaded.from_text(base.text, base.file, list(base.sets))
+
+
+def carry_out(
+    base: Loaded, task: Task, trust: Trust, progress: Callable[..., object] | None = None
+) -> Outcome:
+    """Execute one run.
+
+    Args:
+        base: The scenario that the task changes.
+        task: The run; `run.replications` is ignored.
+        trust: Scheduler code that may be executed.
+        progress: Callback of the kernel; an exception that it raises ends the run.
+
+    Returns:
+        The outcome; errors of the scenario and of the run are part of it.
+    """
+    try:
+        loaded = base.with_sets(list(task.sets))
+        with readable_traces(loaded) as traces:
+            ended = _core.run(
+                loaded, traces=traces, schedulers=schedulers(loaded, trust), progress=progress
+            )
+    except FAILURES as error:
+        return Outcome(error=str(error))
+    report = ended["report"].encode()
+    details = msgspec.json.decode(report, type=Details)
+    return Outcome(figures(report, warm_up(loaded)), details)
+
+
+def warm_up(loaded: Loaded) -> float:
+    """Return the seconds before statistics begin."""
+    return sum(amount for path, _, amount, _ in loaded.quantities() if path == "run.warm_up")
+
+
+def figures(report: bytes, warm_up_s: float) -> Figures:
+    """Return the main figures of a report.
+
+    Args:
+        report: JSON.
+        warm_up_s: Seconds before statistics begin.
+    """
+    it = msgspec.json.decode(report, type=_Report)
+    kept_s = it.simulated_seconds - warm_up_s
+    seconds = kept_s if kept_s > 0 else float("inf")
+    return Figures(
+        throughput=sum(each.bytes for each in it.operations.values()) / seconds,
+        operations=sum(each.count for each in it.operations.values()) / seconds,
+        latency=it.latency.get("all", Latency()),
+        simulated_seconds=it.simulated_seconds,
+        wall_seconds=it.wall_seconds,
+        events=it.events,
+        bottleneck=it.bottleneck.station or "",
+    )
