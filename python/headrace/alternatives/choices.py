@@ -46,7 +46,10 @@ def choices(document: Document) -> Iterator[Choice | Device]:
     """
     for root in _schema()["oneOf"]:
         if root["properties"]["kind"].get("const") == document["kind"]:
-            yield from _of_table(root, document, "")
+            systems = table().systems.get(document["kind"], ())
+            for choice in _of_table(root, document, ""):
+                if isinstance(choice, Device) or choice.path != "system" or choice.after in systems:
+                    yield choice
 
 
 @cache
@@ -120,8 +123,9 @@ def _is_field(path: str, pattern: str) -> bool:
 
 def _variants(schema: Schema) -> Iterator[Schema]:
     alternatives = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    if not alternatives:
+    if not alternatives or "properties" in schema:
         yield schema
+        return
     for each in alternatives:
         yield from _variants(each)
 

@@ -65,9 +65,7 @@ RATES = ("read_rate", "outer_rate", "interface_rate", "rate")
 @cache
 def model_values(kind: str, model: str) -> dict[str, Any]:
     """Return all fields of a device of the catalogue."""
-    text = SHORTEST.format(
-        device=f'kind = "{kind}", model = "{model}"', network=SIMPLE_NETWORK
-    )
+    text = SHORTEST.format(device=f'kind = "{kind}", model = "{model}"', network=SIMPLE_NETWORK)
     return dict(_complete(text)["servers"]["device"])
 
 

@@ -81,6 +81,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     group: tuple[GroupEntry, ...]
     left_out: tuple[Exclusion, ...]
     load: Entry
+    systems: dict[str, tuple[str, ...]]
+    """Systems by the kind of scenario."""
     values: tuple[ValuesEntry, ...]
     kind: tuple[KindEntry, ...]
     array: tuple[ArrayEntry, ...]

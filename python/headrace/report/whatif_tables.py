@@ -17,6 +17,8 @@ Document = Mapping[str, Any]
 NAMES = ("group", "field", "instead of", "then")
 COLUMNS = (*NAMES, "throughput gain", "p95 gain", "MB/s", "operations/s", "p95 ms")
 LESS = ("p95 ms", "operations/s", "MB/s")
+EFFECT = 0.01
+"""Largest change of a gain that counts as none."""
 MOST_ROWS = 3
 """Most rows of one field in the table."""
 PAIRS = "pair"
@@ -27,7 +29,8 @@ def what_if(document: Document) -> RenderableType:
     """Return the table of changes that help, by group from cheap to dear and the largest gain
     first; all others in a line each."""
     changes: Sequence[Document] = document["changes"]
-    shown, more = _shown([change for change in changes if change["effect"] == "helps"])
+    helps = [change for change in changes if change["effect"] == "helps"]
+    shown, more = _shown([change for change in helps if not _trades(change)])
     parts: list[RenderableType] = [_heading(document), _table(document, shown)]
     helped = {change["path"] for change in changes if change["effect"] == "helps"}
     harmed: dict[str, list[str]] = {}
@@ -40,6 +43,9 @@ def what_if(document: Document) -> RenderableType:
     other = helped | harmed.keys() | set(_paths(changes, "failed")) - without
     lines = {
         "They help less, throughput gain": _by_path(more),
+        "Shorter p95 for less throughput": _by_path(
+            [change for change in helps if _trades(change)], both=True
+        ),
         "At a price": _cautions(shown),
         "Only worse, throughput gain": [f"{path} ({', '.join(it)})" for path, it in harmed.items()],
         "No effect": _by_section(without, other),
@@ -67,7 +73,8 @@ def _group(change: Document) -> str:
 def _shown(helps: Sequence[Document]) -> tuple[list[Document], list[Document]]:
     """Changes for the table by group, and those that follow better ones of the same field."""
     counts: Counter[tuple[str, str]] = Counter()
-    shown, more = [], []
+    shown: list[Document] = []
+    more: list[Document] = []
     for change in helps:
         key = (_group(change), change["path"])
         counts[key] += 1
@@ -76,11 +83,19 @@ def _shown(helps: Sequence[Document]) -> tuple[list[Document], list[Document]]:
     return sorted(shown, key=lambda change: order.index(_group(change))), more
 
 
-def _by_path(changes: Sequence[Document]) -> list[str]:
-    """Values with their gains, by path."""
+def _trades(change: Document) -> bool:
+    """Return whether latency gains at the cost of throughput."""
+    gain = change["throughput_gain"]
+    return gain is not None and gain < 1 - EFFECT
+
+
+def _by_path(changes: Sequence[Document], both: bool = False) -> list[str]:
+    """Values with their gains, by path: of throughput, or of throughput and p95."""
     paths: dict[str, list[str]] = {}
     for change in changes:
         gain = f"{change['after']}: {_gain(change['throughput_gain'])}"
+        if both:
+            gain += f" and {_gain(change['latency_p95_gain'])}"
         paths.setdefault(change["path"], []).append(gain)
     return [f"{path} ({', '.join(gains)})" for path, gains in paths.items()]
 
@@ -160,6 +175,8 @@ def _table(document: Document, shown: Sequence[Document]) -> RenderableType:
     made.caption = (
         "gain: how many times as high the throughput of the whole run, or as short p95, is"
     )
+    if any(change["throughput_gain"] is None for change in shown):
+        made.caption += "; \N{EN DASH}: with it the run takes no time, as nothing else costs any"
     if document["replications"] > 1:
         made.caption += "; means ± their 95 % intervals"
     else:

@@ -3,7 +3,7 @@
 import math
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
@@ -235,10 +235,10 @@ def study(
     """
     _check(by, kinds, quantities, cost, pairs)
     others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
+    every = scenario.quantities
+    _check_patterns(only, every, [*(it.path for it in others), *(it.path for it in left_out)])
     others = [it for it in others if is_at_most(it.group, cost)]
     left_out = [it for it in left_out if is_at_most(it.group, cost)]
-    every = scenario.quantities
-    _check_patterns(only, every, [it.path for it in (*others, *left_out)])
     chosen = [
         it
         for it in (_chosen(every, only) if quantities else [])
@@ -295,12 +295,14 @@ def _fits(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
-def _chooser(only: Sequence[str]) -> Any:
+def _chooser(only: Sequence[str]) -> Callable[[str], bool] | None:
     """Return whether a path is meant, as a function; None for the default."""
     return (lambda path: _fits(path, only)) if only else None
 
 
-def _check_patterns(only: Sequence[str], every: Sequence[Quantified], others: Sequence[str]) -> None:
+def _check_patterns(
+    only: Sequence[str], every: Sequence[Quantified], others: Sequence[str]
+) -> None:
     """Raise ValueError for a pattern that means no field."""
     paths = [*(each.path for each in every), *others, *(f"{each}.kind" for each in others)]
     for pattern in only:
@@ -325,7 +327,9 @@ def _replications(scenario: Scenario) -> list[Scenario]:
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 
-def _change(scenario: Scenario, before: Quantified, by: float, direction: int) -> _Change | Row | None:
+def _change(
+    scenario: Scenario, before: Quantified, by: float, direction: int
+) -> _Change | Row | None:
     """The scenario with one field changed; why it cannot be, or nothing if it stays the same."""
     factor = by ** (direction * POWERS.get(before.quantity, 1))
     amount = before.amount * factor
@@ -469,6 +473,9 @@ class _Trials:
     def _row(self, change: _Change, runs: Sequence[Any]) -> Row:
         if error := next((run.error for run in runs if run.error), ""):
             return change.named | {"effect": "failed", "error": error}
+        if all(run.figures.simulated_seconds == 0 for run in runs):
+            # Its throughput is unlimited: nothing that it still uses has a cost in the scenario.
+            return change.named | {"effect": "helps"}
         figures = [
             _Figures(it.throughput, it.operations, it.latency.p95 or 0.0)
             for it in (run.figures for run in runs)

@@ -37,7 +37,9 @@ def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
             label=label,
         )
     axes.axvline(1, color="#444444", linewidth=1)
-    labels = helps.select(pl.format("{}\n{} → {}", "path", pl.col("before").replace("", "–"), "after")).to_series()
+    labels = helps.select(
+        pl.format("{}\n{} → {}", "path", pl.col("before").replace("", "–"), "after")
+    ).to_series()
     axes.set_yticks(rows, [_lines(label) for label in labels])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
