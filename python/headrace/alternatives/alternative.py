@@ -58,7 +58,7 @@ def alternatives(
     document = tomllib.loads(scenario.toml)
     found: list[Alternative] = []
     left_out: list[LeftOut] = []
-    for choice in _choices(document):
+    for choice in every_choice(document):
         path, after = choice.path, choice.after
         if is_left_out(path, choice.before, after):
             continue
@@ -81,7 +81,7 @@ def alternatives(
     return found, left_out
 
 
-def _choices(document: Mapping[str, Any]) -> Iterator[Choice]:
+def every_choice(document: Mapping[str, Any]) -> Iterator[Choice]:
     for each in choices(document):
         if isinstance(each, Device):
             yield from device_choices(each)

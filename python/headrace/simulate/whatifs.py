@@ -247,6 +247,7 @@ def study(
     started = time.monotonic()
     trusted = trust_of(trust)
     check_trust([scenario], trusted)
+    _check_engine(on)
     where = f"threads:{processes}" if processes and on == "threads" else on
     with ParallelRuns("what if: as it is", processes, progress, trusted) as runs:
         results = runs.results(_replications(scenario))
@@ -289,6 +290,15 @@ def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> N
     group(cost)
     if not (pairs == 0 or 2 <= pairs <= MOST_PAIRED):
         raise ValueError(f"pairs of {pairs} changes: expected 2 to {MOST_PAIRED}, or 0 for none")
+
+
+def _check_engine(on: str) -> None:
+    """Raise ValueError for an unknown engine before anything runs."""
+    # See `_Trials.rows`.
+    from headrace.sweep.engines import ENGINES
+
+    if on.partition(":")[0] not in ENGINES:
+        raise ValueError(f"engine {on!r}: expected {' or '.join(ENGINES)}")
 
 
 def _fits(path: str, patterns: Sequence[str]) -> bool:

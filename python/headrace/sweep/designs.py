@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from scipy.stats import qmc
-
 from headrace.simulate.scenario import Scenario
 from headrace.sweep.axis import Axis, Continuum, Value, WrongAxis, continuum, numbers
 
@@ -62,6 +60,9 @@ def at_coordinates(
 def latin_hypercube(dimensions: int, samples: int, seed: int) -> Sequence[Sequence[float]]:
     """Latin hypercube: each of `samples` equal parts of each axis has one point (McKay, Beckman
     and Conover 1979)."""
+    # Slow to import, and needed by samples alone.
+    from scipy.stats import qmc
+
     return qmc.LatinHypercube(dimensions, rng=seed).random(samples).tolist()
 
 
@@ -69,6 +70,9 @@ def sobol(dimensions: int, samples: int, seed: int) -> Sequence[Sequence[float]]
     """Scrambled Sobol sequence (Owen 1998); the number of samples is rounded up to a power of
     2, for which it is balanced."""
     power = max(math.ceil(math.log2(samples)), 0)
+    # As above.
+    from scipy.stats import qmc
+
     return qmc.Sobol(dimensions, rng=seed).random_base2(power).tolist()
 
 

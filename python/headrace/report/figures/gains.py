@@ -17,9 +17,8 @@ def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
     """Two bars for each change that helps: throughput and p95 latency, as factors."""
     helps = table.filter(pl.col("effect") == "helps").head(MOST)
     kinds = ", or of another kind" if (table["kind"] == "level").any() else ""
-    figure, axes = sheet(
-        f"What if: {factor:g} times as much, or as fast{kinds}", name, 1.7 + 0.5 * max(helps.height, 3)
-    )
+    title = f"What if: {factor:g} times as much, or as fast{kinds}"
+    figure, axes = sheet(title, name, 1.7 + 0.5 * max(helps.height, 3))
     largest = helps.select(pl.max_horizontal("throughput_gain", "latency_p95_gain").max()).item()
     if largest is not None and largest > LARGE:
         axes.set_xscale("log")
