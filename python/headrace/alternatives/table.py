@@ -12,7 +12,7 @@ import msgspec
 Group: TypeAlias = Literal["setting", "configuration", "hardware", "system"]
 """Cost of a change: a setting, a reformat or rewritten files, hardware, or another system."""
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""Groups from cheap to dear."""
+"""Groups from cheap to expensive."""
 SHIPPED = "alternatives.toml"
 
 
@@ -116,7 +116,7 @@ def group_of(path: str, value: str = "") -> Group:
 
 
 def is_at_most(group: Group, highest: Group) -> bool:
-    """Return whether a group is no dearer than another."""
+    """Return whether a group costs no more than another."""
     return GROUPS.index(group) <= GROUPS.index(highest)
 
 

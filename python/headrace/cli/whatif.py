@@ -48,8 +48,8 @@ def whatif(
         typer.Option(
             "--cost",
             metavar="GROUP",
-            help="Dearest group of changes: setting, configuration (reformat, or write files anew),"
-            " hardware, or system.",
+            help="Most expensive group of changes: setting, configuration (a reformat or rewritten"
+            " files), hardware, or system.",
         ),
     ] = "system",
     pairs: Annotated[
@@ -76,8 +76,8 @@ def whatif(
 ) -> None:
     """Change each resource and kind in turn and rank the changes by gain.
 
-    Runs the scenario once for each rate, time, size and count in it, and for each other device,
-    scheduler, file system, layout and so on that it could have, side by side.
+    Runs the scenario once for each rate, time, size and count in it, side by side. It also runs
+    it with each other device, scheduler, file system, layout, link or system that it may have.
     """
     from headrace import simulate
     from headrace.alternatives import group

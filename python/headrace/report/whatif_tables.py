@@ -26,7 +26,7 @@ PAIRS = "pair"
 
 
 def what_if(document: Document) -> RenderableType:
-    """Return the table of changes that help, by group from cheap to dear and the largest gain
+    """Return the table of changes that help, by group from cheap to expensive and the largest gain
     first; all others in a line each."""
     changes: Sequence[Document] = document["changes"]
     helps = [change for change in changes if change["effect"] == "helps"]
@@ -101,7 +101,7 @@ def _by_path(changes: Sequence[Document], both: bool = False) -> list[str]:
 
 
 def _cautions(shown: Sequence[Document]) -> list[str]:
-    """What the changes cost in safety, each once with its changes."""
+    """Costs of the changes in safety, each once with its changes."""
     texts: dict[str, list[str]] = {}
     for change in shown:
         if change["caution"] and change["kind"] != "pair":

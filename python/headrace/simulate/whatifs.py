@@ -160,10 +160,10 @@ def whatif(
             number of clients and processes, the workload and `run`.
         kinds: Whether to try other kinds and levels.
         quantities: Whether to try other amounts.
-        cost: Dearest group of changes: `setting`, `configuration`, `hardware` or `system`.
+        cost: Most expensive group of changes: `setting`, `configuration`, `hardware` or `system`.
         pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
-        on: Engine that carries out the changes, as of `headrace sweep`: `threads`, `threads:4`.
+        on: Engine that runs the changes, as of `headrace sweep`: `threads`, `threads:4`.
         progress: Whether to show a progress bar; by default on a terminal. A function is called
             with the completed runs, the known runs, and a title.
         trust: As in `run`.
@@ -220,10 +220,10 @@ def study(
         only: Patterns of fields to change.
         kinds: Whether to try other kinds and levels.
         quantities: Whether to try other amounts.
-        cost: Dearest group of changes.
+        cost: Most expensive group of changes.
         pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
-        on: Engine that carries out the changes.
+        on: Engine that runs the changes.
         progress: Whether to show a progress bar, or a callback.
         trust: As in `run`.
 
@@ -393,7 +393,7 @@ def _pairs(rows: Sequence[Row], count: int) -> list[_Change]:
         for other in chosen[number + 1 :]:
             if _overlap(one["_sets"], other["_sets"]):
                 continue
-            # The dearer first: a system's preset must not undo what was set over it.
+            # The more expensive first: a system's preset must not undo what was set over it.
             both = sorted((one, other), key=lambda row: -GROUPS.index(row["group"]))
             named = _named(
                 "pair",

@@ -16,8 +16,8 @@ LARGE = 20
 def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
     """Two bars for each change that helps: throughput and p95 latency, as factors."""
     helps = table.filter(pl.col("effect") == "helps").head(MOST)
-    kinds = ", or of another kind" if (table["kind"] == "level").any() else ""
-    title = f"What if: {factor:g} times as much, or as fast{kinds}"
+    other = "another kind" if (table["kind"] == "level").any() else "as fast"
+    title = f"What if: {factor:g} times as much, or {other}"
     figure, axes = sheet(title, name, 1.7 + 0.5 * max(helps.height, 3))
     largest = helps.select(pl.max_horizontal("throughput_gain", "latency_p95_gain").max()).item()
     if largest is not None and largest > LARGE:
