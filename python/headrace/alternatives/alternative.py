@@ -82,6 +82,11 @@ def alternatives(
 
 
 def every_choice(document: Mapping[str, Any]) -> Iterator[Choice]:
+    """Yield every choice of the schema and the catalogues, valid or not.
+
+    Args:
+        document: The complete scenario, defaults included.
+    """
     for each in choices(document):
         if isinstance(each, Device):
             yield from device_choices(each)

@@ -16,7 +16,7 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 SHIPPED = "alternatives.toml"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Fields, by patterns of `path` or `path=value`."""
 
     fields: tuple[str, ...]
@@ -54,12 +54,12 @@ class KeptEntry(Entry, frozen=True, kw_only=True):
 
 
 class Caution(Entry, frozen=True, kw_only=True):
-    """What changes cost besides money."""
+    """Cost of changes in safety."""
 
     text: str
 
 
-class ValuesEntry(msgspec.Struct, frozen=True, kw_only=True):
+class ValuesEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Values to try for a field."""
 
     field: str
@@ -68,7 +68,7 @@ class ValuesEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Values that they are tried for, "" for a field that is not given; None: for all."""
 
 
-class ArrayEntry(msgspec.Struct, frozen=True, kw_only=True):
+class ArrayEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An array to try in place of one device."""
 
     level: int

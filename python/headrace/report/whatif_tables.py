@@ -11,14 +11,13 @@ from headrace.alternatives import GROUPS
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, milliseconds
+from headrace.simulate.whatifs import EFFECT
 
 Document = Mapping[str, Any]
 
 NAMES = ("group", "field", "instead of", "then")
 COLUMNS = (*NAMES, "throughput gain", "p95 gain", "MB/s", "operations/s", "p95 ms")
 LESS = ("p95 ms", "operations/s", "MB/s")
-EFFECT = 0.01
-"""Largest change of a gain that counts as none."""
 MOST_ROWS = 3
 """Most rows of one field in the table."""
 PAIRS = "pair"

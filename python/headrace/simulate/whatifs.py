@@ -483,7 +483,8 @@ class _Trials:
     def _row(self, change: _Change, runs: Sequence[Any]) -> Row:
         if error := next((run.error for run in runs if run.error), ""):
             return change.named | {"effect": "failed", "error": error}
-        if all(run.figures.simulated_seconds == 0 for run in runs):
+        takes_time = any(each.operations_per_s > 0 for each in self.baseline)
+        if takes_time and all(run.figures.simulated_seconds == 0 for run in runs):
             # Its throughput is unlimited: nothing that it still uses has a cost in the scenario.
             return change.named | {"effect": "helps"}
         figures = [
