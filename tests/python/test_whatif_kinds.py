@@ -69,6 +69,9 @@ def test_known_answers_come_first(
 
 def test_a_drive_without_capacitors_gains_less_from_its_flash() -> None:
     found = hr.whatif(hr.load(CASES / "commits-on-a-disk.toml"), only=["machine.device.kind"])
+    cautions = dict(found.select("after", "caution").rows())
+    assert "acknowledged data" in (cautions["850-PRO-512GB"] or "")
+    assert cautions["P3700-1.6TB"] is None
     safe = gain(found, "machine.device", "P3700-1.6TB")
     assert safe > 5 * gain(found, "machine.device", "850-PRO-512GB") > 5
 

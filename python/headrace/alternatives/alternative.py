@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
 from headrace.alternatives.choices import Choice, Device, choices
-from headrace.alternatives.devices import device_choices, link_values
+from headrace.alternatives.devices import device_choices, has_volatile_cache, link_values
 from headrace.alternatives.table import Group, caution_of, group_of, is_left_out, table
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def alternatives(
         if changed.toml == scenario.toml:
             continue
         caution = caution_of(path, after)
+        if not caution and has_volatile_cache(sets.get(path, {}) if choice.is_kind else {}):
+            caution = caution_of(f"{path}.write_cache", "true")
         found.append(Alternative(path, choice.before, after, choice.what, group, caution, sets))
     return found, left_out
 

@@ -59,6 +59,12 @@ def device_text(document: Mapping[str, Any]) -> str:
     return f"{document['kind']}, {rate}" if rate else str(document["kind"])
 
 
+def has_volatile_cache(device: Mapping[str, Any]) -> bool:
+    """Return whether a device acknowledges writes that a loss of power destroys."""
+    holds = device.get("write_cache", False) not in (False, "0 B")
+    return holds and not device.get("power_loss_protection", False)
+
+
 RATES = ("read_rate", "outer_rate", "interface_rate", "rate")
 
 
