@@ -29,7 +29,7 @@ def gain(table: pl.DataFrame, path: str, what: str = "throughput") -> float:
 
 
 def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> None:
-    study = simulate.study(hr.load(STRIPED_READ, SHORT))
+    study = simulate.study(hr.load(STRIPED_READ, SHORT), kinds=False)
     most = study.baseline.document["bottleneck"]["most_gain"]
     best = study.table.row(0, named=True)
     assert (best["path"], best["before"], best["after"]) == (
@@ -50,14 +50,16 @@ def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> N
 
 
 def test_no_factor_takes_disks_beyond_their_bound() -> None:
-    study = simulate.study(hr.load(STRIPED_READ, SHORT), by=1000, only=["servers.device.*"])
+    study = simulate.study(
+        hr.load(STRIPED_READ, SHORT), by=1000, only=["servers.device.*"], kinds=False
+    )
     most = study.baseline.document["bottleneck"]["most_gain"]
     assert 0.95 * most < gain(study.table, "servers.device.read_rate") <= most
 
 
 def test_cards_that_are_the_limit_are_named() -> None:
     fast = {"servers.device.read_rate": "10 GB/s", "clients.count": 16}
-    study = simulate.study(hr.load(STRIPED_READ, SHORT | fast))
+    study = simulate.study(hr.load(STRIPED_READ, SHORT | fast), kinds=False)
     best = study.table.row(0, named=True)
     assert best["path"] == "network.bandwidth"
     assert 1.8 < best["throughput_gain"] <= 2.0
@@ -112,7 +114,7 @@ def test_replications_are_compared_seed_by_seed() -> None:
 
 
 def test_what_is_not_there_is_named_and_what_is_asked_stays() -> None:
-    study = simulate.study(hr.load(SMALL))
+    study = simulate.study(hr.load(SMALL), kinds=False)
     assert "servers.memory.cache" in study.nothing
     paths = set(study.table["path"])
     assert not paths & {"clients.count", "workload.0.files", "workload.0.block", "run.window"}

@@ -32,6 +32,36 @@ def whatif(
             help="Change only fields that match, such as servers.*; can be repeated.",
         ),
     ] = None,
+    kinds: Annotated[
+        bool,
+        typer.Option(
+            "--kinds/--no-kinds",
+            help="Try other kinds and levels too: devices, schedulers, file systems, layouts.",
+        ),
+    ] = True,
+    quantities: Annotated[
+        bool,
+        typer.Option("--quantities/--no-quantities", help="Try other amounts."),
+    ] = True,
+    cost: Annotated[
+        str,
+        typer.Option(
+            "--cost",
+            metavar="GROUP",
+            help="Most expensive group of changes: setting, configuration (a reformat or rewritten"
+            " files), hardware, or system.",
+        ),
+    ] = "system",
+    pairs: Annotated[
+        int,
+        typer.Option(
+            "--pairs", metavar="N", help="Combine the N best single changes in pairs; 0: none."
+        ),
+    ] = 0,
+    on: Annotated[
+        str,
+        typer.Option("--on", metavar="ENGINE", help="Where runs take place: threads or threads:N."),
+    ] = "threads",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every change as one JSON document.")
     ] = False,
@@ -44,18 +74,29 @@ def whatif(
         bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
     ] = True,
 ) -> None:
-    """Change each resource in turn and rank the changes by gain.
+    """Change each resource and kind in turn and rank the changes by gain.
 
-    Runs the scenario once for each rate, time, size and count in it, side by side.
+    Runs the scenario once for each rate, time, size and count in it, side by side. It also runs
+    it with each other device, scheduler, file system, layout, link or system that it may have.
     """
     from headrace import simulate
+    from headrace.alternatives import group
 
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
     with steps("whatif") if show_progress else nullcontext() as on_progress:
         study = simulate.study(
-            scenario, by=by, only=only or [], progress=on_progress or False, trust=trust(trusted)
+            scenario,
+            by=by,
+            only=only or [],
+            kinds=kinds,
+            quantities=quantities,
+            cost=group(cost),
+            pairs=pairs,
+            on=on,
+            progress=on_progress or False,
+            trust=trust(trusted),
         )
     if plot is not None:
         from headrace.report import plots

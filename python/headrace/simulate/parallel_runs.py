@@ -72,6 +72,12 @@ class ParallelRuns:
         self._bar.update(self._task, description=title)
         self._report()
 
+    def more(self, done: int, total: int) -> None:
+        """Show runs of another engine besides those of this one."""
+        self._bar.update(self._task, completed=self._done + done, total=self._total + total)
+        if self._on_progress is not None:
+            self._on_progress(self._done + done, self._total + total, self._title)
+
     def _report(self) -> None:
         if self._on_progress is not None:
             self._on_progress(self._done, self._total, self._title)

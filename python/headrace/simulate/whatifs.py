@@ -1,16 +1,28 @@
-"""The gain from more of a resource, or from less time in a component: what-if studies."""
+"""The gain from more of a resource, less time in a component, or another kind: what-if studies."""
 
 import math
 import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from headrace._core import RunError, ScenarioError, student_quantile
+from headrace._core import ScenarioError
+from headrace.alternatives import (
+    GROUPS,
+    Alternative,
+    Group,
+    LeftOut,
+    alternatives,
+    group,
+    group_of,
+    is_at_most,
+)
+from headrace.document_io import as_sets
+from headrace.intervals import half_width
 from headrace.simulate.frames import Document
 from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
@@ -29,14 +41,21 @@ HOW_IT_ASKS = (
 """Fields of a workload that change only how the same work is done."""
 EFFECT = 0.01
 """Largest change of a gain that counts as none."""
-CONFIDENCE = 0.95
+MOST_PAIRED = 40
+"""Most single changes that are combined."""
 
 POWERS = {"seconds": -1}
 """The power of the factor that should help; of all other quantities more should."""
 
+Kind: TypeAlias = Literal["quantity", "level", "pair"]
+Row: TypeAlias = dict[str, Any]
+"""A row of the table."""
+
 SCHEMA = pl.Schema(
     {
         "path": pl.String(),
+        "kind": pl.Enum(["quantity", "level", "pair"]),
+        "group": pl.Enum(GROUPS),
         "quantity": pl.String(),
         "before": pl.String(),
         "after": pl.String(),
@@ -49,6 +68,9 @@ SCHEMA = pl.Schema(
         "throughput_bytes_per_s": pl.Float64(),
         "operations_per_s": pl.Float64(),
         "latency_p95_s": pl.Float64(),
+        "what": pl.String(),
+        "caution": pl.String(),
+        "sets": pl.List(pl.String()),
         "error": pl.String(),
     }
 )
@@ -68,6 +90,8 @@ class WhatIf:
     replications: int
     runs: int
     wall_s: float
+    left_out: list[LeftOut] = field(default_factory=list)
+    """Kinds and levels that the scenario cannot have as it is."""
 
     def json(self) -> Document:
         """Return the document that `headrace whatif --json` prints."""
@@ -82,16 +106,19 @@ class WhatIf:
             "baseline": {key: document[key] for key in kept},
             "changes": self.table.to_dicts(),
             "nothing": self.nothing,
+            "left_out": [
+                {"path": it.path, "after": it.after, "group": it.group, "error": it.error}
+                for it in self.left_out
+            ],
         }
 
 
 @dataclass(frozen=True)
 class _Change:
-    """One field with another value."""
+    """A change of the scenario, and the columns that name it."""
 
-    before: Quantified
-    after: Quantified
-    scenario: Scenario
+    named: Row
+    sets: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -111,39 +138,63 @@ def whatif(
     *,
     by: float = 2.0,
     only: Sequence[str] = (),
+    kinds: bool = True,
+    quantities: bool = True,
+    cost: Group = "system",
+    pairs: int = 0,
     processes: int | None = None,
+    on: str = "threads",
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
     """Change each resource of a scenario in turn, and rank the changes by their gain.
 
     Every rate, size and count is multiplied by `by`, and every time divided by it. Where that makes
-    throughput or latency worse, or is invalid, the opposite change is tried as well.
+    throughput or latency worse, or is invalid, the opposite change is tried as well. Every section
+    that may have another kind, and every field with named values, gets each of the others.
 
     Parameters:
         scenario: The scenario to change.
         by: Factor of each change, above 1.
         only: Patterns of fields to change, such as `servers.*`. By default all fields except the
             number of clients and processes, the workload and `run`.
+        kinds: Whether to try other kinds and levels.
+        quantities: Whether to try other amounts.
+        cost: Most expensive group of changes: `setting`, `configuration`, `hardware` or `system`.
+        pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
+        on: Engine that runs the changes, as of `headrace sweep`: `threads`, `threads:4`.
         progress: Whether to show a progress bar; by default on a terminal. A function is called
             with the completed runs, the known runs, and a title.
         trust: As in `run`.
 
     Returns:
-        One row for each change, largest gain first. `throughput_gain` is the ratio of bytes
+        One row for each change, largest gain first. `kind` is `quantity`, `level` or `pair`;
+        `group` tells the cost of the change. `throughput_gain` is the ratio of bytes
         (without any, of operations) a second over the whole run. `latency_p95_gain` is the ratio by
         which the 95th percentile of latency over all requests is shorter. With `run.replications`
         above 1, equal seeds are compared: gains are means, and `…_half_width` is half the width of
         their 95 % confidence intervals. `effect` is `none` if no gain differs from 1 by more than 1
         % and by more than its interval. It is `failed` if the run failed; `error` then gives the
-        reason. Units are in the column names.
+        reason. `sets` has the values for `--set`. Units are in the column names.
 
     Raises:
         ValueError: for a factor that is not above 1, or a pattern that matches no field; otherwise
             as `run`.
     """
-    found = study(scenario, by=by, only=only, processes=processes, progress=progress, trust=trust)
+    found = study(
+        scenario,
+        by=by,
+        only=only,
+        kinds=kinds,
+        quantities=quantities,
+        cost=cost,
+        pairs=pairs,
+        processes=processes,
+        on=on,
+        progress=progress,
+        trust=trust,
+    )
     return found.table
 
 
@@ -152,7 +203,12 @@ def study(
     *,
     by: float = 2.0,
     only: Sequence[str] = (),
+    kinds: bool = True,
+    quantities: bool = True,
+    cost: Group = "system",
+    pairs: int = 0,
     processes: int | None = None,
+    on: str = "threads",
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
@@ -162,7 +218,12 @@ def study(
         scenario: The scenario to change.
         by: Factor of each change, above 1.
         only: Patterns of fields to change.
+        kinds: Whether to try other kinds and levels.
+        quantities: Whether to try other amounts.
+        cost: Most expensive group of changes.
+        pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
+        on: Engine that runs the changes.
         progress: Whether to show a progress bar, or a callback.
         trust: As in `run`.
 
@@ -172,79 +233,113 @@ def study(
     Raises:
         ValueError: as `whatif` does; otherwise as `run`.
     """
-    if not (math.isfinite(by) and by > 1):
-        raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
-    chosen = _chosen(scenario.quantities, only)
+    _check(by, kinds, quantities, cost, pairs)
+    others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
+    every = scenario.quantities
+    _check_patterns(only, every, [*(it.path for it in others), *(it.path for it in left_out)])
+    others = [it for it in others if is_at_most(it.group, cost)]
+    left_out = [it for it in left_out if is_at_most(it.group, cost)]
+    chosen = [
+        it
+        for it in (_chosen(every, only) if quantities else [])
+        if is_at_most(group_of(it.path), cost)
+    ]
     started = time.monotonic()
-    seeds = _seeds(scenario)
     trusted = trust_of(trust)
     check_trust([scenario], trusted)
+    _check_engine(on)
+    where = f"threads:{processes}" if processes and on == "threads" else on
     with ParallelRuns("what if: as it is", processes, progress, trusted) as runs:
-        results = runs.results(_with_seeds(scenario, seeds))
+        results = runs.results(_replications(scenario))
         warm_up_s = _warm_up(scenario)
         baseline = [_figures(result.document, warm_up_s) for result in results]
         spent = statistics.mean(result.document["wall_seconds"] for result in results)
-        count = len(results)
-        rows: list[dict[str, Any]] = []
+        trials = _Trials(scenario, baseline, spent, runs, where, trusted)
+        rows: list[Row] = []
         tried = [each for each in chosen if each.amount != 0]
         for direction in (1, -1):
             made = [_change(scenario, each, by, direction) for each in tried]
-            changes = [change for change in made if isinstance(change, _Change)]
-            number = len(changes) * len(seeds)
-            count += number
-            about = _about(number * spent / min(runs.processes, max(number, 1)))
-            runs.title(f"what if: {number} runs, about {about}")
-            each_run = [run for it in changes for run in _with_seeds(it.scenario, seeds)]
-            ended = runs.results_or_errors(each_run)
-            found = [
-                _row(change, baseline, warm_up_s, ended[at * len(seeds) : (at + 1) * len(seeds)])
-                for at, change in enumerate(changes)
-            ]
-            found += [change for change in made if isinstance(change, dict)]
+            changes = [it for it in made if isinstance(it, _Change)]
+            # Kinds and levels have no opposite.
+            levels = [_level(it) for it in others] if direction == 1 else []
+            found = trials.rows([*changes, *levels])
+            found += [it for it in made if isinstance(it, dict)]
             known = {row["path"] for row in rows if row["effect"] == "failed"}
             rows += [row for row in found if row["path"] not in known or row["effect"] != "failed"]
             other_way = {row["path"] for row in found if _is_worse(row)}
             tried = [each for each in tried if each.path in other_way]
+        if pairs:
+            rows += trials.rows(_pairs(rows, pairs))
     return WhatIf(
         _ranked(rows),
         [each.path for each in chosen if each.amount == 0],
         results[0],
         by,
-        len(seeds),
-        count,
+        len(results),
+        len(results) + trials.count,
         time.monotonic() - started,
+        left_out,
     )
 
 
-def _chosen(all: list[Quantified], only: Sequence[str]) -> list[Quantified]:
-    def fits(path: str, patterns: Sequence[str]) -> bool:
-        return any(fnmatchcase(path, pattern) for pattern in patterns)
+def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> None:
+    if not (math.isfinite(by) and by > 1):
+        raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
+    if not (kinds or quantities):
+        raise ValueError("neither kinds nor quantities: expected one of them, or both")
+    group(cost)
+    if not (pairs == 0 or 2 <= pairs <= MOST_PAIRED):
+        raise ValueError(f"pairs of {pairs} changes: expected 2 to {MOST_PAIRED}, or 0 for none")
 
+
+def _check_engine(on: str) -> None:
+    """Raise ValueError for an unknown engine before anything runs."""
+    # See `_Trials.rows`.
+    from headrace.sweep.engines import ENGINES
+
+    if on.partition(":")[0] not in ENGINES:
+        raise ValueError(f"engine {on!r}: expected {' or '.join(ENGINES)}")
+
+
+def _fits(path: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _chooser(only: Sequence[str]) -> Callable[[str], bool] | None:
+    """Return whether a path is meant, as a function; None for the default."""
+    return (lambda path: _fits(path, only)) if only else None
+
+
+def _check_patterns(
+    only: Sequence[str], every: Sequence[Quantified], others: Sequence[str]
+) -> None:
+    """Raise ValueError for a pattern that means no field."""
+    paths = [*(each.path for each in every), *others, *(f"{each}.kind" for each in others)]
+    for pattern in only:
+        if not any(fnmatchcase(path, pattern) for path in paths):
+            sections = dict.fromkeys(f"{each.path.split('.')[0]}.*" for each in every)
+            raise ValueError(
+                f"no quantity of the scenario fits {pattern!r}, and no kind or level: expected a "
+                f"path, or a pattern such as {' or '.join(sections)}"
+            )
+
+
+def _chosen(every: list[Quantified], only: Sequence[str]) -> list[Quantified]:
     if only:
-        for pattern in only:
-            if not any(fnmatchcase(each.path, pattern) for each in all):
-                sections = dict.fromkeys(f"{each.path.split('.')[0]}.*" for each in all)
-                raise ValueError(
-                    f"no quantity of the scenario fits {pattern!r}: expected a path, or a "
-                    f"pattern such as {' or '.join(sections)}"
-                )
-        return [each for each in all if fits(each.path, only)]
-    return [each for each in all if not fits(each.path, LOAD) or fits(each.path, HOW_IT_ASKS)]
+        return [each for each in every if _fits(each.path, only)]
+    return [each for each in every if not _fits(each.path, LOAD) or _fits(each.path, HOW_IT_ASKS)]
 
 
-def _seeds(scenario: Scenario) -> list[int]:
-    first = scenario.loaded.seed
-    return list(range(first, first + scenario.loaded.replications))
-
-
-def _with_seeds(scenario: Scenario, seeds: Sequence[int]) -> list[Scenario]:
+def _replications(scenario: Scenario) -> list[Scenario]:
     """Return the replications as scenarios, so that equal seeds are compared."""
+    first = scenario.loaded.seed
+    seeds = range(first, first + scenario.loaded.replications)
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 
 def _change(
     scenario: Scenario, before: Quantified, by: float, direction: int
-) -> _Change | dict[str, Any] | None:
+) -> _Change | Row | None:
     """The scenario with one field changed; why it cannot be, or nothing if it stays the same."""
     factor = by ** (direction * POWERS.get(before.quantity, 1))
     amount = before.amount * factor
@@ -253,22 +348,78 @@ def _change(
     if amount == before.amount:
         return None
     value = before.value(amount)
+    sets = {before.path: value}
+    named = _named("quantity", before.path, group_of(before.path), before.text, str(value), sets)
+    named |= {"quantity": before.quantity, "factor": factor}
     try:
-        changed = scenario.with_({before.path: value})
+        changed = scenario.with_(sets)
     except ScenarioError as error:
-        return _named(before, str(value), factor) | {"effect": "failed", "error": error.message}
+        return named | {"effect": "failed", "error": error.message}
     after = next((it for it in changed.quantities if it.path == before.path), None)
-    return _Change(before, after, changed) if after else None
+    if after is None:
+        return None
+    return _Change(named | {"after": after.text, "factor": after.amount / before.amount}, sets)
 
 
-def _named(before: Quantified, after: str, factor: float) -> dict[str, Any]:
+def _level(it: Alternative) -> _Change:
+    named = _named("level", it.path, it.group, it.before, it.after, it.sets)
+    return _Change(named | {"what": it.what, "caution": it.caution or None}, it.sets)
+
+
+def _named(
+    kind: Kind, path: str, group: Group, before: str, after: str, sets: Mapping[str, Any]
+) -> Row:
     return {
-        "path": before.path,
-        "quantity": before.quantity,
-        "before": before.text,
+        "path": path,
+        "kind": kind,
+        "group": group,
+        "before": before,
         "after": after,
-        "factor": factor,
+        "sets": as_sets(sets),
+        # As it was given, for pairs.
+        "_sets": sets,
     }
+
+
+def _pairs(rows: Sequence[Row], count: int) -> list[_Change]:
+    """Return every two of the best changes that do not concern the same field."""
+    best: dict[str, Row] = {}
+    for row in sorted(rows, key=_rank):
+        if row["effect"] == "helps":
+            best.setdefault(row["path"], row)
+    chosen = list(best.values())[:count]
+    pairs = []
+    for number, one in enumerate(chosen):
+        for other in chosen[number + 1 :]:
+            if _overlap(one["_sets"], other["_sets"]):
+                continue
+            # The more expensive first: a system's preset must not undo what was set over it.
+            both = sorted((one, other), key=lambda row: -GROUPS.index(row["group"]))
+            named = _named(
+                "pair",
+                " + ".join(row["path"] for row in both),
+                both[0]["group"],
+                " + ".join(row["before"] or "-" for row in both),
+                " + ".join(row["after"] for row in both),
+                {**both[0]["_sets"], **both[1]["_sets"]},
+            )
+            cautions = dict.fromkeys(row["caution"] for row in both if row.get("caution"))
+            pairs.append(_Change(named | {"caution": "; ".join(cautions) or None}, named["_sets"]))
+    return pairs
+
+
+def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two changes concern the same field, or a field and its section."""
+    return any(
+        f"{a}.".startswith(f"{_section(b)}.") or f"{b}.".startswith(f"{_section(a)}.")
+        for a in one
+        for b in other
+    )
+
+
+def _section(path: str) -> str:
+    """A kind stands for its whole section."""
+    return path.removesuffix(".kind")
 
 
 def _warm_up(scenario: Scenario) -> float:
@@ -281,49 +432,88 @@ def _figures(document: Document, warm_up_s: float) -> _Figures:
     time."""
     operations = document["operations"].values()
     kept_s = document["simulated_seconds"] - warm_up_s
-    latency = document["latency"].get("all", {})
     if kept_s <= 0:
         return _Figures(0.0, 0.0, 0.0)
     return _Figures(
         sum(each["bytes"] for each in operations) / kept_s,
-        latency.get("count", 0) / kept_s,
-        latency.get("p95") or 0.0,
+        sum(each["count"] for each in operations) / kept_s,
+        document["latency"].get("all", {}).get("p95") or 0.0,
     )
 
 
-def _row(
-    change: _Change,
-    baseline: Sequence[_Figures],
-    warm_up_s: float,
-    ended: Sequence[Result | RunError | ScenarioError],
-) -> dict[str, Any]:
-    before, after = change.before, change.after
-    row = _named(before, after.text, after.amount / before.amount)
-    failed = [error for error in ended if isinstance(error, Exception)]
-    if failed:
-        return row | {"effect": "failed", "error": str(failed[0])}
-    documents = [result.document for result in ended if isinstance(result, Result)]
-    figures = [_figures(document, warm_up_s) for document in documents]
-    moves_bytes = any(each.bytes_per_s > 0 for each in baseline)
-    pairs = list(zip(baseline, figures, strict=True))
-    gains = {
-        "throughput": [_ratio(new.rate(moves_bytes), old.rate(moves_bytes)) for old, new in pairs],
-        "latency_p95": [_ratio(old.p95_s, new.p95_s) for old, new in pairs],
-    }
-    differs = []
-    for name, each in gains.items():
-        gain, half_width = _mean(each)
-        row |= {f"{name}_gain": gain, f"{name}_gain_half_width": half_width}
-        if gain is not None and abs(gain - 1) > max(EFFECT, half_width or 0.0):
-            differs.append(gain)
-    return row | {
-        "effect": "none" if not differs else "helps" if max(differs) > 1 else "harms",
-        "throughput_bytes_per_s": statistics.mean(each.bytes_per_s for each in figures)
-        if moves_bytes
-        else None,
-        "operations_per_s": statistics.mean(each.operations_per_s for each in figures),
-        "latency_p95_s": statistics.mean(each.p95_s for each in figures),
-    }
+@dataclass
+class _Trials:
+    """Runs of changes, compared with the scenario as it is."""
+
+    scenario: Scenario
+    baseline: Sequence[_Figures]
+    run_s: float
+    """Duration of a run."""
+    runs: ParallelRuns
+    on: str
+    trust: Trust
+    count: int = 0
+    """Runs so far."""
+
+    def rows(self, changes: Sequence[_Change]) -> list[Row]:
+        """Run every change with every seed, and return its row."""
+        # The sweep is made of scenarios, as this module is: it cannot be imported before.
+        from headrace.sweep.sweep import run_points
+
+        if not changes:
+            return []
+        number = len(changes) * len(self.baseline)
+        about = _about(number * self.run_s / min(self.runs.processes, number))
+        self.runs.title(f"what if: {number} runs, about {about}")
+        before = self.count
+        found = run_points(
+            self.scenario,
+            [dict(it.sets) for it in changes],
+            replications=len(self.baseline),
+            on=self.on,
+            progress=lambda done, known: self.runs.more(before + done, before + known),
+            trust=self.trust,
+        )
+        self.count += number
+        by_point: dict[int, list[Any]] = {}
+        for run in found.runs:
+            by_point.setdefault(run.point, []).append(run)
+        return [self._row(change, by_point[at]) for at, change in enumerate(changes)]
+
+    def _row(self, change: _Change, runs: Sequence[Any]) -> Row:
+        if error := next((run.error for run in runs if run.error), ""):
+            return change.named | {"effect": "failed", "error": error}
+        takes_time = any(each.operations_per_s > 0 for each in self.baseline)
+        if takes_time and all(run.figures.simulated_seconds == 0 for run in runs):
+            # Its throughput is unlimited: nothing that it still uses has a cost in the scenario.
+            return change.named | {"effect": "helps"}
+        figures = [
+            _Figures(it.throughput, it.operations, it.latency.p95 or 0.0)
+            for it in (run.figures for run in runs)
+        ]
+        moves_bytes = any(each.bytes_per_s > 0 for each in self.baseline)
+        pairs = list(zip(self.baseline, figures, strict=True))
+        gains = {
+            "throughput": [
+                _ratio(new.rate(moves_bytes), old.rate(moves_bytes)) for old, new in pairs
+            ],
+            "latency_p95": [_ratio(old.p95_s, new.p95_s) for old, new in pairs],
+        }
+        row = dict(change.named)
+        differs = []
+        for name, each in gains.items():
+            gain, width = _mean(each)
+            row |= {f"{name}_gain": gain, f"{name}_gain_half_width": width}
+            if gain is not None and abs(gain - 1) > max(EFFECT, width or 0.0):
+                differs.append(gain)
+        return row | {
+            "effect": "none" if not differs else "helps" if max(differs) > 1 else "harms",
+            "throughput_bytes_per_s": statistics.mean(each.bytes_per_s for each in figures)
+            if moves_bytes
+            else None,
+            "operations_per_s": statistics.mean(each.operations_per_s for each in figures),
+            "latency_p95_s": statistics.mean(each.p95_s for each in figures),
+        }
 
 
 def _ratio(one: float, other: float) -> float | None:
@@ -338,14 +528,10 @@ def _mean(gains: Sequence[float | None]) -> tuple[float | None, float | None]:
     known = [gain for gain in gains if gain is not None]
     if not known or len(known) < len(gains):
         return None, None
-    if len(known) == 1:
-        return known[0], None
-    error = statistics.stdev(known) / math.sqrt(len(known))
-    freedom = len(known) - 1
-    return statistics.mean(known), student_quantile(0.5 + CONFIDENCE / 2, freedom) * error
+    return statistics.mean(known), half_width(known)
 
 
-def _is_worse(row: dict[str, Any]) -> bool:
+def _is_worse(row: Row) -> bool:
     """Return whether the opposite change may be better."""
     if row["effect"] == "failed":
         return True
@@ -353,15 +539,17 @@ def _is_worse(row: dict[str, Any]) -> bool:
     return any(gain is not None and gain < 1 - EFFECT for gain in gains)
 
 
-def _ranked(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+def _rank(row: Row) -> tuple[float, float, int, str]:
+    """Throughput gain first; of equal ones the latency's, then the cheaper."""
+    throughput = row.get("throughput_gain") or 0.0
+    latency = row.get("latency_p95_gain") or 0.0
+    return -round(throughput / EFFECT), -latency, GROUPS.index(row["group"]), row["path"]
+
+
+def _ranked(rows: Sequence[Row]) -> pl.DataFrame:
     """Sort the changes by throughput gain, largest first; equal gains are sorted by latency."""
-
-    def rank(row: dict[str, Any]) -> tuple[float, float, str]:
-        throughput = row.get("throughput_gain") or 0.0
-        latency = row.get("latency_p95_gain") or 0.0
-        return (-round(throughput / EFFECT), -latency, row["path"])
-
-    return pl.DataFrame(sorted(rows, key=rank), schema=SCHEMA)
+    named = [{key: row.get(key) for key in SCHEMA} for row in sorted(rows, key=_rank)]
+    return pl.DataFrame(named, schema=SCHEMA)
 
 
 def _about(seconds: float) -> str:

@@ -54,6 +54,7 @@ def at_coordinates(
 def latin_hypercube(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Latin hypercube: each of `samples` equal parts of each axis has one point (McKay, Beckman
     and Conover 1979)."""
+    # Slow to import, and needed by samples alone.
     from scipy.stats import qmc
 
     return qmc.LatinHypercube(dimensions, rng=seed).random(samples).tolist()

@@ -9,14 +9,20 @@ from headrace.report.figures.style import COLOURS, nothing, sheet, short
 MOST = 20
 """Changes that are shown."""
 LONGEST_LABEL = 60
+LARGE = 20
+"""Gain above which the scale is logarithmic."""
 
 
 def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
     """Two bars for each change that helps: throughput and p95 latency, as factors."""
     helps = table.filter(pl.col("effect") == "helps").head(MOST)
-    figure, axes = sheet(
-        f"What if: {factor:g} times as much, or as fast", name, 1.7 + 0.5 * max(helps.height, 3)
-    )
+    other = "another kind" if (table["kind"] == "level").any() else "as fast"
+    title = f"What if: {factor:g} times as much, or {other}"
+    figure, axes = sheet(title, name, 1.7 + 0.5 * max(helps.height, 3))
+    largest = helps.select(pl.max_horizontal("throughput_gain", "latency_p95_gain").max()).item()
+    if largest is not None and largest > LARGE:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("gain: times as high a throughput, times as short a latency")
     if helps.is_empty():
         nothing(axes, "no change helps")
@@ -37,7 +43,8 @@ def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
             label=label,
         )
     axes.axvline(1, color="#444444", linewidth=1)
-    labels = helps.select(pl.format("{}\n{} → {}", "path", "before", "after")).to_series()
+    before = pl.col("before").replace("", "\N{EN DASH}")
+    labels = helps.select(pl.format("{}\n{} → {}", "path", before, "after")).to_series()
     axes.set_yticks(rows, [_lines(label) for label in labels])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")

@@ -46,7 +46,10 @@ def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(8.0, height), layout="constrained")
     axes = figure.subplots()
     axes.set_title(f"{title}\n", loc="left", fontsize="large", fontweight="bold")
-    axes.text(0, 1.02, short(name), transform=axes.transAxes, color="#444444", va="bottom")
+    # A distance in points: a part of the height would grow into the title.
+    axes.annotate(
+        short(name), (0, 1), (0, 5), "axes fraction", "offset points", color="#444444", va="bottom"
+    )
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
