@@ -4,36 +4,45 @@ import logging
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 from distributed import Client, Future, KilledWorker
-from distributed.client import FutureCancelledError
 
 from headrace import __version__
 from headrace._core import RunError
 from headrace.interruption import LOOK_S
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweep.engines.dask_run import Shipment, Stopped, carry_out_batch, receive
+from headrace.sweep.engines.dask_run import (
+    TOPIC,
+    Report,
+    Shipment,
+    Stopped,
+    carry_out_batch,
+    receive,
+)
 from headrace.sweep.task import Outcome, Task, base_of
 
-AHEAD = 3
+AHEAD = 2
 """Batches at the cluster for each of its threads, so that none waits for the next."""
-BATCH_S = 0.05
-"""Duration of a batch. A run that takes longer is a batch of its own. A worker that dies takes the
-batch with it, so this also bounds the finished work that may be lost."""
+BATCH_S = 0.25
+"""Duration of a batch; Dask takes some 8 ms for each. A run that takes longer is a batch of its
+own."""
 BATCH_MOST = 1000
 """Most runs in a batch."""
+MOST_DEATHS = 3
+"""Workers that may die while they carry out one run, before it counts as failed."""
 REFRESH_S = 1.0
 """Seconds between two counts of the workers."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Connection:
     """A connection to a cluster."""
 
@@ -46,10 +55,22 @@ class Connection:
     """Called every second; replaces workers that are gone."""
 
 
+@dataclass
+class _Batch:
+    """Runs that one worker carries out one after the other."""
+
+    number: int
+    pending: dict[int, Task]
+    """Tasks without an outcome, by number."""
+    is_single: bool
+    is_begun: bool = False
+
+
 class Dask:
     """Runs tasks on a Dask cluster. Workers may die and join while it runs.
 
-    Leaving its context cancels the runs in progress, on running schedulers too.
+    Outcomes arrive as each run completes. Tasks of a worker that died are submitted again, unless
+    their outcomes had arrived. Leaving the context cancels the runs in progress.
     """
 
     def __init__(
@@ -61,12 +82,15 @@ class Dask:
         self._scenario, self._trust, self._connect = scenario, trust, connect
         self._stack = ExitStack()
         self._connection: Connection | None = None
-        self._completed: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        self._running: dict[Future, list[Task]] = {}
-        self._prefix = f"headrace-{uuid.uuid4().hex}"
-        self._batches = 0
+        self._news: queue.SimpleQueue[Report | Future] = queue.SimpleQueue()
+        self._running: dict[Future, _Batch] = {}
+        self._by_number: dict[int, _Batch] = {}
+        self._again: list[list[Task]] = []
+        self._deaths: dict[int, int] = {}
+        self._identity = uuid.uuid4().hex
+        self._submitted = 0
         self._run_s: float | None = None
-        self._threads, self._counted = 1, 0.0
+        self._threads, self._counted = 1, float("-inf")
 
     @property
     def workers(self) -> int:
@@ -75,8 +99,9 @@ class Dask:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._connection = stack.enter_context(self._connect())
-            stack.callback(self._cancel, self._connection)
+            self._connection = at = stack.enter_context(self._connect())
+            at.client.subscribe_topic(TOPIC, self._hear)
+            stack.callback(self._cancel, at.client)
             self._stack = stack.pop_all()
         return self
 
@@ -97,116 +122,110 @@ class Dask:
         at = self._connection
         assert at is not None
         waiting = iter(tasks)
-        again: list[list[Task]] = []
         shipment: Future | None = None
         while True:
             self._count(at)
             while len(self._running) < self._threads * AHEAD:
-                batch = again.pop() if again else self._batch(waiting)
+                batch = self._again.pop() if self._again else self._next_batch(waiting)
                 if not batch:
                     break
-                if shipment is None:
-                    shipment = self._ship(at)
-                self._submit(at, shipment, batch)
+                if shipment is None or shipment.status not in ("pending", "finished"):
+                    shipment = self._ship(at.client)
+                self._submit(at.client, shipment, batch)
             if not self._running:
                 return
-            ended = self._wait(at)
-            for future, outcomes in self._gather(at, ended):
-                batch = self._running.pop(future)
-                if outcomes is None:
-                    # One by one: the worker died of one of them, or lost them all.
-                    again += [[task] for task in batch]
-                    continue
-                yield from zip(batch, outcomes, strict=True)
+            for news in self._wait(at):
+                if isinstance(news, Report):
+                    yield from self._reported(news)
+                elif news in self._running:
+                    yield from self._ended(at, news)
 
-    def _batch(self, waiting: Iterator[Task]) -> list[Task]:
+    def _next_batch(self, waiting: Iterator[Task]) -> list[Task]:
         size = 1
         if self._run_s is not None:
-            size = max(1, min(BATCH_MOST, int(BATCH_S / max(self._run_s, 1e-9))))
+            size = max(1, min(BATCH_MOST, int(BATCH_S / max(self._run_s, 1e-6))))
         batch: list[Task] = []
         while len(batch) < size and (task := next(waiting, None)) is not None:
             batch.append(task)
         return batch
 
-    def _ship(self, at: Connection) -> Future:
+    def _ship(self, client: Client) -> Future:
         """Send what all runs share: Dask copies it to each worker once."""
+        base = base_of(self._scenario.loaded)
         shipment = Shipment(
-            __version__, base_of(self._scenario.loaded), tuple(sorted(self._trust.accepted))
+            __version__,
+            self._identity,
+            # Workers have directories of their own.
+            msgspec.structs.replace(base, file=str(Path(base.file).absolute())),
+            tuple(sorted(self._trust.accepted)),
         )
-        return at.client.submit(
-            receive, msgspec.json.encode(shipment), key=f"{self._prefix}-scenario", pure=False
+        return client.submit(
+            receive, msgspec.json.encode(shipment), key=self._key("scenario"), pure=False
         )
 
-    def _submit(self, at: Connection, shipment: Future, batch: list[Task]) -> None:
-        self._batches += 1
-        future = at.client.submit(
-            carry_out_batch,
-            shipment,
-            msgspec.json.encode(batch),
-            key=f"{self._prefix}-run-{self._batches}",
-            pure=False,
+    def _submit(self, client: Client, shipment: Future, tasks: list[Task]) -> None:
+        key = self._key("run")
+        batch = _Batch(self._submitted, {task.number: task for task in tasks}, len(tasks) == 1)
+        future = client.submit(
+            carry_out_batch, shipment, batch.number, msgspec.json.encode(tasks), key=key, pure=False
         )
-        self._running[future] = batch
-        future.add_done_callback(self._completed.put)
+        self._running[future] = self._by_number[batch.number] = batch
+        future.add_done_callback(self._news.put)
 
-    def _wait(self, at: Connection) -> list[Future]:
-        """Return the futures that have completed, at least one unless workers must be counted."""
-        ended = []
+    def _key(self, what: str) -> str:
+        self._submitted += 1
+        return f"headrace-{what}-{self._identity}-{self._submitted}"
+
+    def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        _, message = event
+        if message["sweep"] == self._identity:
+            self._news.put(msgspec.json.decode(message["report"], type=Report))
+
+    def _wait(self, at: Connection) -> list[Report | Future]:
+        """Return what is new; nothing after a moment, so that workers can be counted."""
+        news = []
         with suppress(queue.Empty):
-            ended.append(self._completed.get(timeout=LOOK_S))
+            news.append(self._news.get(timeout=LOOK_S))
             while True:
-                ended.append(self._completed.get_nowait())
+                news.append(self._news.get_nowait())
         if at.client.status != "running":
             raise RunError(f"{at.place} is gone")
-        return [future for future in ended if future in self._running]
+        return news
 
-    def _gather(
-        self, at: Connection, ended: list[Future]
-    ) -> Iterator[tuple[Future, list[Outcome] | None]]:
-        """Yield futures with their outcomes, or with None if they must run again."""
-        finished = [future for future in ended if future.status == "finished"]
-        for future, answer in zip(finished, self._answers(at, finished), strict=True):
-            if answer is None:
-                yield future, None
+    def _reported(self, report: Report) -> Iterator[tuple[Task, Outcome]]:
+        batch = self._by_number.get(report.batch)
+        if batch is None:
+            return
+        batch.is_begun = True
+        for number, outcome in report.outcomes:
+            task = batch.pending.pop(number, None)
+            if task is None:
                 continue
-            outcomes = msgspec.json.decode(answer, type=list[Outcome])
-            for it in outcomes:
-                if it.figures is not None:
-                    spent = it.figures.wall_seconds
-                    self._run_s = spent if self._run_s is None else 0.9 * self._run_s + 0.1 * spent
-            yield future, outcomes
-        for future in ended:
-            if future.status == "finished":
-                continue
-            yield future, self._failed(at, future, len(self._running[future]))
+            if outcome.figures is not None:
+                spent = outcome.figures.wall_seconds
+                known = spent if self._run_s is None else self._run_s
+                self._run_s = 0.9 * known + 0.1 * spent
+            yield task, outcome
 
-    def _answers(self, at: Connection, finished: list[Future]) -> list[bytes | None]:
-        if not finished:
-            return []
-        try:
-            return list(at.client.gather(finished))
-        except (OSError, FutureCancelledError, KeyError):
-            # Their workers died before they answered.
-            return [None] * len(finished)
-
-    def _failed(self, at: Connection, future: Future, size: int) -> list[Outcome] | None:
-        if future.status != "error":
-            return None
-        error = future.exception()
-        if isinstance(error, Stopped):
-            return None
-        if isinstance(error, KilledWorker):
-            if size > 1:
-                return None
-            return [Outcome(error=_killed(error))]
-        if isinstance(error, RunError):
-            raise RunError(f"{at.place}: {error}")
-        if isinstance(error, ModuleNotFoundError):
-            raise RunError(
-                f"{at.place}: its workers lack a module ({error.name}): install headrace"
-                f" {__version__} there"
-            )
-        raise RunError(f"{at.place}: a worker failed: {type(error).__name__}: {error}")
+    def _ended(self, at: Connection, future: Future) -> Iterator[tuple[Task, Outcome]]:
+        """Take a batch that has ended; submit again what has no outcome."""
+        batch = self._running.pop(future)
+        del self._by_number[batch.number]
+        if future.status == "error":
+            _check(at.place, future.exception())
+        left = list(batch.pending.values())
+        if not batch.is_begun:
+            if left:
+                self._again.append(left)
+            return
+        for task in left:
+            deaths = self._deaths.get(task.number, 0) + batch.is_single
+            self._deaths[task.number] = deaths
+            if deaths == MOST_DEATHS:
+                yield task, Outcome(error=f"{deaths} workers died of it, perhaps out of memory")
+            else:
+                # One by one, as the worker may have died of any of them.
+                self._again.append([task])
 
     def _count(self, at: Connection) -> None:
         if time.monotonic() - self._counted < REFRESH_S:
@@ -216,17 +235,26 @@ class Dask:
             self._threads = max(sum(at.client.nthreads().values()), at.expected, 1)
         self._counted = time.monotonic()
 
-    def _cancel(self, at: Connection) -> None:
+    def _cancel(self, client: Client) -> None:
         """Cancel what still runs: a worker then ends the run itself."""
-        if at.client.status == "running" and self._running:
+        if client.status == "running" and self._running:
             with suppress(OSError, TimeoutError):
-                at.client.cancel(list(self._running))
+                client.cancel(list(self._running))
         self._running.clear()
 
 
-def _killed(error: BaseException) -> str:
-    tried = getattr(error, "allowed_failures", 0) + 1
-    return f"{tried} workers died while they ran it, perhaps of too little memory"
+def _check(place: str, error: BaseException | None) -> None:
+    """Raise RunError unless a batch that ended with an error may be submitted again."""
+    if isinstance(error, Stopped | KilledWorker):
+        return
+    if isinstance(error, ModuleNotFoundError):
+        raise RunError(
+            f"{place}: a worker has no module {error.name}: install headrace {__version__} there,"
+            " with the extra dask"
+        )
+    if isinstance(error, RunError):
+        raise RunError(f"{place}: {error}")
+    raise RunError(f"{place}: a worker failed: {type(error).__name__}: {error}")
 
 
 def silence() -> None:

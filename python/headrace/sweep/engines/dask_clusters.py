@@ -19,6 +19,8 @@ from headrace.sweep.engines.dask import Connection, silence
 CONNECT_S = 10
 """Seconds within which a scheduler must answer."""
 MOST_WORKERS = 4096
+OWN = {"distributed.scheduler.allowed-failures": 0}
+"""Settings of schedulers of our own: the engine itself submits runs of dead workers again."""
 SAME = ("distributed", "headrace")
 """Packages whose versions must be equal everywhere."""
 
@@ -54,6 +56,7 @@ def local(workers: int) -> Iterator[Connection]:
     """Start worker processes on this machine, with one thread each."""
     silence()
     with (
+        dask.config.set(OWN),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -15,7 +15,7 @@ from dask_jobqueue.core import Job, JobQueueCluster
 
 from headrace._core import RunError
 from headrace.sweep.engines.dask import Connection, silence
-from headrace.sweep.engines.dask_clusters import connected
+from headrace.sweep.engines.dask_clusters import OWN, connected
 
 DEFAULTS: Mapping[str, Any] = {"cores": 1, "memory": "2 GiB"}
 """Options of a job that neither the command nor Dask's configuration gives."""
@@ -106,7 +106,8 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
     of = KINDS[kind].cluster
     given = {"silence_logs": False, "scheduler_options": {"dashboard": False}} | options.job
     try:
-        cluster = of(**given)
+        with dask.config.set(OWN):
+            cluster = of(**given)
     except (TypeError, ValueError) as error:
         raise ValueError(f"engine {kind}: {_first(error)}") from None
     with cluster, connected(cluster, f"the Dask scheduler of {kind}") as client:
