@@ -66,7 +66,9 @@ def sweep(
     on: Annotated[
         str,
         typer.Option(
-            "--on", metavar="ENGINE", help="Where the runs take place: threads or threads:N."
+            "--on",
+            metavar="ENGINE",
+            help="Where the runs take place: threads, threads:N, dask (processes), dask:tcp://HOST:PORT, dask:scheduler.json, slurm:OPTION=VALUE,... or pbs:...",
         ),
     ] = "threads",
     output: Annotated[
@@ -95,7 +97,7 @@ def sweep(
 
     A point that fails is reported and does not end the sweep.
     """
-    from headrace import simulate
+    from headrace import RunError, simulate
     from headrace.sweep import parse
     from headrace.sweep import sweep as run_sweep
 
@@ -124,7 +126,7 @@ def sweep(
                 progress=tell,
                 trust=trust(trusted),
             )
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, RunError) as error:
             if output is not None:
                 error.add_note(f"finished runs are in {output}: the same command goes on")
             raise

@@ -5,7 +5,7 @@ import queue
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -38,6 +38,7 @@ BATCH_MOST = 1000
 """Most runs in a batch."""
 MOST_DEATHS = 3
 """Workers that may die while they carry out one run, before it counts as failed."""
+LOGGERS = ("distributed", "dask_jobqueue", "tornado", "asyncio")
 REFRESH_S = 1.0
 """Seconds between two counts of the workers."""
 
@@ -99,6 +100,7 @@ class Dask:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
+            stack.enter_context(quiet())
             self._connection = at = stack.enter_context(self._connect())
             at.client.subscribe_topic(TOPIC, self._hear)
             stack.callback(self._cancel, at.client)
@@ -257,7 +259,15 @@ def _check(place: str, error: BaseException | None) -> None:
     raise RunError(f"{place}: a worker failed: {type(error).__name__}: {error}")
 
 
-def silence() -> None:
+@contextmanager
+def quiet() -> Iterator[None]:
     """Silence Dask's own reports in this process: the engine reports what matters."""
-    for name in ("distributed", "dask_jobqueue", "tornado.application", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    names = [name for name in logging.root.manager.loggerDict if name.startswith(LOGGERS)]
+    loggers = [(logger := logging.getLogger(name), logger.level) for name in names]
+    for logger, _ in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in loggers:
+            logger.setLevel(level)

@@ -14,13 +14,23 @@ import dask
 from distributed import Client, LocalCluster
 
 from headrace._core import RunError
-from headrace.sweep.engines.dask import Connection, silence
+from headrace.sweep.engines.dask import Connection
 
 CONNECT_S = 10
 """Seconds within which a scheduler must answer."""
 MOST_WORKERS = 4096
-OWN = {"distributed.scheduler.allowed-failures": 0}
-"""Settings of schedulers of our own: the engine itself submits runs of dead workers again."""
+OWN = {
+    # The engine itself submits runs of dead workers again.
+    "distributed.scheduler.allowed-failures": 0,
+    # Dask's observation of itself takes 4 % of two cores.
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.work-stealing-interval": "500ms",
+    "distributed.worker.profile.enabled": False,
+}
+"""Settings of clusters of our own."""
 SAME = ("distributed", "headrace")
 """Packages whose versions must be equal everywhere."""
 
@@ -54,7 +64,6 @@ def of_argument(argument: str) -> Callable[[], AbstractContextManager[Connection
 @contextmanager
 def local(workers: int) -> Iterator[Connection]:
     """Start worker processes on this machine, with one thread each."""
-    silence()
     with (
         dask.config.set(OWN),
         LocalCluster(
@@ -76,7 +85,6 @@ def running(address: str) -> Iterator[Connection]:
         RunError: It does not answer, or has workers of another version.
         ValueError: The address is invalid.
     """
-    silence()
     place = f"the Dask scheduler at {address}"
     with connected(address, place) as client:
         check_versions(client, place)

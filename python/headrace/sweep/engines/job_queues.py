@@ -14,7 +14,7 @@ import dask_jobqueue
 from dask_jobqueue.core import Job, JobQueueCluster
 
 from headrace._core import RunError
-from headrace.sweep.engines.dask import Connection, silence
+from headrace.sweep.engines.dask import Connection
 from headrace.sweep.engines.dask_clusters import OWN, connected
 
 DEFAULTS: Mapping[str, Any] = {"cores": 1, "memory": "2 GiB"}
@@ -102,7 +102,6 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
         RunError: A job cannot be submitted.
         ValueError: An option is unknown or invalid.
     """
-    silence()
     of = KINDS[kind].cluster
     given = {"silence_logs": False, "scheduler_options": {"dashboard": False}} | options.job
     try:
