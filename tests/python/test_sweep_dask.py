@@ -1,6 +1,7 @@
 """Sweeps on Dask clusters: workers and schedulers that die, and jobs of batch systems."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import time
@@ -12,12 +13,15 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
+from distributed import Client
 
 from command import command
+from headrace import RunError
 from headrace.simulate import Trust, load
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.sweep import engines
+from headrace.sweep import engines, sweep
+from headrace.sweep.engines import dask_clusters
 from headrace.sweep.task import Outcome, Task
 
 SCENARIO = """
@@ -37,6 +41,7 @@ python = "mine:Mine"
 block = "1 MiB"
 transfer = "512 KiB"
 """
+PLAIN = SCENARIO.replace('[scheduler]\npython = "mine:Mine"\n', "")
 CODE = """import os
 import time
 
@@ -196,26 +201,98 @@ def test_a_sweep_goes_on_after_its_scheduler_was_killed(tmp_path: Path) -> None:
     assert not document["failed"]
 
 
-def test_a_cancelled_sweep_stops_a_running_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    long = Runs(tmp_path)
-    scenario = long.scenario.with_({"workload.block": "4 GiB", "clients.count": 64})
-    with cluster(tmp_path) as (file, (_, worker)):
-        with engines.engine(f"dask:{file}", scenario, long.trust) as dask:
-            iterator = dask.outcomes(_after(long.log.exists, tasks(3)))
-            next(iterator)
-    del monkeypatch, worker
+def test_leaving_the_engine_ends_its_runs_on_a_running_cluster(tmp_path: Path) -> None:
+    short = Task(0, "short", ("run.seed=0",))
+    endless = [Task(number, "endless", ('workload.block="1 TiB"',)) for number in (1, 2)]
+    scenario = load(PLAIN)
+    with cluster(tmp_path) as (file, _):
+        with engines.engine(f"dask:{file}", scenario, Trust()) as dask:
+            task, outcome = next(iter(dask.outcomes([short, *endless])))
+            assert task is short and not outcome.error
+        # The only thread of the only worker is free again.
+        with Client(scheduler_file=str(file), set_as_default=False) as client:
+            assert client.submit(int, "7").result(timeout=30) == 7
 
 
-def _after(condition: Callable[[], object], given: list[Task]) -> Iterator[Task]:
-    yield from given
+def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.sweep.engines.dask.__version__", "0.0.0")
+    with (
+        engines.engine("dask:1", load(PLAIN), Trust()) as dask,
+        pytest.raises(RunError, match=r"a worker has headrace .*, this is headrace 0\.0\.0"),
+    ):
+        list(dask.outcomes(tasks(2)))
 
 
 def test_without_dask_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    scenario = load(SCENARIO.replace('[scheduler]\npython = "mine:Mine"\n', ""))
+    scenario = load(PLAIN)
     with pytest.raises(ValueError, match=r"engine dask needs Dask: pip install 'headrace\[dask\]'"):
         engines.engine("dask", scenario, Trust())
     with pytest.raises(ValueError, match="engine slurm needs Dask"):
         engines.engine("slurm", scenario, Trust())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("dask:host", "expected a number of processes, a scheduler's address"),
+        ("dask:0", "expected 1 to 4096 processes"),
+        ("slurm:queue", "expected option=value, such as queue=short"),
+        ("slurm:jobs=none", "jobs=none: expected a number"),
+        ("slurm:cores=0", "cores=0: expected a number from 1"),
+        ("ssh", "engine 'ssh': expected threads, dask, slurm, pbs"),
+    ],
+)
+def test_a_wrong_engine_is_refused(name: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        engines.engine(name, load(PLAIN), Trust())
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_clusters, "CONNECT_S", 1)
+    with (
+        pytest.raises(RunError, match="the Dask scheduler at tcp://127.0.0.1:9 does not answer"),
+        engines.engine("dask:tcp://127.0.0.1:9", load(PLAIN), Trust()),
+    ):
+        pass
+
+
+SBATCH = """#!/bin/sh
+# Records a job's script and starts it as a process.
+cp "$1" {folder}/job.$$
+setsid sh {folder}/job.$$ > {folder}/out.$$ 2>&1 &
+echo "$!" >> {folder}/groups
+echo "Submitted batch job $!"
+"""
+SCANCEL = """#!/bin/sh
+echo "$1" >> {folder}/cancelled
+kill -9 -- "-$1"
+"""
+
+
+def test_slurm_jobs_are_submitted_as_options_say_and_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
+        (tmp_path / name).write_text(text.format(folder=tmp_path))
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    options = tmp_path / "cluster.toml"
+    options.write_text('queue = "short"\nwalltime = "00:10:00"\njob_extra_directives = ["-N 1"]\n')
+    found = sweep(
+        load(PLAIN),
+        {"clients.count": [1, 2, 3]},
+        on=f"slurm:{options},memory=1 GiB,jobs=2",
+        replications=2,
+    )
+    here = sweep(load(PLAIN), {"clients.count": [1, 2, 3]}, replications=2)
+    assert found.frame.drop("wall_s").equals(here.frame.drop("wall_s"))
+    scripts = [file.read_text() for file in tmp_path.glob("job.*")]
+    assert len(scripts) == 2
+    for script in scripts:
+        lines = script.splitlines()
+        for line in ("-p short", "-n 1", "--cpus-per-task=1", "--mem=1G", "-t 00:10:00", "-N 1"):
+            assert f"#SBATCH {line}" in lines
+        assert f"{sys.executable} -m distributed.cli.dask_worker tcp://" in script
+    groups = (tmp_path / "groups").read_text().split()
+    assert sorted((tmp_path / "cancelled").read_text().split()) == sorted(groups)

@@ -68,7 +68,9 @@ def sweep(
         typer.Option(
             "--on",
             metavar="ENGINE",
-            help="Where the runs take place: threads, threads:N, dask (processes), dask:tcp://HOST:PORT, dask:scheduler.json, slurm:OPTION=VALUE,... or pbs:...",
+            help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
+            " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
+            " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
         ),
     ] = "threads",
     output: Annotated[

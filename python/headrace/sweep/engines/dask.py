@@ -92,6 +92,7 @@ class Dask:
         self._submitted = 0
         self._run_s: float | None = None
         self._threads, self._counted = 1, float("-inf")
+        self._have_joined = False
 
     @property
     def workers(self) -> int:
@@ -113,6 +114,8 @@ class Dask:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None and self._connection is not None and not self._have_joined:
+            error.add_note(f"no worker has joined {self._connection.place}")
         self._stack.close()
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
@@ -234,7 +237,9 @@ class Dask:
             return
         with suppress(OSError):
             at.refresh()
-            self._threads = max(sum(at.client.nthreads().values()), at.expected, 1)
+            threads = sum(at.client.nthreads().values())
+            self._threads = max(threads, at.expected, 1)
+            self._have_joined = self._have_joined or threads > 0
         self._counted = time.monotonic()
 
     def _cancel(self, client: Client) -> None:
