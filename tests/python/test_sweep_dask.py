@@ -120,7 +120,7 @@ def until(condition: Callable[[], object], seconds: float = 30) -> None:
 def cluster(folder: Path) -> Iterator[tuple[Path, list["subprocess.Popen[bytes]"]]]:
     """A scheduler with a worker, in processes of their own: its file and the processes."""
     file = folder / "scheduler.json"
-    arguments = (
+    arguments: tuple[list[str | Path], ...] = (
         ["dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file],
         ["dask_worker", "--nthreads", "1", "--no-nanny", "--scheduler-file", file],
     )
@@ -148,7 +148,8 @@ def test_a_killed_worker_changes_no_result_and_repeats_no_finished_run(tmp_path:
     with engines.engine("threads:1", runs.scenario, runs.trust) as threads:
         expected = {task.number: outcome for task, outcome in threads.outcomes(tasks(60))}
     runs.log.unlink()
-    found, before = {}, set()
+    found: dict[int, Outcome] = {}
+    before: set[int] = set()
     with engines.engine("dask:2", runs.scenario, runs.trust) as dask:
         assert len(workers()) == 2
         for task, outcome in dask.outcomes(tasks(60)):
@@ -176,7 +177,14 @@ def test_a_sweep_goes_on_after_its_scheduler_was_killed(tmp_path: Path) -> None:
     runs = Runs(tmp_path, pause=0.05)
     saved = tmp_path / "saved"
     with cluster(tmp_path) as (file, (scheduler, worker)):
-        arguments = ["sweep", runs.file, "--vary", "clients.count=1,2,3", "--replications", "20"]
+        arguments: list[str | Path] = [
+            "sweep",
+            runs.file,
+            "--vary",
+            "clients.count=1,2,3",
+            "--replications",
+            "20",
+        ]
         arguments += ["-o", saved, "--trust", runs.code, "--json"]
         started = subprocess.Popen(
             [sys.executable, "-m", "headrace", *arguments, "--on", f"dask:{file}"],
