@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -285,6 +286,7 @@ def test_slurm_jobs_are_submitted_as_options_say_and_cancelled(
         (tmp_path / name).write_text(text.format(folder=tmp_path))
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    handler = signal.getsignal(signal.SIGINT)
     options = tmp_path / "cluster.toml"
     options.write_text('queue = "short"\nwalltime = "00:10:00"\njob_extra_directives = ["-N 1"]\n')
     found = sweep(
@@ -293,6 +295,8 @@ def test_slurm_jobs_are_submitted_as_options_say_and_cancelled(
         on=f"slurm:{options},memory=1 GiB,jobs=2",
         replications=2,
     )
+    # dask-jobqueue replaces the handler of Ctrl-C.
+    assert signal.getsignal(signal.SIGINT) is handler
     here = sweep(load(PLAIN), {"clients.count": [1, 2, 3]}, replications=2)
     assert found.frame.drop("wall_s").equals(here.frame.drop("wall_s"))
     scripts = [file.read_text() for file in tmp_path.glob("job.*")]

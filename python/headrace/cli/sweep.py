@@ -1,6 +1,7 @@
 """`headrace sweep`."""
 
 import json
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,8 @@ from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
+from headrace.interruption import STOP_EXCEPTIONS
+from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.sweep import Precision, Sweep
@@ -128,9 +131,12 @@ def sweep(
                 progress=tell,
                 trust=trust(trusted),
             )
-        except (KeyboardInterrupt, RunError) as error:
+        except (*STOP_EXCEPTIONS, RunError) as error:
             if output is not None:
                 error.add_note(f"finished runs are in {output}: the same command goes on")
+            if isinstance(error, KeyboardInterrupt):
+                # Its notes do not reach the end of the command.
+                print(plain_line("; ".join(getattr(error, "__notes__", ()))), file=sys.stderr)
             raise
     if output is not None:
         _save(found, output)
@@ -141,7 +147,6 @@ def sweep(
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain_text import plain_line
     from headrace.report.sweep_tables import sweep_table
 
     show(sweep_table(found))

@@ -1,6 +1,7 @@
 """Engines on Dask clusters. Dask is imported when one of them is used."""
 
 import importlib.util
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,13 @@ def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":
     def of(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
         _check_installed(kind, "dask_jobqueue")
         from headrace.sweep.engines.dask import Dask
+
+        # dask_jobqueue.runner replaces the handler of Ctrl-C by one that exits with status 0.
+        handler = signal.getsignal(signal.SIGINT)
         from headrace.sweep.engines.job_queues import of_argument
 
+        if signal.getsignal(signal.SIGINT) is not handler:
+            signal.signal(signal.SIGINT, handler)
         return Dask(scenario, trust, of_argument(kind, argument))
 
     return of
