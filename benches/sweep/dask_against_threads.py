@@ -41,7 +41,7 @@ def processor_s() -> float:
 def measure(runs: Engine, count: int) -> tuple[float, float]:
     """Return the runs a second and the processor time of a run."""
     begun, spent = time.monotonic(), processor_s()
-    for _, outcome in runs.outcomes(tasks(count)):
+    for _, outcome in runs.outcomes(iter(tasks(count))):
         if outcome.error:
             raise SystemExit(outcome.error)
     return count / (time.monotonic() - begun), (processor_s() - spent) / count

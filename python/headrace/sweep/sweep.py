@@ -132,6 +132,9 @@ class _Waiting:
     def __iter__(self) -> Iterator[Task]:
         return self
 
+    def __length_hint__(self) -> int:
+        return len(self._plan.tasks) - self._next
+
     def __next__(self) -> Task:
         while self._next < len(self._plan.tasks):
             task = self._plan.tasks[self._next][0]

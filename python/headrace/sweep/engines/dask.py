@@ -1,6 +1,8 @@
 """Runs on the workers of a Dask cluster: local processes, a running scheduler, or batch jobs."""
 
 import logging
+import math
+import operator
 import queue
 import time
 import uuid
@@ -31,9 +33,9 @@ from headrace.sweep.task import Outcome, Task, base_of
 
 AHEAD = 2
 """Batches at the cluster for each of its threads, so that none waits for the next."""
-BATCH_S = 0.25
-"""Duration of a batch; Dask takes some 8 ms for each. A run that takes longer is a batch of its
-own."""
+BATCH_S = 0.5
+"""Duration of a batch, for each of which Dask takes some 8 ms. A run that takes longer is a
+batch of its own."""
 BATCH_MOST = 1000
 """Most runs in a batch."""
 MOST_DEATHS = 3
@@ -149,6 +151,9 @@ class Dask:
         size = 1
         if self._run_s is not None:
             size = max(1, min(BATCH_MOST, int(BATCH_S / max(self._run_s, 1e-6))))
+        if left := operator.length_hint(waiting):
+            # Smaller towards the end, so that all threads end together.
+            size = min(size, math.ceil(left / (2 * self._threads)))
         batch: list[Task] = []
         while len(batch) < size and (task := next(waiting, None)) is not None:
             batch.append(task)
