@@ -1,5 +1,6 @@
 """Dask workers as jobs of a batch system, through dask-jobqueue."""
 
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -108,7 +109,7 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
         with dask.config.set(OWN):
             cluster = of(**given)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"engine {kind}: {_first(error)}") from None
+        raise ValueError(f"engine {kind}: {_wrong_option(error)}") from None
     with cluster, connected(cluster, f"the Dask scheduler of {kind}") as client:
         cluster.sync(_submit, cluster, kind, options.jobs)
         threads = options.jobs * _threads(cluster._dummy_job)
@@ -142,8 +143,9 @@ def _reason(error: BaseException) -> str:
     return printed.strip() or str(error)
 
 
-def _first(error: BaseException) -> str:
-    return str(error).partition(" Very likely")[0].partition("\n")[0]
+def _wrong_option(error: BaseException) -> str:
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    return f"there is no option {unknown[1]}" if unknown else str(error).partition("\n")[0]
 
 
 def _file(path: Path) -> dict[str, Any]:
