@@ -26,8 +26,8 @@ from headrace.sweep.engines.dask_run import (
     Report,
     Shipment,
     Stopped,
-    carry_out_batch,
     receive,
+    run_batch,
 )
 from headrace.sweep.task import Outcome, Task, base_of
 
@@ -39,7 +39,7 @@ batch of its own."""
 BATCH_MOST = 1000
 """Most runs in a batch."""
 MOST_DEATHS = 3
-"""Workers that may die while they carry out one run, before it counts as failed."""
+"""Workers that may die during one run, before it counts as failed."""
 LOGGERS = ("distributed", "dask_jobqueue", "tornado", "asyncio")
 REFRESH_S = 1.0
 """Seconds between two counts of the workers."""
@@ -60,7 +60,7 @@ class Connection:
 
 @dataclass
 class _Batch:
-    """Runs that one worker carries out one after the other."""
+    """Runs that one worker executes one after the other."""
 
     number: int
     pending: dict[int, Task]
@@ -98,7 +98,7 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        """Number of runs that the cluster carries out at once."""
+        """Number of runs that the cluster executes at once."""
         return self._threads
 
     def __enter__(self) -> Self:
@@ -160,7 +160,7 @@ class Dask:
         return batch
 
     def _ship(self, client: Client) -> Future:
-        """Send what all runs share: Dask copies it to each worker once."""
+        """Send the part that all runs share: Dask copies it to each worker once."""
         base = base_of(self._scenario.loaded)
         shipment = Shipment(
             __version__,
@@ -177,7 +177,7 @@ class Dask:
         key = self._key("run")
         batch = _Batch(self._submitted, {task.number: task for task in tasks}, len(tasks) == 1)
         future = client.submit(
-            carry_out_batch, shipment, batch.number, msgspec.json.encode(tasks), key=key, pure=False
+            run_batch, shipment, batch.number, msgspec.json.encode(tasks), key=key, pure=False
         )
         self._running[future] = self._by_number[batch.number] = batch
         future.add_done_callback(self._news.put)
@@ -192,7 +192,7 @@ class Dask:
             self._news.put(msgspec.json.decode(message["report"], type=Report))
 
     def _wait(self, at: Connection) -> list[Report | Future]:
-        """Return what is new; nothing after a moment, so that workers can be counted."""
+        """Return the news; nothing after a moment, so that workers can be counted."""
         news = []
         with suppress(queue.Empty):
             news.append(self._news.get(timeout=LOOK_S))
@@ -218,7 +218,7 @@ class Dask:
             yield task, outcome
 
     def _ended(self, at: Connection, future: Future) -> Iterator[tuple[Task, Outcome]]:
-        """Take a batch that has ended; submit again what has no outcome."""
+        """Take a batch that has ended; submit tasks without an outcome again."""
         batch = self._running.pop(future)
         del self._by_number[batch.number]
         if future.status == "error":
@@ -248,7 +248,7 @@ class Dask:
         self._counted = time.monotonic()
 
     def _cancel(self, client: Client) -> None:
-        """Cancel what still runs: a worker then ends the run itself."""
+        """Cancel batches in progress: a worker then ends the run itself."""
         if client.status == "running" and self._running:
             with suppress(OSError, TimeoutError):
                 client.cancel(list(self._running))

@@ -1,4 +1,4 @@
-"""What a Dask worker does for a sweep."""
+"""Functions that Dask workers execute for a sweep."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ SCENARIOS = 8
 
 
 class Shipment(msgspec.Struct, frozen=True):
-    """What all runs of a sweep share."""
+    """The part of a sweep that all runs share."""
 
     version: str
     """Version of Headrace that sends it."""
@@ -49,12 +49,12 @@ class Stopped(Exception):
 
 
 def receive(shipment: bytes) -> bytes:
-    """Return what all runs share, as it was sent. Dask copies it to each worker."""
+    """Return a shipment, as it was sent. Dask copies it to each worker."""
     return shipment
 
 
-def carry_out_batch(shipment: bytes, number: int, batch: bytes) -> None:
-    """Carry out runs one after the other and report each outcome as an event.
+def run_batch(shipment: bytes, number: int, batch: bytes) -> None:
+    """Run tasks one after the other and report each outcome as an event.
 
     Args:
         shipment: A `Shipment` as JSON.
@@ -64,7 +64,7 @@ def carry_out_batch(shipment: bytes, number: int, batch: bytes) -> None:
     Raises:
         RunError: The worker has another version of Headrace.
         Stopped: The batch was cancelled, the worker ends, or a worker that died had begun the
-            batch: its finished runs must not be run again, and only the sweep knows them.
+            batch. Only the sweep knows which of its runs had finished.
     """
     sent, base, trust = _unpacked(shipment)
     worker = get_worker()

@@ -138,7 +138,7 @@ def _threads(job: Job) -> int:
 
 
 def _reason(error: BaseException) -> str:
-    """What the submitting command printed on standard error."""
+    """Return the standard error of the submitting command."""
     _, _, printed = str(error).partition("stderr:\n")
     return printed.strip() or str(error)
 
