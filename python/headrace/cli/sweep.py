@@ -87,7 +87,11 @@ def sweep(
     on: Annotated[
         str,
         typer.Option(
-            "--on", metavar="ENGINE", help="Where the runs take place: threads or threads:N."
+            "--on",
+            metavar="ENGINE",
+            help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
+            " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
+            " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
         ),
     ] = "threads",
     output: Annotated[
@@ -119,7 +123,7 @@ def sweep(
     A run that fails is reported and does not end the sweep; the status is then 1. Ctrl-C shows the
     finished runs; --output saves them for the next time.
     """
-    from headrace import simulate
+    from headrace import RunError, simulate
     from headrace.sweep import parse
     from headrace.sweep import sweep as run_sweep
 
@@ -152,7 +156,7 @@ def sweep(
                 trust=trust(trusted),
                 on_stop=partial.append,
             )
-    except STOP_EXCEPTIONS as error:
+    except (*STOP_EXCEPTIONS, RunError) as error:
         if partial:
             _print(partial[0], figure, as_json)
             error.add_note(_left(partial[0], output))

@@ -30,26 +30,37 @@ class Trust:
         everything: Whether all code is trusted.
         files: Files to trust permanently, with their present content.
         ask: Function that asks the user about other files; its answer is remembered.
+        digests: SHA-256 of contents to trust for this run.
 
     Raises:
         OSError: if one of the files cannot be read.
     """
 
     def __init__(
-        self, *, everything: bool = False, files: Iterable[Path] = (), ask: Ask | None = None
+        self,
+        *,
+        everything: bool = False,
+        files: Iterable[Path] = (),
+        ask: Ask | None = None,
+        digests: Iterable[str] = (),
     ) -> None:
         self._everything = everything
         self._ask = ask
-        self._accepted: set[str] = set()
+        self._accepted = set(digests)
         for file in files:
             self._accept(file, sha256(file.read_bytes()).hexdigest())
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """The SHA-256 of all contents that were required and are trusted."""
+        return frozenset(self._accepted)
 
     def require(self, file: Path, content: bytes) -> None:
         """Raise UntrustedCode if a file of this content is not trusted."""
         digest = sha256(content).hexdigest()
-        if self._everything or digest in self._accepted:
+        if digest in self._accepted:
             return
-        if _in_trusted_directory(file) or digest in remembered():
+        if self._everything or _in_trusted_directory(file) or digest in remembered():
             self._accepted.add(digest)
             return
         if self._ask is not None and self._ask(file, digest):

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headrace._core import ScenarioError
+from headrace._core import RunError, ScenarioError
 from headrace.document_io import as_sets
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
@@ -146,6 +146,9 @@ class _Waiting:
     def __iter__(self) -> Iterator[Task]:
         return self
 
+    def __length_hint__(self) -> int:
+        return len(self._plan.tasks) - self._next
+
     def __next__(self) -> Task:
         while self._next < len(self._plan.tasks):
             task = self._plan.tasks[self._next][0]
@@ -205,7 +208,8 @@ def sweep(
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
             callback with the finished and the known runs.
         trust: As in `run`.
-        on_stop: Callback with the finished runs when Ctrl-C or a signal ends the sweep.
+        on_stop: Callback with the finished runs when Ctrl-C, a signal or the end of the workers
+            ends the sweep.
 
     Returns:
         The result; failed points are part of it.
@@ -306,7 +310,7 @@ def run_points(
                     waiting.end(task, outcome)
                     tell(len(waiting.outcomes), len(plan.tasks))
                 tell(len(waiting.outcomes), len(plan.tasks))
-        except STOP_EXCEPTIONS:
+        except (*STOP_EXCEPTIONS, RunError):
             if on_stop is not None:
                 on_stop(found())
             raise

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
+from headrace.sweep.engines.clusters import of_dask, of_queue
 from headrace.sweep.engines.threads import Threads
 from headrace.sweep.task import Outcome, Task
 
@@ -40,6 +41,9 @@ class Engine(Protocol):
 
 ENGINES: Mapping[str, Callable[[Scenario, Trust, str], Engine]] = {
     "threads": Threads.of,
+    "dask": of_dask,
+    "slurm": of_queue("slurm"),
+    "pbs": of_queue("pbs"),
 }
 """Engines by name, made of a scenario, the trusted code, and the engine's own argument."""
 
@@ -48,7 +52,8 @@ def engine(name: str, scenario: Scenario, trust: Trust) -> Engine:
     """Return an engine.
 
     Args:
-        name: Name of the engine, with its argument after a colon: `threads`, `threads:4`.
+        name: Name of the engine, with its argument after a colon: `threads`, `threads:4`,
+            `dask:tcp://host:8786`.
         scenario: The scenario that tasks change.
         trust: Scheduler code that may be executed.
 
@@ -57,5 +62,5 @@ def engine(name: str, scenario: Scenario, trust: Trust) -> Engine:
     """
     kind, _, argument = name.partition(":")
     if kind not in ENGINES:
-        raise ValueError(f"engine {name!r}: expected {' or '.join(ENGINES)}")
+        raise ValueError(f"engine {name!r}: expected {', '.join(ENGINES)}")
     return ENGINES[kind](scenario, trust, argument)

@@ -1,0 +1,48 @@
+"""Engines on Dask clusters. Dask is imported when one of them is used."""
+
+import importlib.util
+import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.trust import Trust
+
+if TYPE_CHECKING:
+    from headrace.sweep.engines.dask import Dask
+
+
+def of_dask(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
+    """Return the engine `dask`; see `dask_clusters.of_argument`.
+
+    Raises:
+        ValueError: Dask is not installed, or the argument is invalid.
+    """
+    _check_installed("dask", "distributed")
+    from headrace.sweep.engines.dask import Dask
+    from headrace.sweep.engines.dask_clusters import of_argument
+
+    return Dask(scenario, trust, of_argument(argument))
+
+
+def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":
+    """Return the engine of a batch system, such as `slurm`; see `job_queues.of_argument`."""
+
+    def of(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
+        _check_installed(kind, "dask_jobqueue")
+        from headrace.sweep.engines.dask import Dask
+
+        # dask_jobqueue.runner replaces the handler of Ctrl-C by one that exits with status 0.
+        handler = signal.getsignal(signal.SIGINT)
+        from headrace.sweep.engines.job_queues import of_argument
+
+        if signal.getsignal(signal.SIGINT) is not handler:
+            signal.signal(signal.SIGINT, handler)
+        return Dask(scenario, trust, of_argument(kind, argument))
+
+    return of
+
+
+def _check_installed(name: str, module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise ValueError(f"engine {name} needs Dask: pip install 'headrace[dask]'")

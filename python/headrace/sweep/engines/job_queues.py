@@ -1,0 +1,156 @@
+"""Dask workers as jobs of a batch system, through dask-jobqueue."""
+
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask_jobqueue
+from dask_jobqueue.core import Job, JobQueueCluster
+
+from headrace._core import RunError
+from headrace.sweep.engines.dask import Connection
+from headrace.sweep.engines.dask_clusters import OWN, connected
+
+DEFAULTS: Mapping[str, Any] = {"cores": 1, "memory": "2 GiB"}
+"""Options of a job that neither the command nor Dask's configuration gives."""
+MOST_JOBS = 10_000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A batch system."""
+
+    cluster: type[JobQueueCluster]
+    submit: str
+    """Its command that submits a job."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "slurm": Kind(dask_jobqueue.SLURMCluster, "sbatch"),
+    "pbs": Kind(dask_jobqueue.PBSCluster, "qsub"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a sweep's jobs."""
+
+    jobs: int = 1
+    job: dict[str, Any] = field(default_factory=dict)
+    """Keywords of dask-jobqueue's cluster."""
+
+
+def of_argument(kind: str, argument: str) -> Callable[[], AbstractContextManager[Connection]]:
+    """Return how to submit jobs to a batch system.
+
+    Args:
+        kind: One of `KINDS`.
+        argument: Options as `queue=short,cores=8,memory=16 GiB,jobs=4`, a TOML file with them, or
+            the file and options over it. Options that are left out come from Dask's own
+            configuration (`~/.config/dask/jobqueue.yaml`).
+
+    Raises:
+        ValueError: An option is invalid, or the batch system's commands are not here.
+    """
+    options = read_options(kind, argument)
+    if shutil.which(KINDS[kind].submit) is None:
+        raise ValueError(
+            f"engine {kind}: there is no {KINDS[kind].submit} here: run it on a login node"
+        )
+    return partial(jobs, kind, options)
+
+
+def read_options(kind: str, argument: str) -> Options:
+    """Read the options of jobs; see `of_argument`."""
+    given: dict[str, Any] = {}
+    for number, part in enumerate(filter(None, map(str.strip, argument.split(",")))):
+        name, equals, value = map(str.strip, part.partition("="))
+        if not equals and number == 0 and part.endswith(".toml"):
+            given |= _file(Path(part))
+        elif not equals or not name or not value:
+            raise ValueError(
+                f"engine {kind}: {part!r}: expected option=value, such as queue=short, or a file"
+                " such as options.toml"
+            )
+        else:
+            given[name.replace("-", "_")] = int(value) if value.isdecimal() else value
+    count = given.pop("jobs", 1)
+    if not isinstance(count, int) or not 1 <= count <= MOST_JOBS:
+        raise ValueError(f"engine {kind}: jobs={count}: expected a number from 1 to {MOST_JOBS}")
+    for name, value in DEFAULTS.items():
+        if name not in given and dask.config.get(f"jobqueue.{kind}.{name}", None) is None:
+            given[name] = value
+    cores = given.get("cores", dask.config.get(f"jobqueue.{kind}.cores", None))
+    if not isinstance(cores, int) or cores < 1:
+        raise ValueError(f"engine {kind}: cores={cores}: expected a number from 1")
+    if dask.config.get(f"jobqueue.{kind}.processes", None) is None:
+        given.setdefault("processes", cores)
+    return Options(count, given)
+
+
+@contextmanager
+def jobs(kind: str, options: Options) -> Iterator[Connection]:
+    """Submit jobs that are workers, and keep their number up. The scheduler is in this process.
+
+    Raises:
+        RunError: A job cannot be submitted.
+        ValueError: An option is unknown or invalid.
+    """
+    of = KINDS[kind].cluster
+    given = {"silence_logs": False, "scheduler_options": {"dashboard": False}} | options.job
+    try:
+        with dask.config.set(OWN):
+            cluster = of(**given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"engine {kind}: {_wrong_option(error)}") from None
+    with cluster, connected(cluster, f"the Dask scheduler of {kind}") as client:
+        cluster.sync(_submit, cluster, kind, options.jobs)
+        threads = options.jobs * _threads(cluster._dummy_job)
+        seen = False
+
+        def refresh() -> None:
+            nonlocal seen
+            seen = seen or bool(client.nthreads())
+            if seen:
+                # Jobs that have ended, at the end of their time for example, are submitted anew.
+                cluster.scale(jobs=options.jobs)
+
+        yield Connection(client, f"the Dask cluster of {kind}", threads, refresh)
+
+
+async def _submit(cluster: JobQueueCluster, kind: str, count: int) -> None:
+    cluster.scale(jobs=count)
+    try:
+        await cluster._correct_state()
+    except (RuntimeError, OSError, ValueError) as error:
+        raise RunError(f"{kind} refused a job: {_reason(error)}") from None
+
+
+def _threads(job: Job) -> int:
+    return int(job.worker_process_threads) * int(job.worker_processes)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the standard error of the submitting command."""
+    _, _, printed = str(error).partition("stderr:\n")
+    return printed.strip() or str(error)
+
+
+def _wrong_option(error: BaseException) -> str:
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    return f"there is no option {unknown[1]}" if unknown else str(error).partition("\n")[0]
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    return {name.replace("-", "_"): value for name, value in found.items()}
