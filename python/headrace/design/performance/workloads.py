@@ -167,7 +167,7 @@ def _parts(
     workloads = tuple(source.workloads)
     if striped is not None and striped != (design.distribution == "striped"):
         if design.file_system in ("lustre", "pvfs2"):
-            layout = {"servers": layout_servers(striped)}
+            layout = {"servers": layout_servers(design, striped)}
             workloads = tuple(it | {"layout": layout} for it in workloads)
         else:
             notes.append(
