@@ -132,7 +132,7 @@ def test_a_zone_decides_its_distribution() -> None:
     zones = (Zone("data", distribution="striped"),)
     striped = msgspec.structs.replace(WORKSHEET, zones=zones)
     workload = scenario(small_design(), striped).toml.split("[[workload]]")[1]
-    assert '"servers" = "all"' in workload
+    assert '"servers" = 2' in workload
 
 
 def test_classes_give_what_the_worksheet_leaves_out() -> None:

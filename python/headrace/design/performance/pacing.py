@@ -12,19 +12,22 @@ WAITING = 0.5
 """Part of the time between two calls that a process may wait for the first at such a demand."""
 
 
-def wanted_calls(application: Application, transfer: int | None) -> float | None:
+def wanted_calls(
+    application: Application, transfer: int | None, calls_each: float = 1.0
+) -> float | None:
     """Return the calls a second that an application wants.
 
     Args:
         application: The application.
         transfer: Bytes of a call; None if they differ.
+        calls_each: Calls for each that moves data: files are opened and closed too.
 
     Returns:
         None if it does not say, or if calls differ in size and it says bytes only.
     """
     wanted = application.operations or 0.0
     if application.throughput is not None and transfer is not None:
-        wanted = max(wanted, application.throughput / transfer)
+        wanted = max(wanted, calls_each * application.throughput / transfer)
     return wanted or None
 
 
@@ -38,15 +41,22 @@ class Pace:
     def __init__(self, latencies: Mapping[str, float] | None = None) -> None:
         self._latencies = latencies
 
-    def think(self, application: Application, transfer: int | None, processes: float) -> float:
+    def think(
+        self,
+        application: Application,
+        transfer: int | None,
+        processes: float,
+        calls_each: float = 1.0,
+    ) -> float:
         """Return the seconds between the end of a call and the next one of a process.
 
         Args:
             application: The application.
             transfer: Bytes of a call; None if they differ.
             processes: Processes that make its calls.
+            calls_each: Calls for each that moves data.
         """
-        calls = wanted_calls(application, transfer)
+        calls = wanted_calls(application, transfer, calls_each)
         if calls is None:
             return 0.0
         interval = processes / calls

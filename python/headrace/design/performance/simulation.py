@@ -18,8 +18,6 @@ from headrace.simulate.result import Result
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
 
-UNCOUNTED = "close"
-"""Operation that does not count as a call: it waits for no server."""
 LEFT_OUT = (
     "servers cache no data beyond the memory of their arrays",
     "clients are on the network of the servers",
@@ -193,9 +191,7 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
                 continue
             operations = figures["operations"].values()
             kinds = [
-                it
-                for name, it in figures["latency"].items()
-                if name not in ("all", UNCOUNTED) and it.get("count")
+                it for name, it in figures["latency"].items() if name != "all" and it.get("count")
             ]
             count = sum(it["count"] for it in kinds)
             total = sum(it["count"] * it["mean"] for it in kinds)

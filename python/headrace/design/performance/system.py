@@ -34,6 +34,8 @@ SERVICE_TIME = 50e-6
 """Seconds of a core for a request, and for an operation on metadata (declared: as in
 `scenarios/nfs.toml`)."""
 
+STRIPE_COUNT = 4
+"""Targets of a striped file of Lustre (declared: more mix too many files on each disk)."""
 MANY_DISKS = 48
 """Disks of a server that can stand for others alone (declared: it has several arrays)."""
 
@@ -142,7 +144,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
     text.section("layout")
     text.value("unit", size(design.stripe))
     if design.file_system != "hdfs":
-        text.value("servers", layout_servers(design.distribution == "striped"))
+        text.value("servers", layout_servers(design, design.distribution == "striped"))
     if design.gateways:
         notes.append("gateways are left out: every client uses the file system's own protocol")
     if design.spares_per_node:
@@ -150,9 +152,13 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
     return tuple(notes)
 
 
-def layout_servers(striped: bool) -> str | int:
-    """Over how many targets a file lies: `layout.servers`."""
-    return "all" if striped else 1
+def layout_servers(design: Design, striped: bool) -> str | int:
+    """Return the number of targets that a file lies on: `layout.servers`."""
+    if not striped:
+        return 1
+    if design.file_system != "lustre":
+        return "all"
+    return min(STRIPE_COUNT, design.nodes * device_arrays(design).in_server)
 
 
 def _node_limits(

@@ -15,7 +15,7 @@ from headrace.design.performance.system import device_arrays, layout_servers
 from headrace.design.system import Design
 from headrace.design.worksheet import Application, ClientGroup, Worksheet
 
-MOST_PROCESSES = 512
+MOST_PROCESSES = 2048
 """Simulated processes, at most."""
 CLIENT_MEMORY = 1 << 30
 """Bytes of a client's memory (declared: little, so that the servers are measured)."""
@@ -119,7 +119,7 @@ def write_applications(
             transfers.add(transfer or 0)
             if shaped.get("kind", "ior") == "ior":
                 _fill_files(shaped, files, processes, fold)
-            think = _think(part, transfer, simulated * scale, pace)
+            think = _think(part, transfer, simulated * scale, pace, _calls_each(shaped))
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
                 shaped |= {"think": seconds(think), "think_distribution": "exponential"}
             repeats = repeats and whole
@@ -167,7 +167,7 @@ def _parts(
     workloads = tuple(source.workloads)
     if striped is not None and striped != (design.distribution == "striped"):
         if design.file_system in ("lustre", "pvfs2"):
-            layout = {"servers": layout_servers(striped)}
+            layout = {"servers": layout_servers(design, striped)}
             workloads = tuple(it | {"layout": layout} for it in workloads)
         else:
             notes.append(
@@ -406,10 +406,22 @@ def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None
         workload["files"] = files
 
 
-def _think(part: _Part, transfer: int | None, simulated: float, pace: Pace) -> float:
+def _calls_each(workload: Table) -> float:
+    """Return the calls of a workload for each that moves data: files are opened and closed."""
+    whole = complete({key: value for key, value in workload.items() if key != "group"})
+    if whole.get("kind", "ior") != "ior" or not whole.get("opens"):
+        return 1.0
+    block = parse_bytes(whole["block"]) * int(whole.get("segments", 1))
+    return 1.0 + 2.0 * parse_bytes(whole.get("transfer") or whole["block"]) / block
+
+
+def _think(
+    part: _Part, transfer: int | None, simulated: float, pace: Pace, calls_each: float
+) -> float:
     """Return the seconds between calls of a process, so that it asks for no more than its pace and
     its source deliver."""
-    think = pace.think(part.application, transfer, simulated * len(part.workloads) / part.share)
+    processes = simulated * len(part.workloads) / part.share
+    think = pace.think(part.application, transfer, processes, calls_each)
     if part.source_rate is not None and transfer is not None:
         limit = part.source_rate * part.clients * part.share / len(part.workloads)
         think = max(think, transfer * simulated / limit)
