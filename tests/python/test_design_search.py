@@ -23,7 +23,7 @@ from design_search_sample import (
 from headrace.cli.app import run as headrace
 from headrace.design.capacity import capacity
 from headrace.design.catalogue import ShelfModel
-from headrace.design.enumeration import designs, fillings, horizon_capacity
+from headrace.design.enumeration import Housing, designs, fillings, horizon_capacity
 from headrace.design.evaluation import Choice, Reason, Solution
 from headrace.design.figure import by_key
 from headrace.design.options import Options, options
@@ -35,7 +35,6 @@ from headrace.design.search import solve
 from headrace.design.search.candidates import Candidate, unsurpassed
 from headrace.design.search.saved_runs import FILE
 from headrace.design.search.simulation_plan import Efficiency, spread
-from headrace.design.slots import fits
 from headrace.simulate import ParallelRuns
 
 
@@ -135,18 +134,18 @@ def test_arrays_fit_into_the_slots(slots: int, spares: int) -> None:
             assert it.most * it.array.disks + own <= slots
 
 
-def test_large_disks_do_not_fit_small_slots_nor_nvme_into_sas() -> None:
-    dense = msgspec.structs.replace(NODE, slots=24)
-    nvme = msgspec.structs.replace(FLASH, disk_class="nvme")
-    flash_node = msgspec.structs.replace(NODE, slots=10, rack_units=1.0, bus_rate=40e9)
-    assert fits(DISK, NODE)
-    assert not fits(DISK, dense)
-    assert fits(FLASH, dense)
-    assert fits(FLASH, NODE)
-    assert not fits(nvme, NODE)
-    assert fits(nvme, flash_node)
-    assert not fits(FLASH, flash_node)
-    assert not fits(DISK, NODE, ShelfModel("small", 24, 2.0, 1.0, 1.0))
+def test_disks_go_into_slots_of_their_form_factor() -> None:
+    large = msgspec.structs.replace(DISK, form_factor="3.5-inch")
+    small = msgspec.structs.replace(FLASH, form_factor="2.5-inch")
+    wide = msgspec.structs.replace(NODE, form_factors=("3.5-inch", "2.5-inch"))
+    dense = msgspec.structs.replace(NODE, form_factors=("2.5-inch",))
+    shelf = ShelfModel("small", 24, 2.0, 1.0, 1.0, form_factors=("2.5-inch",))
+    assert wide.takes(large) and wide.takes(small)
+    assert dense.takes(small) and not dense.takes(large)
+    # A catalogue that names no form factor leaves it open.
+    assert dense.takes(DISK) and NODE.takes(large)
+    assert Housing(wide, None, 0).takes(large)
+    assert not Housing(wide, shelf, 1).takes(large)
 
 
 def choice(aspect: str, *values: str, zone: str = "", rejected: tuple[str, ...] = ()) -> Choice:

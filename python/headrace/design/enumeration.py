@@ -18,7 +18,6 @@ from headrace.design.options import (
     STRIPES,
     Options,
 )
-from headrace.design.slots import fits
 from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
 from headrace.design.worksheet import Worksheet
 
@@ -96,8 +95,6 @@ def designs(
         for housing in _housings(catalogue):
             for disk in catalogue.disks:
                 if disk.disk_class not in options.disk_classes or not housing.takes(disk):
-                    continue
-                if not fits(disk, housing.node, housing.shelf):
                     continue
                 for made in _filled(file_system, housing, disk, options, first, horizon, scale):
                     for network in networks:
