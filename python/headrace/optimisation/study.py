@@ -1,0 +1,106 @@
+"""Optuna's study of a search: proposes points, and learns what they gave."""
+
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+import optuna
+from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from headrace.optimisation.candidate import Candidate
+from headrace.optimisation.goals import Goals
+from headrace.optimisation.samplers import FULL, SAMPLERS
+from headrace.optimisation.space import Space
+from headrace.sweep.designs import Point
+
+FEWEST_FOR_IMPORTANCE = 20
+"""Fewest trials from which importances are computed: a tenth of them is compared with the rest."""
+
+
+class Study:
+    """Proposes points in batches. Equal seeds and outcomes give equal proposals."""
+
+    def __init__(
+        self, space: Space, goals: Goals, sampler: str, seed: int, most_trials: int
+    ) -> None:
+        """Begin a study.
+
+        Args:
+            space: The search space.
+            goals: Objectives and constraints.
+            sampler: A name of `SAMPLERS`.
+            seed: Seed of the sampler.
+            most_trials: Trials, as far as the sampler depends on them.
+        """
+        self._space, self._goals = space, goals
+        self._every = space.every() if sampler == FULL else None
+        with _quiet():
+            self._study = optuna.create_study(
+                sampler=SAMPLERS[sampler](seed, most_trials),
+                directions=[
+                    "maximize" if it.is_maximised else "minimize" for it in goals.objectives
+                ],
+            )
+
+    def ask(self, count: int) -> list[tuple[Trial, Point]]:
+        """Return the next points; fewer or none if a full search has no more."""
+        if self._every is not None:
+            rows = list(itertools.islice(self._every, count))
+            for row in rows:
+                self._study.enqueue_trial(dict(row))
+            count = len(rows)
+        with _quiet():
+            trials = [self._study.ask(self._space.distributions) for _ in range(count)]
+        return [(it, self._space.point(it.params)) for it in trials]
+
+    def tell(self, trial: Trial, candidate: Candidate) -> None:
+        """Note the means of a candidate, or that it failed."""
+        with _quiet():
+            if candidate.error:
+                self._study.tell(trial, state=TrialState.FAIL)
+                return
+            means = candidate.means(self._goals.figures)
+            for number, limit in enumerate(self._goals.constraints):
+                trial.set_constraint(str(number), limit.violation(means[limit.figure]))
+            self._study.tell(trial, [means[it.figure] for it in self._goals.objectives])
+
+    def importances(self) -> Mapping[str, Mapping[str, float]]:
+        """Return the importance of each axis by objective; none of few trials."""
+        complete = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        names = [it.axis.name for it in self._space.dimensions if it.size != 1]
+        if len(complete) < FEWEST_FOR_IMPORTANCE or len(names) < 2:
+            return {}
+        found = {}
+        with _quiet():
+            for number, objective in enumerate(self._goals.objectives):
+                if len({it.values[number] for it in complete}) == 1:
+                    continue
+                found[objective.figure] = get_param_importances(
+                    self._study,
+                    evaluator=PedAnovaImportanceEvaluator(),
+                    params=names,
+                    # The lower, the better.
+                    target=partial(_loss, number, objective.sign),
+                )
+        return found
+
+
+def _loss(number: int, sign: int, trial: FrozenTrial) -> float:
+    return -sign * trial.values[number]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence Optuna's log and its warnings of experimental features."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="optuna")
+            warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)
