@@ -10,7 +10,7 @@ from headrace.optimisation.goals import Goals
 from headrace.sweep.designs import Point
 
 
-@dataclass
+@dataclass(eq=False)
 class Candidate:
     """A point with the figures of its replications.
 
@@ -72,25 +72,23 @@ def rank(candidates: Sequence[Candidate], goals: Goals) -> list[list[Candidate]]
     several it is a front: none of it is better than another in all objectives (Deb et al. 2002).
     The others follow, each a rank, the least violation first.
     """
-    means = {id(it): it.means(goals.figures) for it in candidates}
-    violations = {id(it): goals.violation(means[id(it)]) for it in candidates}
-    left = [it for it in candidates if violations[id(it)] == 0]
-    scores = {id(it): goals.score(means[id(it)]) for it in left}
+    means = {it: it.means(goals.figures) for it in candidates}
+    violations = {it: goals.violation(means[it]) for it in candidates}
+    left = [it for it in candidates if violations[it] == 0]
+    scores = {it: goals.score(means[it]) for it in left}
     ranks = []
     if len(goals.objectives) == 1:
-        left.sort(key=lambda it: scores[id(it)], reverse=True)
-        grouped = itertools.groupby(left, key=lambda it: scores[id(it)])
+        left.sort(key=lambda it: scores[it], reverse=True)
+        grouped = itertools.groupby(left, key=lambda it: scores[it])
         ranks, left = [list(group) for _, group in grouped], []
     while left:
         front = [
-            it
-            for it in left
-            if not any(dominates(scores[id(other)], scores[id(it)]) for other in left)
+            it for it in left if not any(dominates(scores[other], scores[it]) for other in left)
         ]
         ranks.append(front)
         left = [it for it in left if it not in front]
-    missed = [it for it in candidates if violations[id(it)] > 0]
-    return ranks + [[it] for it in sorted(missed, key=lambda it: violations[id(it)])]
+    missed = [it for it in candidates if violations[it] > 0]
+    return ranks + [[it] for it in sorted(missed, key=lambda it: violations[it])]
 
 
 def dominates(one: Sequence[float], other: Sequence[float]) -> bool:

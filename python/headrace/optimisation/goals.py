@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headrace.report.units import amounts, figure, megabytes, milliseconds
 from headrace.sweep.result import FIGURES
@@ -43,6 +43,8 @@ class Constraint:
     limit: float
     """In bytes per second, seconds, operations per second, or the currency of prices."""
     is_upper: bool
+    text: str = field(compare=False)
+    """The limit as it was given."""
 
     @property
     def sign(self) -> int:
@@ -54,7 +56,7 @@ class Constraint:
         return self.sign * (value - self.limit) / (abs(self.limit) or 1.0)
 
     def __str__(self) -> str:
-        return f"{self.figure} {'<=' if self.is_upper else '>='} {text(self.figure, self.limit)}"
+        return f"{self.figure} {'<=' if self.is_upper else '>='} {self.text}"
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def _constraint(given: str, has_prices: bool) -> Constraint:
             f"constraint {given!r}: expected a limit such as '{EXAMPLES[unit]}', not"
             f" {found['limit']!r}"
         )
-    return Constraint(name, read[0][0], found["relation"] == "<=")
+    return Constraint(name, read[0][0], found["relation"] == "<=", found["limit"])
 
 
 def _number(given: str) -> str | float:

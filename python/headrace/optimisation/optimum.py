@@ -13,10 +13,9 @@ import polars as pl
 
 from headrace import __version__
 from headrace.files import atomic_file, save_json
-from headrace.intervals import half_width
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST, Goals
-from headrace.optimisation.selection import paired_differences
+from headrace.optimisation.selection import Comparisons
 from headrace.sweep.result import FIGURES, column
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ class Optimum:
     """The answer, or with several objectives all that no other point betters."""
     equals: Sequence[Candidate] = ()
     """Points that cannot be told apart from the answer."""
+    comparisons: Comparisons | None = None
+    """Comparisons of the leaders; None if the search was stopped."""
     given: Candidate | None = None
     """The scenario as it was given; None if it cannot be run, or the search was stopped."""
     told: Sequence[int] = ()
@@ -103,18 +104,21 @@ class Optimum:
         )
 
     def difference(self, candidate: Candidate) -> tuple[float, float | None] | None:
-        """Return by which part of its first objective the best is better than another point, and
-        half the width of the 95 % interval; None if they have no runs with equal seeds."""
-        objective = self.goals.objectives[0]
-        if self.best is None or candidate.error:
+        """Return how much better the best is than another point, as a part of its first objective.
+
+        Returns:
+            The mean over equal seeds, and half the width of an interval; None if the points have no
+            replications in common. The intervals of all comparisons together have a confidence of
+            95 %. The width is None for differences that few runs leave open.
+        """
+        if self.best is None or self.comparisons is None or candidate.error:
             return None
-        differences = paired_differences(self.best, candidate, objective.figure)
-        mean = self.best.mean(objective.figure)
-        if not differences or not mean:
+        found = self.comparisons.difference(self.best, candidate)
+        mean = self.best.mean(self.goals.objectives[0].figure)
+        if found is None or not mean or not candidate.is_compared:
             return None
-        width = half_width(differences)
-        part = objective.sign * math.fsum(differences) / len(differences) / abs(mean)
-        return part, None if width is None else width / abs(mean)
+        width = found[1] / abs(mean)
+        return found[0] / abs(mean), width if math.isfinite(width) else None
 
     def plot(self, kind: str | None = None) -> "Figure":
         """Return a plot.

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TypeAlias
 
@@ -43,8 +43,6 @@ MOST_FRONT = 3
 """Most leaders of several objectives, as a multiple of the leaders that are asked for."""
 MOST_GIVEN = 8
 """Most runs of the scenario as it was given."""
-STALE = 200
-"""Trials in a row without a new point, after which a limited time ends early."""
 
 
 class Infeasible(RunError):
@@ -80,9 +78,8 @@ class _Search:
         """Try points until the trials or the time are over."""
         most = self.trials if self.trials is not None else MOST_TRIALS
         self.planned = most * self.replications
-        last_new = 0
         while len(self.told) < most and not self.is_over(SEARCH_PART):
-            asked = self.study.ask(min(batch, most - len(self.told)))
+            asked = self.study.ask(min(batch, most - len(self.told)), self.runs.is_known)
             if not asked:
                 break
             begin = len(self.told)
@@ -90,10 +87,6 @@ class _Search:
                 self.runs.candidate(point, begin + number)
                 for number, (_, point) in enumerate(asked)
             ]
-            if any(it.number >= begin for it in those):
-                last_new = begin
-            elif self.trials is None and begin - last_new > STALE:
-                break
             before = self.done
             self.replicate([(it, each) for it in those for each in range(self.replications)])
             for (trial, _), candidate in zip(asked, those, strict=True):
@@ -128,7 +121,7 @@ class _Search:
                 is_over=self.is_over,
             )
             if selected.best:
-                return Selected(selected.best, selected.equals, beaten + selected.beaten)
+                return replace(selected, beaten=beaten + selected.beaten)
             beaten += [*selected.equals, *selected.beaten]
 
     def leaders(self, count: int) -> list[Candidate]:
@@ -342,6 +335,7 @@ def _optimum(
         "" if best is None else search.scenario.with_(best.point).toml,
         front,
         selected.equals if selected is not None else [],
+        selected.comparisons if selected is not None else None,
         given,
         [it.number for it in search.told],
         search.study.importances(),
@@ -357,14 +351,14 @@ def _compromise(front: Sequence[Candidate], goals: Goals) -> Candidate:
     """Return the point that is nearest to the best of every objective, each scaled to the front."""
     if len(front) == 1 or len(goals.objectives) == 1:
         return front[0]
-    scores = {id(it): goals.score(it.means(goals.figures)) for it in front}
+    scores = {it: goals.score(it.means(goals.figures)) for it in front}
     columns = list(zip(*scores.values(), strict=True))
 
     def distance(candidate: Candidate) -> float:
         return math.hypot(
             *(
                 (max(column) - value) / ((max(column) - min(column)) or 1.0)
-                for value, column in zip(scores[id(candidate)], columns, strict=True)
+                for value, column in zip(scores[candidate], columns, strict=True)
             )
         )
 

@@ -38,6 +38,8 @@ class Selected:
     """Leaders that cannot be told apart from the answer."""
     beaten: list[Candidate]
     """Leaders that are worse, or miss a constraint, with confidence."""
+    comparisons: "Comparisons | None" = None
+    """The comparisons that this follows from."""
 
 
 @dataclass
@@ -75,6 +77,17 @@ class Comparisons:
             if max(-low, high) > part * mean:
                 return False
         return True
+
+    def difference(self, one: Candidate, other: Candidate) -> tuple[float, float] | None:
+        """Return how much better one is in the first objective, and half the width of the interval
+        that belongs to the comparisons; None without common replications."""
+        objective = self.goals.objectives[0]
+        differences = paired_differences(one, other, objective.figure)
+        if not differences:
+            return None
+        is_exact = objective.figure == COST or (one.is_exact and other.is_exact)
+        mean = objective.sign * statistics.fmean(differences)
+        return mean, self._width(differences, is_exact)
 
     def is_precise(self, candidate: Candidate, part: float) -> bool:
         """Return whether the bounds of all objectives are within a part of their means."""
@@ -149,14 +162,16 @@ def select(
     """
     rounds = schedule(most)
     pairs = max(len(leaders) - 1, 1) + len(leaders) * len(goals.constraints)
-    comparisons = Comparisons(goals, pairs * (len(rounds) + 1))
+    comparisons = Comparisons(goals, pairs * (len(rounds) + 2))
     going, aside, beaten = list(leaders), list[Candidate](), list[Candidate]()
-    before = 0
+    before, first = 0, leaders[0].search_replications
     for count in rounds:
         if before and is_over():
             break
-        first = leaders[0].search_replications
-        replicate([(it, first + number) for it in going for number in range(before, count)])
+        more = [
+            it for it in going if not before or not _is_known_well(it, comparisons, indifference)
+        ]
+        replicate([(it, first + number) for it in more for number in range(before, count)])
         before = count
         going = [it for it in going if not it.error]
         lost = _beaten(going, going, comparisons)
@@ -171,7 +186,15 @@ def select(
     best = _best(going, goals)
     left = [it for it in (*going, *aside) if it not in best]
     lost = _beaten(left, best, comparisons)
-    return Selected(best, [it for it in left if it not in lost], beaten + lost)
+    left = [it for it in left if it not in lost]
+    if best and not is_over():
+        # Those that were set aside early had few replications.
+        last = min(before, FEWEST_EQUAL)
+        replicate([(it, first + number) for it in left for number in range(last)])
+        left = [it for it in left if not it.error]
+        lost += _beaten(left, best, comparisons)
+    equals = [it for it in left if it not in lost]
+    return Selected(best, equals, beaten + lost, comparisons)
 
 
 def _beaten(
@@ -197,6 +220,15 @@ def _is_settled(going: Sequence[Candidate], comparisons: Comparisons, indifferen
     return all(
         comparisons.is_close(one, other, indifference)
         for one, other in itertools.combinations(going, 2)
+    )
+
+
+def _is_known_well(candidate: Candidate, comparisons: Comparisons, part: float) -> bool:
+    """Return whether a point of a front needs no more replications. One objective needs the same
+    number of all, as differences are taken seed by seed."""
+    return len(comparisons.goals.objectives) > 1 and (
+        comparisons.is_precise(candidate, part)
+        and all(comparisons.is_met(candidate, limit) for limit in comparisons.goals.constraints)
     )
 
 

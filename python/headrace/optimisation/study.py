@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -18,6 +18,9 @@ from headrace.sweep.designs import Point
 
 FEWEST_FOR_IMPORTANCE = 20
 """Fewest trials from which importances are computed: a tenth of them is compared with the rest."""
+
+PROPOSALS = 50
+"""Proposals of known points in a row, after which a search has no more."""
 
 
 class Study:
@@ -45,16 +48,31 @@ class Study:
                 ],
             )
 
-    def ask(self, count: int) -> list[tuple[Trial, Point]]:
-        """Return the next points; fewer or none if a full search has no more."""
+    def ask(self, count: int, is_known: Callable[[Point], bool]) -> list[tuple[Trial, Point]]:
+        """Return the next points; fewer or none if a full search has no more.
+
+        A known point tells nothing new, as all points have the same seeds: another is proposed
+        instead, unless there are hardly any.
+        """
         if self._every is not None:
             rows = list(itertools.islice(self._every, count))
             for row in rows:
                 self._study.enqueue_trial(dict(row))
             count = len(rows)
+        asked: list[tuple[Trial, Point]] = []
         with _quiet():
-            trials = [self._study.ask(self._space.distributions) for _ in range(count)]
-        return [(it, self._space.point(it.params)) for it in trials]
+            while len(asked) < count:
+                for _ in range(PROPOSALS):
+                    trial = self._study.ask(self._space.distributions)
+                    point = self._space.point(trial.params)
+                    is_new = not is_known(point) and all(point != it for _, it in asked)
+                    if is_new or self._every is not None:
+                        break
+                    self._study.tell(trial, state=TrialState.FAIL)
+                else:
+                    break
+                asked.append((trial, point))
+        return asked
 
     def tell(self, trial: Trial, candidate: Candidate) -> None:
         """Note the means of a candidate, or that it failed."""

@@ -56,7 +56,7 @@ class TrialRuns:
         self._on_run = on_run
         self._base = anonymous(scenario.loaded)
         self._candidates: dict[bytes, Candidate] = {}
-        self._costs: dict[int, float] = {}
+        self._costs: dict[Candidate, float] = {}
         self._known: dict[str, Outcome] = {}
         self._trusted: set[tuple[str, str, str]] = set()
         self._stack = ExitStack()
@@ -94,13 +94,17 @@ class TrialRuns:
         """All points so far, in the order of their first trials."""
         return list(self._candidates.values())
 
+    def is_known(self, point: Point) -> bool:
+        """Return whether a point came before."""
+        return _key(point) in self._candidates
+
     def candidate(self, point: Point, number: int) -> Candidate:
         """Return the candidate of a point; a point that came before keeps its own.
 
         Raises:
             WrongPrice: A field of the point cannot be priced.
         """
-        key = msgspec.json.encode(point, order="sorted")
+        key = _key(point)
         found = self._candidates.get(key)
         if found is None:
             found = Candidate(number, point, self._search_replications)
@@ -117,7 +121,7 @@ class TrialRuns:
             candidate.error = str(error)
             return
         if self._prices:
-            self._costs[id(candidate)] = cost(self._prices, Scenario(loaded))
+            self._costs[candidate] = cost(self._prices, Scenario(loaded))
 
     def run(self, requests: Sequence[tuple[Candidate, int]]) -> None:
         """Run candidates, each with a replication, unless that is known.
@@ -164,8 +168,12 @@ class TrialRuns:
             if outcome.figures is None:
                 candidate.error = candidate.error or outcome.error
                 continue
-            named = values(outcome.figures) | {COST: self._costs.get(id(candidate))}
+            named = values(outcome.figures) | {COST: self._costs.get(candidate)}
             missing = [name for name in self._figures if named[name] is None]
             if missing:
                 candidate.error = f"the run has no {missing[0]}: no operation has ended"
             candidate.by_replication[replication] = named
+
+
+def _key(point: Point) -> bytes:
+    return msgspec.json.encode(point, order="sorted")

@@ -48,11 +48,11 @@ def _table(optimum: Optimum) -> RenderableType:
     columns = [*optimum.paths, *names, "runs", *(["behind"] if is_single else []), ""]
     made = FittedTable("", len(optimum.paths), columns, ("runs",))
     rows = [*_sorted(optimum, optimum.front), *_sorted(optimum, optimum.equals)]
-    shown = {id(it) for it in rows}
+    shown = {it for it in rows}
     others = [
         it
         for it in optimum.candidates
-        if not it.error and it.by_replication and id(it) not in shown
+        if is_single and not it.error and it.by_replication and it not in shown
     ]
     compared = [it for it in others if it.is_compared] or ([] if optimum.equals else others)
     rows += _sorted(optimum, compared)[:MOST_OTHERS]
@@ -67,7 +67,9 @@ def _table(optimum: Optimum) -> RenderableType:
         )
     made.caption = "means ± half the width of their 95 % intervals"
     if is_single:
-        made.caption += "; behind: part by which the best is better, seed by seed"
+        made.caption += (
+            "\nbehind: by which part the best is better, seed by seed; the intervals hold together"
+        )
     return made
 
 

@@ -41,13 +41,14 @@ def history(optimum: Optimum) -> Figure:
         axes.grid(color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.set_ylabel(_label(objective))
-        met, missed, path = [], [], []
+        met, missed, front, path = [], [], [], []
         best: float | None = None
         for at, candidate in enumerate(trials, 1):
             value = _value(candidate, objective)
             if value is not None:
                 is_met = optimum.goals.violation(candidate.means(optimum.goals.figures)) == 0
-                (met if is_met else missed).append((at, value))
+                is_front = len(objectives) > 1 and candidate in optimum.front
+                (front if is_front else met if is_met else missed).append((at, value))
                 if is_met and (best is None or objective.sign * (value - best) > 0):
                     best = value
             if best is not None:
@@ -55,6 +56,7 @@ def history(optimum: Optimum) -> Figure:
         for points, colour, label in (
             (missed, GREY, "misses a constraint"),
             (met, COLOURS[0], "trial"),
+            (front, COLOURS[1], "front"),
         ):
             if points:
                 axes.plot(*zip(*points, strict=True), "o", markersize=4, color=colour, label=label)
@@ -72,15 +74,15 @@ def front(optimum: Optimum) -> Figure:
     axes.set_xlabel(_label(across))
     axes.set_ylabel(_label(up))
     known = [it for it in optimum.candidates if not it.error and it.by_replication]
-    on_front = {id(it) for it in optimum.front}
-    equal = {id(it) for it in optimum.equals}
-    rest = [it for it in known if id(it) not in on_front | equal]
+    on_front = {it for it in optimum.front}
+    equal = {it for it in optimum.equals}
+    rest = [it for it in known if it not in on_front | equal]
     missed = [it for it in rest if optimum.verdict(it) == "infeasible"]
     beaten = [it for it in rest if optimum.verdict(it) != "infeasible"]
     for those, colour, marker, label in (
         (missed, GREY, "x", "misses a constraint"),
         (beaten, COLOURS[5], "o", "other points"),
-        ([it for it in known if id(it) in equal], COLOURS[4], "o", "not told apart"),
+        ([it for it in known if it in equal], COLOURS[4], "o", "not told apart"),
     ):
         points = [(_value(it, across), _value(it, up)) for it in those]
         if points:
@@ -100,6 +102,8 @@ def front(optimum: Optimum) -> Figure:
         marker="o",
         capsize=2,
         color=COLOURS[1],
+        # More objectives make no line in two.
+        linestyle="solid" if len(optimum.goals.objectives) == 2 else "none",
         label="front",
     )
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, frameon=False)
