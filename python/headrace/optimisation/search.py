@@ -35,7 +35,7 @@ OnStop: TypeAlias = Callable[[Optimum], object]
 TRIALS = 100
 """Trials of a search without a limit."""
 MOST_TRIALS = 100_000
-SEARCH_PART = 0.75
+SEARCH_PART = 0.6
 """Part of a limited time for trials; the rest compares the leaders."""
 LARGEST_MISS = 0.1
 """Largest violation of a leader: the mean of few runs may miss a constraint by chance."""

@@ -48,7 +48,7 @@ def _table(optimum: Optimum) -> RenderableType:
     columns = [*optimum.paths, *names, "runs", *(["behind"] if is_single else []), ""]
     made = FittedTable("", len(optimum.paths), columns, ("runs",))
     rows = [*_sorted(optimum, optimum.front), *_sorted(optimum, optimum.equals)]
-    shown = {it for it in rows}
+    shown = set(rows)
     others = [
         it
         for it in optimum.candidates

@@ -74,8 +74,8 @@ def front(optimum: Optimum) -> Figure:
     axes.set_xlabel(_label(across))
     axes.set_ylabel(_label(up))
     known = [it for it in optimum.candidates if not it.error and it.by_replication]
-    on_front = {it for it in optimum.front}
-    equal = {it for it in optimum.equals}
+    on_front = set(optimum.front)
+    equal = set(optimum.equals)
     rest = [it for it in known if it not in on_front | equal]
     missed = [it for it in rest if optimum.verdict(it) == "infeasible"]
     beaten = [it for it in rest if optimum.verdict(it) != "infeasible"]
