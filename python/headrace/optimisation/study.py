@@ -107,7 +107,8 @@ class Study:
 
 
 def _loss(number: int, sign: int, trial: FrozenTrial) -> float:
-    return -sign * trial.values[number]
+    value: float = trial.values[number]
+    return -sign * value
 
 
 @contextmanager

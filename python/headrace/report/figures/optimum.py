@@ -41,14 +41,14 @@ def history(optimum: Optimum) -> Figure:
         axes.grid(color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.set_ylabel(_label(objective))
-        met, missed, front, path = [], [], [], []
+        met, missed, on_front, path = (list[tuple[int, float]]() for _ in range(4))
         best: float | None = None
         for at, candidate in enumerate(trials, 1):
             value = _value(candidate, objective)
             if value is not None:
                 is_met = optimum.goals.violation(candidate.means(optimum.goals.figures)) == 0
                 is_front = len(objectives) > 1 and candidate in optimum.front
-                (front if is_front else met if is_met else missed).append((at, value))
+                (on_front if is_front else met if is_met else missed).append((at, value))
                 if is_met and (best is None or objective.sign * (value - best) > 0):
                     best = value
             if best is not None:
@@ -56,7 +56,7 @@ def history(optimum: Optimum) -> Figure:
         for points, colour, label in (
             (missed, GREY, "misses a constraint"),
             (met, COLOURS[0], "trial"),
-            (front, COLOURS[1], "front"),
+            (on_front, COLOURS[1], "front"),
         ):
             if points:
                 axes.plot(*zip(*points, strict=True), "o", markersize=4, color=colour, label=label)
