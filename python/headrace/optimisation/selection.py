@@ -233,10 +233,11 @@ def _is_known_well(candidate: Candidate, comparisons: Comparisons, part: float) 
 
 
 def _halves(going: Sequence[Candidate], goals: Goals) -> tuple[list[Candidate], list[Candidate]]:
-    """Return the better half with the whole of the first rank, and the others."""
+    """Return the better half with the whole of the first rank, and the others. Two stay: the
+    comparison of the first with the second matters most."""
     ranks = rank(going, goals)
     ordered = list(itertools.chain.from_iterable(ranks))
-    keep = max(math.ceil(len(going) / 2), len(ranks[0]) if ranks else 0)
+    keep = max(math.ceil(len(going) / 2), len(ranks[0]) if ranks else 0, 2)
     return ordered[:keep], ordered[keep:]
 
 
