@@ -296,6 +296,16 @@ def test_a_rank_holds_no_point_that_dominates_another(pairs: list[tuple[int, int
             assert all(any(dominates(a, b) for a in scores[number - 1]) for b in scores[number])
 
 
+def test_a_small_space_is_tried_to_its_end_by_any_sampler() -> None:
+    scenario = hr.load(SMALL)
+    vary = {"servers.count": "1..3", "layout.first": ["random", "round-robin"]}
+    for sampler in ("tpe", "nsga2", "sobol"):
+        found = hr.optimise(
+            scenario, vary, maximise="throughput", sampler=sampler, trials=50, leaders=1
+        )
+        assert len(found.candidates) == 6 and len(found.told) == 6
+
+
 def test_axes_become_dimensions() -> None:
     vary = {
         "servers.count": "1..16",

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, TypeAlias
 
 from optuna.distributions import (
@@ -45,6 +46,12 @@ class Dimension:
         low = self.distribution.low if isinstance(self.distribution, IntDistribution) else 0
         return iter(range(low, low + (self.size or 0)))
 
+    def draw(self, generator: Random) -> Any:
+        """Return a random value of the parameter."""
+        if isinstance(self.distribution, IntDistribution):
+            return generator.randint(self.distribution.low, self.distribution.high)
+        return generator.randrange(len(self.rows)) if self.rows else generator.random()
+
     def point(self, value: Any) -> Point:
         """Return the fields at a value of the parameter."""
         if self.range is None:
@@ -76,6 +83,10 @@ class Space:
         """Return the fields at values of the parameters."""
         parts = [it.point(parameters[it.axis.name]) for it in self.dimensions]
         return {path: value for part in parts for path, value in part.items()}
+
+    def draw(self, generator: Random) -> dict[str, Any]:
+        """Return a random point."""
+        return {it.axis.name: it.draw(generator) for it in self.dimensions}
 
     def every(self) -> Iterator[Parameters]:
         """All points of a finite space; the last axis changes fastest."""

@@ -1,6 +1,7 @@
 """Optuna's study of a search: proposes points, and learns what they gave."""
 
 import itertools
+import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ FEWEST_FOR_IMPORTANCE = 20
 """Fewest trials from which importances are computed: a tenth of them is compared with the rest."""
 
 PROPOSALS = 50
-"""Proposals of known points in a row, after which a search has no more."""
+"""Proposals of known points in a row, after which random points follow; after as many known ones
+of those, a search ends."""
 
 
 class Study:
@@ -39,6 +41,7 @@ class Study:
             most_trials: Trials, as far as the sampler depends on them.
         """
         self._space, self._goals = space, goals
+        self._random = random.Random(seed)
         self._every = space.every() if sampler == FULL else None
         with _quiet():
             self._study = optuna.create_study(
@@ -52,7 +55,7 @@ class Study:
         """Return the next points; fewer or none if a full search has no more.
 
         A known point tells nothing new, as all points have the same seeds: another is proposed
-        instead, unless there are hardly any.
+        instead.
         """
         if self._every is not None:
             rows = list(itertools.islice(self._every, count))
@@ -62,17 +65,25 @@ class Study:
         asked: list[tuple[Trial, Point]] = []
         with _quiet():
             while len(asked) < count:
-                for _ in range(PROPOSALS):
-                    trial = self._study.ask(self._space.distributions)
-                    point = self._space.point(trial.params)
-                    is_new = not is_known(point) and all(point != it for _, it in asked)
-                    if is_new or self._every is not None:
-                        break
-                    self._study.tell(trial, state=TrialState.FAIL)
-                else:
+                new = self._ask_new(
+                    lambda point: is_known(point) or any(point == it for _, it in asked)
+                )
+                if new is None:
                     break
-                asked.append((trial, point))
+                asked.append(new)
         return asked
+
+    def _ask_new(self, is_known: Callable[[Point], bool]) -> tuple[Trial, Point] | None:
+        """Return a new point: the sampler's, or a random one if the sampler has converged."""
+        for number in range(2 * PROPOSALS):
+            if number >= PROPOSALS:
+                self._study.enqueue_trial(self._space.draw(self._random))
+            trial = self._study.ask(self._space.distributions)
+            point = self._space.point(trial.params)
+            if self._every is not None or not is_known(point):
+                return trial, point
+            self._study.tell(trial, state=TrialState.FAIL)
+        return None
 
     def tell(self, trial: Trial, candidate: Candidate) -> None:
         """Note the means of a candidate, or that it failed."""

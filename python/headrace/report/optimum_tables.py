@@ -57,13 +57,12 @@ def _table(optimum: Optimum) -> RenderableType:
     compared = [it for it in others if it.is_compared] or ([] if optimum.equals else others)
     rows += _sorted(optimum, compared)[:MOST_OTHERS]
     for it in rows:
-        verdict = optimum.verdict(it)
         made.add_row(
             *(str(it.point.get(path, "")) for path in optimum.paths),
             *(text(name, it.mean(name), it.half_width(name)) for name in names),
             str(len(it.replications)),
             *([_behind(optimum, it)] if is_single else []),
-            WORDS.get(verdict, verdict),
+            _word(optimum, it),
         )
     made.caption = "means ± half the width of their 95 % intervals"
     if is_single:
@@ -79,7 +78,7 @@ def _notes(optimum: Optimum) -> list[str]:
     if optimum.equals:
         count = len(optimum.equals)
         points = "1 point" if count == 1 else f"{count} points"
-        lines.append(f"{points} cannot be told apart from the answer, with 95 % confidence.")
+        lines.append(f"{points} cannot be told apart from the answer.")
     for limit in optimum.goals.constraints:
         if not _is_met(best, limit):
             lines.append(f"{limit}: met by the mean, but not by all of its 95 % interval.")
@@ -116,9 +115,17 @@ def _sorted(optimum: Optimum, candidates: Sequence[Candidate]) -> list[Candidate
     return [it for each in rank(candidates, optimum.goals) for it in each]
 
 
+def _word(optimum: Optimum, candidate: Candidate) -> str:
+    if optimum.difference(candidate) == (0, 0) and candidate in optimum.equals:
+        return "equal"
+    verdict = optimum.verdict(candidate)
+    return WORDS.get(verdict, verdict)
+
+
 def _behind(optimum: Optimum, candidate: Candidate) -> str:
     difference = optimum.difference(candidate)
     if candidate is optimum.best or difference is None:
         return ""
     part, width = difference
+    part = part or 0.0  # No sign of 0.
     return f"{percent(part)}{f' ± {percent(width)}' if width else ''} %"
