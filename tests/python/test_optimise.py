@@ -208,19 +208,19 @@ def selected(means: Sequence[float], seed: int, shared: float, most: int = 32) -
     return select(aims, candidates, replicate, most=most, indifference=0.001)
 
 
-def test_a_percent_in_noise_of_five_is_called_equal_or_told_apart_rightly() -> None:
+def test_a_percent_in_noise_of_five_is_called_equal_or_distinguished() -> None:
     wrong = equal = 0
     for seed in range(200):
         found = selected([100.0, 101.0], seed, shared=0.0)
         assert len(found.best) == 1
         equal += bool(found.equals)
         wrong += not found.equals and found.best[0].number == 0
-    # 32 runs of each leave an error of 1.25: hardly any pair is told apart, and of 200 searches
+    # 32 runs of each leave an error of 1.25: hardly any pair is distinguished, and of 200 searches
     # at most 5 % may name the wrong one without the other (three standard deviations above).
     assert wrong <= 19 and equal >= 150
 
 
-def test_seeds_in_common_tell_a_percent_apart() -> None:
+def test_seeds_in_common_distinguish_a_percent() -> None:
     # 99 % of the variance is the seed's: the differences have a deviation of 0.7.
     right = sum(
         not (found := selected([100.0, 101.0], seed, shared=0.99)).equals

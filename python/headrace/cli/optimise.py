@@ -157,7 +157,7 @@ def optimise(
     """Find the values of fields that are best for one figure or several.
 
     Tries points, learns from them where to try next, and compares the leaders with more
-    replications. The answer comes with its interval and all points that cannot be told apart from
+    replications. The answer comes with its interval and all points that cannot be distinguished from
     it. Ctrl-C shows the best so far.
     """
     from headrace import simulate

@@ -28,7 +28,7 @@ class Candidate:
 
     @property
     def is_compared(self) -> bool:
-        """Whether it has replications beyond those of the search."""
+        """True if it has replications beyond those of the search."""
         return any(it >= self.search_replications for it in self.by_replication)
 
     @property
@@ -41,7 +41,7 @@ class Candidate:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no figure of any run depends on the seed."""
+        """True if no figure of any run depends on the seed."""
         runs = list(self.by_replication.values())
         return len(runs) > 1 and all(run == runs[0] for run in runs)
 
@@ -68,9 +68,9 @@ class Candidate:
 def rank(candidates: Sequence[Candidate], goals: Goals) -> list[list[Candidate]]:
     """Sort candidates into ranks by their means, the best rank first.
 
-    Candidates that meet all constraints come first. For one objective a rank is a value; for
-    several it is a front: none of it is better than another in all objectives (Deb et al. 2002).
-    The others follow, each a rank, the least violation first.
+    Candidates that meet all constraints come first. A rank of one objective is a value. A rank of
+    several is a front: no point of it betters another in all objectives (Deb et al. 2002). The
+    others follow, each a rank, the least violation first.
     """
     means = {it: it.means(goals.figures) for it in candidates}
     violations = {it: goals.violation(means[it]) for it in candidates}

@@ -44,7 +44,7 @@ class Optimum:
     front: Sequence[Candidate] = ()
     """The answer, or with several objectives all that no other point betters."""
     equals: Sequence[Candidate] = ()
-    """Points that cannot be told apart from the answer."""
+    """Points that cannot be distinguished from the answer."""
     comparisons: Comparisons | None = None
     """Comparisons of the leaders; None if the search was stopped."""
     given: Candidate | None = None
@@ -78,7 +78,7 @@ class Optimum:
         """Return `best` (or `front`), `equal`, `worse`, `infeasible`, `failed` or, for points that
         were not compared, an empty text.
 
-        Equal points cannot be told apart from the best.
+        Equal points cannot be distinguished from the best.
         """
         if candidate.error:
             return "failed"
@@ -93,8 +93,10 @@ class Optimum:
 
     @cached_property
     def trials(self) -> pl.DataFrame:
-        """One row a point: its first trial, its values, the mean of each figure with half the width
-        of its 95 % interval (`..._half_width`), and its verdict."""
+        """One row a point: first trial, values, means of figures, and verdict.
+
+        Half the width of the 95 % interval of a mean is in the column `..._half_width`.
+        """
         columns = {
             path: column([it.point.get(path) for it in self.candidates]) for path in self.paths
         }

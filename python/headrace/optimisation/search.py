@@ -235,7 +235,7 @@ def optimise(
         prices: Prices for the cost: `{"servers.count": 5000, "servers.memory.cache": "4/GiB"}`.
         trials: Number of trials, by default 100 if the time is not limited.
         seconds: Time for the search and the comparison.
-        sampler: A name of `SAMPLERS`. By default `full` if there are no more points than trials,
+        sampler: A name of `SAMPLERS`. By default `full` if the trials suffice for all points,
             `nsga2` for several objectives and many trials, and `tpe` otherwise.
         replications: Runs of each trial, by default `run.replications`.
         leaders: Points that are compared with more runs.
@@ -243,7 +243,7 @@ def optimise(
         indifference: Part of an objective by which a difference does not matter.
         batch: Trials between two updates of the sampler, which run side by side.
         on: Engine, as in `sweep`.
-        directory: Where finished runs are kept. A run that is there is not run again, and the same
+        directory: Where finished runs are saved. A run that is there is not run again, and the same
             search goes on to the same answer.
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
             callback.
@@ -251,7 +251,7 @@ def optimise(
         on_stop: Callback with the best so far when Ctrl-C or a signal ends the search.
 
     Returns:
-        The answer, the points that cannot be told apart from it, and all trials.
+        The answer, the points that cannot be distinguished from it, and all trials.
 
     Raises:
         WrongAxis: The axes are invalid.

@@ -1,11 +1,13 @@
 """Ranking and selection: more replications for the leaders, before one is named the best.
 
 All leaders run with the same seeds (common random numbers), and are compared seed by seed. After
-each round, leaders that are worse with confidence are beaten and leave; half of the rest go on to
-twice as many replications (successive halving). Each comparison has a confidence that makes 95 %
-of all of them together (Bonferroni). So with 95 % confidence the best leader is the answer, or one
-of those that cannot be told apart from it, if means of replications are about normal. The rule for
-one objective is that of screening procedures (Nelson, Swann, Goldsman and Song 2001).
+each round, leaders that are worse with confidence leave. Half of the rest go on to twice as many
+replications (successive halving).
+
+Each comparison has a confidence that makes 95 % of all of them together (Bonferroni). So with 95 %
+confidence the best leader is the answer, or is one that cannot be distinguished from it. This
+supposes that means of replications are about normal. The rule for one objective is that of
+screening procedures (Nelson, Swann, Goldsman and Song 2001).
 """
 
 import itertools
@@ -35,7 +37,7 @@ class Selected:
     best: list[Candidate]
     """The answer; several objectives have a front of them. Empty if none meets the constraints."""
     equals: list[Candidate]
-    """Leaders that cannot be told apart from the answer."""
+    """Leaders that cannot be distinguished from the answer."""
     beaten: list[Candidate]
     """Leaders that are worse, or miss a constraint, with confidence."""
     comparisons: "Comparisons | None" = None
@@ -79,8 +81,10 @@ class Comparisons:
         return True
 
     def difference(self, one: Candidate, other: Candidate) -> tuple[float, float] | None:
-        """Return how much better one is in the first objective, and half the width of the interval
-        that belongs to the comparisons; None without common replications."""
+        """Return how much better one is in the first objective, and half the width of the interval.
+
+        The interval is one of those that hold together. None without common replications.
+        """
         objective = self.goals.objectives[0]
         differences = paired_differences(one, other, objective.figure)
         if not differences:
@@ -155,9 +159,9 @@ def select(
         leaders: Candidates to compare.
         replicate: Runs them.
         most: Most new replications of a leader.
-        indifference: Part of the best mean by which a difference does not matter: the comparison
-            ends when all that are left are that close, or with several objectives when their means
-            are known that well.
+        indifference: Part of a mean by which a difference does not matter. The comparison ends when
+            all that are left are that close. With several objectives, it ends when their means are
+            known that well.
         is_over: Whether the time is over; the first round is completed nevertheless.
     """
     rounds = schedule(most)

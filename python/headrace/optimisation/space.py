@@ -122,7 +122,7 @@ def _dimension(axis: Axis, scenario: Scenario) -> Dimension:
 
 
 def _is_ordered(rows: Sequence[Point]) -> bool:
-    """Whether the values of every field rise or fall all the way."""
+    """Return whether the values of every field rise or fall all the way."""
     for path in rows[0]:
         read = amounts([row[path] for row in rows])
         if read is None:

@@ -46,7 +46,7 @@ class TrialRuns:
             figures: Figures that every run must have.
             search_replications: Replications before the comparison of leaders.
             on: Engine, as in `sweep`.
-            directory: Where finished runs are kept.
+            directory: Where finished runs are saved.
             trust: Scheduler code that may be executed.
             on_run: Callback after each run.
         """

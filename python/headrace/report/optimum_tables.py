@@ -16,11 +16,11 @@ from headrace.sweep.result import values_text
 MOST_OTHERS = 8
 """Most points that are neither the answer nor equal to it."""
 MOST_FAILED = 3
-WORDS = {"equal": "not told apart", "infeasible": "misses a constraint"}
+WORDS = {"equal": "not distinguished", "infeasible": "misses a constraint"}
 
 
 def optimum_table(optimum: Optimum) -> RenderableType:
-    """Return the answer, the points that cannot be told apart from it, and the next ones."""
+    """Return the answer, the points that cannot be distinguished from it, and the next ones."""
     heading = Text(plain(optimum.name), style="bold")
     runs = optimum.runs + optimum.reused
     points = len(optimum.candidates)
@@ -78,7 +78,7 @@ def _notes(optimum: Optimum) -> list[str]:
     if optimum.equals:
         count = len(optimum.equals)
         points = "1 point" if count == 1 else f"{count} points"
-        lines.append(f"{points} cannot be told apart from the answer.")
+        lines.append(f"{points} cannot be distinguished from the answer.")
     for limit in optimum.goals.constraints:
         if not _is_met(best, limit):
             lines.append(f"{limit}: met by the mean, but not by all of its 95 % interval.")

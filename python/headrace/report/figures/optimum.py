@@ -82,7 +82,7 @@ def front(optimum: Optimum) -> Figure:
     for those, colour, marker, label in (
         (missed, GREY, "x", "misses a constraint"),
         (beaten, COLOURS[5], "o", "other points"),
-        ([it for it in known if it in equal], COLOURS[4], "o", "not told apart"),
+        ([it for it in known if it in equal], COLOURS[4], "o", "not distinguished"),
     ):
         points = [(_value(it, across), _value(it, up)) for it in those]
         if points:
