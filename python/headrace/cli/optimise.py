@@ -157,8 +157,8 @@ def optimise(
     """Find the values of fields that are best for one figure or several.
 
     Tries points, learns from them where to try next, and compares the leaders with more
-    replications. The answer comes with its interval and all points that cannot be distinguished from
-    it. Ctrl-C shows the best so far.
+    replications. The answer comes with its interval, and with all points that cannot be
+    distinguished from it. Ctrl-C shows the best so far.
     """
     from headrace import simulate
     from headrace._core import parse_seconds
