@@ -194,8 +194,8 @@ class _Search:
             return
         name = self.goals.objectives[0].figure
         misses = self.goals.violation(found.means(self.goals.figures)) > 0
-        short = " (misses a constraint)" if misses else ""
-        self.best_text = f"best {text(name, found.mean(name))}{short}: {values_text(found.point)}"
+        value = text(name, found.mean(name)) + (" (misses a constraint)" if misses else "")
+        self.best_text = f"best {name} {value}: {values_text(found.point)}"
 
 
 def optimise(
@@ -272,7 +272,7 @@ def optimise(
         raise WrongGoal(f"{count} replications: expected 1 or more")
     where = space(axes, scenario)
     most = trials if trials is not None else TRIALS if seconds is None else None
-    name = choose(sampler, where.size, len(aims.objectives), most or MOST_TRIALS)
+    name = choose(sampler, where.size, len(aims.objectives), most or TRIALS)
     study = Study(where, aims, name, scenario.loaded.seed, most or TRIALS)
     runs = TrialRuns(
         scenario,

@@ -187,7 +187,7 @@ def select(
         if count > BEGIN and count < most:
             going, dropped = _halves(going, goals)
             aside += dropped
-    best = _best(going, goals)
+    best = _best(going, goals) or _best(aside, goals)
     left = [it for it in (*going, *aside) if it not in best]
     lost = _beaten(left, best, comparisons)
     left = [it for it in left if it not in lost]

@@ -116,7 +116,8 @@ def _sorted(optimum: Optimum, candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def _word(optimum: Optimum, candidate: Candidate) -> str:
-    if optimum.difference(candidate) == (0, 0) and candidate in optimum.equals:
+    is_single = len(optimum.goals.objectives) == 1
+    if is_single and optimum.difference(candidate) == (0, 0) and candidate in optimum.equals:
         return "equal"
     verdict = optimum.verdict(candidate)
     return WORDS.get(verdict, verdict)
