@@ -74,7 +74,12 @@ class Goals:
 
     def violation(self, means: Mapping[str, float]) -> float:
         """Return by which part the most violated constraint is missed; 0 if all are met."""
-        return max([0.0, *(it.violation(means[it.figure]) for it in self.constraints)])
+        return max(0.0, self.largest_violation(means))
+
+    def largest_violation(self, means: Mapping[str, float]) -> float:
+        """Return the violation of the constraint that is nearest to its limit; negative if all are
+        met."""
+        return max((it.violation(means[it.figure]) for it in self.constraints), default=0.0)
 
     def score(self, means: Mapping[str, float]) -> tuple[float, ...]:
         """Return the objectives as numbers of which more is better."""

@@ -250,8 +250,10 @@ def _best(going: Sequence[Candidate], goals: Goals) -> list[Candidate]:
     ranks = rank(feasible, goals)
     if not ranks:
         return []
-    # Equal means of one objective: the earliest is named.
-    return ranks[0] if len(goals.objectives) > 1 else ranks[0][:1]
+    if len(goals.objectives) > 1:
+        return ranks[0]
+    # Of equal means, the one that is farthest from the limits.
+    return [min(ranks[0], key=lambda it: goals.largest_violation(it.means(goals.figures)))]
 
 
 def _value(candidate: Candidate, name: str, replication: int) -> float:

@@ -16,6 +16,8 @@ from headrace.sweep.result import values_text
 MOST_OTHERS = 8
 """Most points that are neither the answer nor equal to it."""
 MOST_FAILED = 3
+EQUAL = "equal"
+"""Points whose objective is the same to the bit, without chance."""
 WORDS = {"equal": "not distinguished", "infeasible": "misses a constraint"}
 
 
@@ -75,10 +77,12 @@ def _table(optimum: Optimum) -> RenderableType:
 def _notes(optimum: Optimum) -> list[str]:
     best, lines = optimum.best, []
     assert best is not None
-    if optimum.equals:
-        count = len(optimum.equals)
-        points = "1 point" if count == 1 else f"{count} points"
-        lines.append(f"{points} cannot be distinguished from the answer.")
+    words = [_word(optimum, it) for it in optimum.equals]
+    for word, what in ((WORDS["equal"], "Not distinguished from"), (EQUAL, "Equal to")):
+        count = words.count(word)
+        if count:
+            points = "1 other point" if count == 1 else f"{count} other points"
+            lines.append(f"{what} the answer: {points}.")
     for limit in optimum.goals.constraints:
         if not _is_met(best, limit):
             lines.append(f"{limit}: met by the mean, but not by all of its 95 % interval.")
@@ -118,7 +122,7 @@ def _sorted(optimum: Optimum, candidates: Sequence[Candidate]) -> list[Candidate
 def _word(optimum: Optimum, candidate: Candidate) -> str:
     is_single = len(optimum.goals.objectives) == 1
     if is_single and optimum.difference(candidate) == (0, 0) and candidate in optimum.equals:
-        return "equal"
+        return EQUAL
     verdict = optimum.verdict(candidate)
     return WORDS.get(verdict, verdict)
 
