@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headrace import design, store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
+    from headrace.optimisation import optimise
     from headrace.simulate import Result, Scenario, load, load_result, run, whatif
     from headrace.sweep_function import sweep
 
@@ -30,6 +31,7 @@ __all__ = [
     "design",
     "load",
     "load_result",
+    "optimise",
     "run",
     "store",
     "sweep",
@@ -51,6 +53,8 @@ def __getattr__(name: str) -> Any:
     if name in ("design", "store", "sweep"):
         # Not `from headrace import`, which asks here again.
         return import_module(f"headrace.{name}")
+    if name == "optimise":
+        return import_module("headrace.optimisation").optimise
     if name in __all__:
         from headrace import simulate
 

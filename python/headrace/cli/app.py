@@ -17,6 +17,7 @@ from headrace.cli import (
     explain,
     lab,
     net,
+    optimise,
     papers,
     presets,
     profile,
@@ -69,6 +70,7 @@ app = typer.Typer(
 app.command("run")(run_scenario.run)
 app.command("demo")(demo.demo)
 app.command("sweep")(sweep.sweep)
+app.command("optimise")(optimise.optimise)
 app.command("whatif")(whatif.whatif)
 app.command("net")(net.net)
 app.command("explain")(explain.explain)

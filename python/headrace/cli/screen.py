@@ -127,15 +127,15 @@ def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
 
 
 @contextlib.contextmanager
-def steps(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Yield a callback for the steps done, their total and the name of the next one. It draws a
-    bar, or prints lines where standard error is no terminal."""
+def steps(title: str, detail: str = "next") -> Iterator[Callable[[int, int, str], None]]:
+    """Yield a callback for the steps done, their total and the name of the next one, or another
+    detail. It draws a bar, or prints lines where standard error is no terminal."""
     if not sys.stderr.isatty():
         lines, state = ProgressLines(title), "beginning"
 
         def write(done: int, total: int, what: str) -> None:
             nonlocal state
-            state = f"{done} of {total} steps done" + (f", next: {what}" if what else "")
+            state = f"{done} of {total} steps done" + (f", {detail}: {what}" if what else "")
             lines.write(lambda: state)
 
         with lines.repeated(lambda: state):

@@ -4,7 +4,7 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import polars as pl
@@ -36,6 +36,9 @@ from headrace.report.figures import (
     validation,
 )
 from headrace.report.figures import load_sweeps as sweeps_figure
+
+if TYPE_CHECKING:
+    from headrace.optimisation import Optimum
 
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
@@ -87,6 +90,14 @@ def save_sweep(
 def save_sensitivity(directory: Path, name: str, indices: pl.DataFrame, figure: str) -> list[Path]:
     """Write the figure of a sensitivity analysis, as `save` does."""
     return _save(directory, {"sensitivity": sensitivity.draw(name, indices, figure)})
+
+
+def save_optimum(directory: Path, found: "Optimum") -> list[Path]:
+    """Write the figures of a search by their names, as `save` does."""
+    from headrace.report.figures import optimum
+
+    drawn = {kind: draw() for kind, draw in optimum.drawings(found).items()}
+    return _save(directory, drawn)
 
 
 def save_load_sweep(directory: Path, document: Mapping[str, Any]) -> list[Path]:

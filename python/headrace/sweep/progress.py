@@ -13,12 +13,13 @@ OnProgress: TypeAlias = Callable[[int, int], object]
 
 
 @contextmanager
-def shown(progress: bool | OnProgress | None) -> Iterator[OnProgress]:
+def shown(progress: bool | OnProgress | None, title: str = "sweep") -> Iterator[OnProgress]:
     """Yield a callback for the finished and the known runs.
 
     Args:
         progress: Whether to draw a bar; None draws one on a terminal and in Jupyter. Or the
             callback itself.
+        title: Name of the work.
     """
     if callable(progress):
         yield progress
@@ -37,6 +38,6 @@ def shown(progress: bool | OnProgress | None) -> Iterator[OnProgress]:
         console=console,
         transient=True,
     )
-    task = bar.add_task("sweep", total=0)
+    task = bar.add_task(title, total=0)
     with bar:
         yield lambda done, known: bar.update(task, completed=done, total=known)

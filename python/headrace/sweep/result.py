@@ -104,7 +104,7 @@ class Sweep:
         """One row a run: its values, `replication`, `seed`, and figures with units in the column
         names. Failed runs have nulls and an `error`."""
         rows = [_row(run) for run in self.runs]
-        columns = {path: _column([run.set.get(path) for run in self.runs]) for path in self.paths}
+        columns = {path: column([run.set.get(path) for run in self.runs]) for path in self.paths}
         return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=RUN)) if rows else EMPTY
 
     @property
@@ -113,7 +113,7 @@ class Sweep:
         width of its 95 % confidence interval (`..._half_width`)."""
         by_point = self._by_point
         firsts = [runs[0] for runs in by_point.values()]
-        columns = {path: _column([run.set.get(path) for run in firsts]) for path in self.paths}
+        columns = {path: column([run.set.get(path) for run in firsts]) for path in self.paths}
         rows = [_means(runs) for runs in by_point.values()]
         return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=POINT)) if rows else EMPTY
 
@@ -412,7 +412,7 @@ def _means(runs: Sequence[Run]) -> dict[str, Any]:
     return row | {"bottleneck": max(named, key=named.count)}
 
 
-def _column(given: Sequence[Value]) -> pl.Series:
+def column(given: Sequence[Value]) -> pl.Series:
     """Return values as a column: numbers as they are, mixed values and tables as text."""
     kinds = {type(value) for value in given if value is not None}
     if kinds <= {int, float}:

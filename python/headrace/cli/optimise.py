@@ -1,0 +1,245 @@
+"""`headrace optimise`."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.screen import show, steps
+from headrace.cli.trust import TrustedFiles, trust
+from headrace.files import check_directory
+from headrace.interruption import STOP_EXCEPTIONS
+
+if TYPE_CHECKING:
+    from headrace.optimisation import Optimum
+
+FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max, "
+"""Figures for the help; the search checks names itself."""
+
+
+def optimise(
+    file: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="PATH=VALUES",
+            help="Vary a field: path=a,b,c or path=low..high or path=low..high:log. Linked fields:"
+            " path,path=(a,b),(c,d). Can be repeated.",
+        ),
+    ],
+    sets: Sets = None,
+    maximise: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--maximise",
+            metavar="FIGURE",
+            help=f"Figure to maximise: {FIGURES}simulated_seconds or cost. Can be repeated.",
+        ),
+    ] = None,
+    minimise: Annotated[
+        list[str] | None,
+        typer.Option("--minimise", metavar="FIGURE", help="Figure to minimise; can be repeated."),
+    ] = None,
+    subject_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--subject-to",
+            metavar="CONSTRAINT",
+            help="Limit of a figure, such as 'latency_p99 <= 20 ms'; can be repeated.",
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--price",
+            metavar="PATH=PRICE",
+            help="Price for the cost: 'servers.count=5000', 'servers.memory.cache=4/GiB',"
+            " 'servers.count*servers.targets=300', or for a choice 'path:value=900'. Can be"
+            " repeated.",
+        ),
+    ] = None,
+    price_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--price-file", metavar="FILE", help="TOML file with prices in a table [prices]."
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials", metavar="N", help="Number of trials; 100 by default without --time."
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time", metavar="TIME", help='Time for the search and the comparison, as "2 min".'
+        ),
+    ] = None,
+    sampler: Annotated[
+        str | None,
+        typer.Option(
+            "--sampler",
+            metavar="NAME",
+            help="How points are chosen: tpe, nsga2, random, sobol, or full (all points, the"
+            " default where trials suffice).",
+        ),
+    ] = None,
+    replications: Annotated[
+        int | None,
+        typer.Option(
+            "--replications",
+            metavar="N",
+            help="Runs of each trial, with the same seeds at every point. By default"
+            " run.replications.",
+        ),
+    ] = None,
+    leaders: Annotated[
+        int,
+        typer.Option(
+            "--leaders", metavar="N", help="Points that are compared with more replications."
+        ),
+    ] = 12,
+    most_replications: Annotated[
+        int,
+        typer.Option("--most-replications", metavar="N", help="Most replications of a leader."),
+    ] = 32,
+    indifference: Annotated[
+        str,
+        typer.Option(
+            "--indifference",
+            metavar="PERCENT",
+            help="Difference that does not matter: the comparison ends when all that are left are"
+            " that close.",
+        ),
+    ] = "1%",
+    batch: Annotated[
+        int,
+        typer.Option(
+            "--batch",
+            metavar="N",
+            help="Trials that are proposed at once, and run side by side; the answer depends on"
+            " it.",
+        ),
+    ] = 8,
+    on: Annotated[
+        str,
+        typer.Option(
+            "--on", metavar="ENGINE", help="Where the runs take place, as for headrace sweep."
+        ),
+    ] = "threads",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Keep finished runs in a directory, so that the same command goes on after an"
+            " interruption. Write the trials (Parquet) and the best scenario there.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the answer and all points as one JSON document.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+    ] = None,
+    trusted: TrustedFiles = None,
+    show_progress: Annotated[
+        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+    ] = True,
+) -> None:
+    """Find the values of fields that are best for one figure or several.
+
+    Tries points, learns from them where to try next, and compares the leaders with more
+    replications. The answer comes with its interval, and with all points that cannot be
+    distinguished from it. Ctrl-C shows the best so far.
+    """
+    from headrace import simulate
+    from headrace._core import parse_seconds
+    from headrace.optimisation import Infeasible, prices
+    from headrace.optimisation import optimise as search
+    from headrace.sweep import parse
+
+    for directory in (plot, output):
+        if directory is not None:
+            check_directory(directory)
+    axes = [parse(text) for text in vary]
+    known = [prices.parse(text) for text in price or []]
+    if price_file is not None:
+        known += prices.read(price_file)
+    try:
+        seconds = None if time is None else parse_seconds(time)
+    except ValueError as error:
+        raise ValueError(f'--time "{time}": {error}') from None
+    scenario = simulate.load_with_sets(file, sets or [])
+    partial: list[Optimum] = []
+    try:
+        bar = steps("optimise", "so far") if show_progress else nullcontext()
+        with bar as on_progress:
+            found = search(
+                scenario,
+                axes,
+                maximise=maximise or [],
+                minimise=minimise or [],
+                subject_to=subject_to or [],
+                prices=known,
+                trials=trials,
+                seconds=seconds,
+                sampler=sampler,
+                replications=replications,
+                leaders=leaders,
+                most_replications=most_replications,
+                indifference=_part(indifference),
+                batch=batch,
+                on=on,
+                directory=output,
+                progress=on_progress or False,
+                trust=trust(trusted),
+                on_stop=partial.append,
+            )
+    except STOP_EXCEPTIONS as error:
+        if partial:
+            _print(partial[0], as_json)
+            if output is not None:
+                partial[0].save(output)
+                error.add_note(f"finished runs are in {output}: the same command goes on")
+        raise
+    except Infeasible as error:
+        if output is not None:
+            error.optimum.save(output)
+            error.add_note(f"all trials are in {output}")
+        raise
+    if output is not None:
+        found.save(output)
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_optimum(plot, found)
+    _print(found, as_json, {"trials and best.toml": output, "plots": plot})
+
+
+def _part(text: str) -> float:
+    number = text.strip().removesuffix("%").strip()
+    try:
+        return float(number) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f'--indifference "{text}": expected a part such as 1%') from None
+
+
+def _print(found: "Optimum", as_json: bool, files: dict[str, Path | None] | None = None) -> None:
+    if as_json:
+        print(json.dumps(found.json(), allow_nan=False, indent=2))
+        return
+    from headrace.report.optimum_tables import optimum_table
+    from headrace.report.plain_text import plain_line
+
+    show(optimum_table(found))
+    for what, path in (files or {}).items():
+        if path is not None:
+            print(plain_line(f"{what}: {path}"))

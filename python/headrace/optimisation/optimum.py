@@ -1,0 +1,245 @@
+"""Results of searches."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from headrace import __version__
+from headrace.files import atomic_file, save_json
+from headrace.optimisation.candidate import Candidate
+from headrace.optimisation.goals import COST, Goals
+from headrace.optimisation.selection import Comparisons
+from headrace.sweep.result import FIGURES, column
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = FIGURES | {COST: COST}
+"""Columns of figures by their names."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Result of a search."""
+
+    name: str
+    """Name of the scenario."""
+    scenario: str
+    """The scenario as TOML."""
+    goals: Goals
+    candidates: Sequence[Candidate]
+    """All points that were tried, in the order of their first trials."""
+    best: Candidate | None
+    """The answer. With several objectives, the point of the front that is nearest to the best of
+    every objective. None if the search was stopped before any run had ended."""
+    best_scenario: str = ""
+    """The scenario with the values of the best point, as TOML."""
+    front: Sequence[Candidate] = ()
+    """The answer, or with several objectives all that no other point betters."""
+    equals: Sequence[Candidate] = ()
+    """Points that cannot be distinguished from the answer."""
+    comparisons: Comparisons | None = None
+    """Comparisons of the leaders; None if the search was stopped."""
+    given: Candidate | None = None
+    """The scenario as it was given; None if it cannot be run, or the search was stopped."""
+    told: Sequence[int] = ()
+    """Number of the candidate of each trial."""
+    importances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Importance of each axis for each objective, by PED-ANOVA (Watanabe et al. 2023): which
+    fields distinguish the best tenth of all trials."""
+    sampler: str = ""
+    runs: int = 0
+    """Runs that this search made."""
+    reused: int = 0
+    """Runs that an earlier search had finished."""
+    is_stopped: bool = False
+    """Whether the search was stopped before its end."""
+    wall_s: float = 0.0
+    version: str = __version__
+
+    @property
+    def paths(self) -> list[str]:
+        """The fields that vary."""
+        return list(dict.fromkeys(path for it in self.candidates for path in it.point))
+
+    @property
+    def failed(self) -> list[Candidate]:
+        """Points that failed."""
+        return [it for it in self.candidates if it.error]
+
+    def verdict(self, candidate: Candidate) -> str:
+        """Return `best` (or `front`), `equal`, `worse`, `infeasible`, `failed` or, for points that
+        were not compared, an empty text.
+
+        Equal points cannot be distinguished from the best.
+        """
+        if candidate.error:
+            return "failed"
+        if not candidate.by_replication:
+            return ""
+        for name, those in (("best", [self.best]), ("front", self.front), ("equal", self.equals)):
+            if any(it is candidate for it in those):
+                return "front" if name == "best" and len(self.goals.objectives) > 1 else name
+        if self.goals.violation(candidate.means(self.goals.figures)) > 0:
+            return "infeasible"
+        return "worse" if candidate.is_compared else ""
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row a point: first trial, values, means of figures, and verdict.
+
+        Half the width of the 95 % interval of a mean is in the column `..._half_width`.
+        """
+        columns = {
+            path: column([it.point.get(path) for it in self.candidates]) for path in self.paths
+        }
+        rows = [self._row(it) for it in self.candidates]
+        return pl.DataFrame({"trial": [it.number for it in self.candidates], **columns}).hstack(
+            pl.DataFrame(rows, schema=TRIAL)
+        )
+
+    def difference(self, candidate: Candidate) -> tuple[float, float | None] | None:
+        """Return how much better the best is than another point, as a part of its first objective.
+
+        Returns:
+            The mean over equal seeds, and half the width of an interval; None if the points have no
+            replications in common. The intervals of all comparisons together have a confidence of
+            95 %. The width is None for differences that few runs leave open.
+        """
+        if self.best is None or self.comparisons is None or candidate.error:
+            return None
+        found = self.comparisons.difference(self.best, candidate)
+        mean = self.best.mean(self.goals.objectives[0].figure)
+        if found is None or not mean or not candidate.is_compared:
+            return None
+        width = found[1] / abs(mean)
+        return found[0] / abs(mean), width if math.isfinite(width) else None
+
+    def plot(self, kind: str | None = None) -> "Figure":
+        """Return a plot.
+
+        Args:
+            kind: `history` (the default for one objective), `front` (for several) or `importance`.
+
+        Raises:
+            ValueError: There is no such plot.
+        """
+        from headrace.report.figures import optimum
+
+        kinds = optimum.drawings(self)
+        name = kind or ("front" if "front" in kinds else "history")
+        if name not in kinds:
+            raise ValueError(f"plot {name!r}: expected {' or '.join(kinds)}")
+        return kinds[name]()
+
+    def json(self) -> dict[str, Any]:
+        """Return the document that `headrace optimise --json` prints."""
+        return {
+            "kind": "optimum",
+            "version": self.version,
+            "scenario": {"name": self.name, "toml": self.scenario},
+            "objectives": [
+                {"figure": it.figure, "direction": str(it).split()[0]}
+                for it in self.goals.objectives
+            ],
+            "constraints": [
+                {"figure": it.figure, "relation": "<=" if it.is_upper else ">=", "limit": it.limit}
+                for it in self.goals.constraints
+            ],
+            "sampler": self.sampler,
+            "best": None if self.best is None else self._entry(self.best),
+            "front": [self._entry(it) for it in self.front],
+            "equal": [self._entry(it) for it in self.equals],
+            "given": None if self.given is None else self._entry(self.given),
+            "points": [self._entry(it) for it in self.candidates if not it.error],
+            "failed": [
+                {"trial": it.number, "set": it.point, "error": it.error} for it in self.failed
+            ],
+            "importance": self.importances,
+            "trials": len(self.told),
+            "runs": self.runs,
+            "reused": self.reused,
+            "stopped": self.is_stopped,
+            "wall_seconds": self.wall_s,
+        }
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Write `trials.parquet`, `optimum.json`, and `best.toml` if there is a best point.
+
+        Args:
+            directory: An existing directory.
+
+        Raises:
+            OSError: They cannot be written.
+        """
+        from headrace.parquet import as_parquet
+
+        with atomic_file(Path(directory) / "trials.parquet") as partial:
+            partial.write_bytes(as_parquet(self.trials))
+        save_json(Path(directory) / "optimum.json", self.json())
+        if self.best is not None:
+            with atomic_file(Path(directory) / "best.toml") as partial:
+                partial.write_text(self.best_scenario, encoding="utf-8")
+
+    def _entry(self, candidate: Candidate) -> dict[str, Any]:
+        entry: dict[str, Any] = {
+            "trial": candidate.number,
+            "set": candidate.point,
+            "verdict": self.verdict(candidate),
+            "replications": len(candidate.replications),
+        }
+        for name in COLUMNS:
+            entry[name] = candidate.mean(name)
+            entry[f"{name}_half_width"] = candidate.half_width(name)
+        difference = self.difference(candidate)
+        if difference is not None and candidate is not self.best:
+            entry["best_better_by"], entry["best_better_by_half_width"] = difference
+        return entry
+
+    def _row(self, candidate: Candidate) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "runs": len(candidate.replications),
+            "verdict": self.verdict(candidate),
+            "error": candidate.error or None,
+        }
+        for name, column_name in COLUMNS.items():
+            row[column_name] = candidate.mean(name)
+            row[f"{column_name}_half_width"] = candidate.half_width(name)
+        return row
+
+    def __repr__(self) -> str:
+        from headrace.optimisation.goals import text
+        from headrace.sweep.result import values_text
+
+        found = "nothing yet"
+        if self.best is not None:
+            figures = " ".join(
+                f"{name}={text(name, self.best.mean(name))}" for name in self.goals.figures
+            )
+            found = f"{values_text(self.best.point)}: {figures}"
+        return f"<Optimum of {self.name!r}: {found}>"
+
+    def _repr_html_(self) -> str:
+        shown = self.trials.filter(pl.col("verdict").is_in(["best", "front", "equal"]))
+        return f"<p>{escape(repr(self)[1:-1])}</p>{shown._repr_html_()}"
+
+
+TRIAL = pl.Schema(
+    {
+        "runs": pl.UInt32(),
+        **{
+            name: pl.Float64()
+            for column_name in COLUMNS.values()
+            for name in (column_name, f"{column_name}_half_width")
+        },
+        "verdict": pl.String(),
+        "error": pl.String(),
+    }
+)

@@ -1,0 +1,157 @@
+"""Prices of a scenario's fields, and the cost that follows from them."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from headrace.report.units import amounts
+from headrace.simulate.scenario import UNITS, Scenario
+from headrace.sweep.axis import quantity
+
+EXAMPLE = "'servers.count=5000'"
+UNIT_EXAMPLES = {"B": "GiB", "s": "ms", "B/s": "Gbit/s"}
+
+
+class WrongPrice(ValueError):
+    """A price cannot be read, or its field cannot be priced; the message says what is expected."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor of a price: the amount of a field, or 1 where the field has a value."""
+
+    path: str
+    value: str | None = None
+
+    def amount(self, scenario: Scenario) -> tuple[float, str]:
+        """Return the factor and its unit, which is empty for counts.
+
+        Raises:
+            WrongPrice: The scenario has no such field, or it has no amount.
+        """
+        if self.value is not None:
+            return float(_value(scenario, self.path) == self.value), ""
+        found = quantity(scenario, self.path)
+        if found is None:
+            raise WrongPrice(
+                f"price of {self.path}: expected a field with an amount; for a choice write"
+                f" {self.path}:VALUE"
+            )
+        return found.amount, UNITS.get(found.quantity, "")
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price of a product of fields: `servers.count*servers.targets=300`."""
+
+    factors: tuple[Factor, ...]
+    price: float
+    unit: str = ""
+    """Unit that the price is for, such as `GiB`."""
+    text: str = ""
+    """The price as it was given."""
+
+    def cost(self, scenario: Scenario) -> float:
+        """Return the cost of the fields in a scenario.
+
+        Raises:
+            WrongPrice: A field cannot be priced.
+        """
+        cost = self.price
+        units = []
+        for factor in self.factors:
+            amount, unit = factor.amount(scenario)
+            cost *= amount
+            units += [unit] if unit else []
+        if len(units) > 1:
+            raise WrongPrice(f"price {self.text!r}: expected at most one size, rate or time")
+        if not units and not self.unit:
+            return cost
+        per = amounts([f"1 {self.unit}"]) if self.unit else None
+        if not units or per is None or per[1] != units[0]:
+            if not units:
+                raise WrongPrice(f"price {self.text!r}: the fields are counts: leave /... out")
+            example = UNIT_EXAMPLES[units[0]]
+            raise WrongPrice(
+                f"price {self.text!r}: expected a price per unit, such as {self.price:g}/{example}"
+            )
+        return cost / per[0][0]
+
+
+def parse(given: str) -> Price:
+    """Read a price as the command line gives it.
+
+    Args:
+        given: `path=price`, `path=price/unit`, `path*path=price`, `path*path:value=price`.
+
+    Raises:
+        WrongPrice: The text is none of these.
+    """
+    left, equals, right = given.partition("=")
+    amount, _, unit = (each.strip() for each in right.partition("/"))
+    factors = [re.fullmatch(r"\s*([\w.-]+)\s*(?::\s*(.+?)\s*)?", it) for it in left.split("*")]
+    known = [it for it in factors if it is not None]
+    try:
+        price = float(amount)
+    except ValueError:
+        price = float("nan")
+    if not equals or len(known) < len(factors) or not isfinite(price):
+        raise WrongPrice(
+            f"price {given!r}: expected PATH=PRICE, such as {EXAMPLE}, 'servers.memory.cache=4/GiB'"
+            " or 'servers.count*servers.targets=300'"
+        )
+    return Price(tuple(Factor(it[1], it[2]) for it in known), price, unit, given)
+
+
+def of_mapping(given: Mapping[str, float | str]) -> list[Price]:
+    """Return the prices of a mapping from paths to prices."""
+    return [parse(f"{path}={price}") for path, price in given.items()]
+
+
+def read(path: Path) -> list[Price]:
+    """Read a file of prices: TOML with a table `[prices]`.
+
+    Raises:
+        WrongPrice: The file is something else.
+        OSError: It cannot be read.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WrongPrice(f"{path}: expected TOML: {error}") from None
+    table = document.get("prices")
+    if not isinstance(table, dict) or not table or set(document) != {"prices"}:
+        raise WrongPrice(
+            f'{path}: expected one table [prices] with lines such as "servers.count" = 5000'
+        )
+    for name, price in table.items():
+        if isinstance(price, bool) or not isinstance(price, int | float | str):
+            raise WrongPrice(
+                f'{path}: {name}: expected a number or a text such as "4/GiB"; write the path in'
+                " quotes"
+            )
+    return of_mapping(table)
+
+
+def cost(prices: Sequence[Price], scenario: Scenario) -> float:
+    """Return the sum of all prices for a scenario."""
+    return sum(price.cost(scenario) for price in prices)
+
+
+def _value(scenario: Scenario, path: str) -> str:
+    """Return a value of a scenario as text."""
+    found: Any = tomllib.loads(scenario.toml)
+    for name in path.split("."):
+        if isinstance(found, list) and len(found) == 1 and not name.isdecimal():
+            found = found[0]
+        if isinstance(found, dict) and name in found:
+            found = found[name]
+        elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
+            found = found[int(name)]
+        else:
+            raise WrongPrice(f"price of {path}: the scenario has no such field")
+    return str(found).lower() if isinstance(found, bool) else str(found)
