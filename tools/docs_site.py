@@ -18,7 +18,7 @@ from mkdocs.structure.pages import Page
 
 # MkDocs loads a hook by its path.
 sys.path.insert(0, str(Path(__file__).parent))
-from notebook_pages import notebook_page  # noqa: E402
+from notebook_pages import notebook_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

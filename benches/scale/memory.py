@@ -169,10 +169,9 @@ def main() -> None:
     tenth = 10 if "--quick" in sys.argv[1:] else 1
     for table in TABLES:
         print(f"\n{table.title}\n")
-        print(
-            f"| {table.path} | memory MB | events | run s | events/s | events in a window |", end=""
-        )
-        print(" busiest single part |\n| --- | --- | --- | --- | --- | --- | --- |")
+        heading = ("memory MB", "events", "run s", "events/s", "events in a window", "busiest part")
+        print(f"| {' | '.join((table.path, *heading))} |")
+        print(f"| {' | '.join(['---'] * (len(heading) + 1))} |")
         points = []
         for count in table.counts:
             if count * tenth > max(table.counts):

@@ -26,9 +26,9 @@ class ParallelRuns:
     """Run scenarios in parallel, within a context.
 
     `processes` is the number of parallel runs, by default one for each core. `progress` shows a
-    bar; by default one is shown on a terminal and in Jupyter. A function is called with the completed runs, those
-    known so far, and a title. Leaving the context early, as Ctrl-C does, stops every run. `trust`
-    says which scheduler code may be executed.
+    bar; by default one is shown on a terminal and in Jupyter. A function is called with the
+    completed runs, those known so far, and a title. Leaving the context early, as Ctrl-C does,
+    stops every run. `trust` says which scheduler code may be executed.
     """
 
     def __init__(
