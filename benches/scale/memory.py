@@ -12,6 +12,7 @@ in one lookahead window (the latency of the network), which bound a parallel ker
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -59,21 +60,27 @@ class Table:
     path: str
     """The field that varies."""
     counts: tuple[int, ...]
-    sets: dict[str, object]
+    sets: Mapping[str, object]
     unit: str
     """What the slope is of."""
     each: int = 1
     """Units for each count."""
+    with_servers: bool = False
+    """Whether servers grow with the clients."""
 
     def values(self, count: int) -> dict[str, object]:
         """Return what the run with a count sets."""
         if self.path == "layout.unit":
             # A request of 64 MiB in so many pieces, each to another server.
-            return self.sets | {"layout.unit": f"{64 * 1024 // count} KiB"}
-        return self.sets | {self.path: count}
+            return {**self.sets, "layout.unit": f"{64 * 1024 // count} KiB"}
+        if self.with_servers:
+            return {**self.sets, self.path: count, "servers.count": max(count // CLIENTS, 1)}
+        return {**self.sets, self.path: count}
 
 
-ONE_FILE = {"workload.files": 1}
+ONE_FILE: Mapping[str, object] = {"workload.files": 1}
+CLIENTS = 16
+"""Clients of each server where both grow."""
 TABLES = (
     Table(
         "Clients, messages as a whole, one request of four pieces each",
@@ -82,6 +89,15 @@ TABLES = (
         (1000, 10_000, 100_000, 1_000_000),
         ONE_FILE,
         "client",
+    ),
+    Table(
+        "Clients, a server for each 16",
+        STRIPED,
+        "clients.count",
+        (1000, 10_000, 100_000, 1_000_000),
+        {**ONE_FILE, "layout.servers": 4},
+        "client with its part of a server",
+        with_servers=True,
     ),
     Table(
         "Clients, flows",
@@ -96,7 +112,7 @@ TABLES = (
         STRIPED,
         "servers.count",
         (1000, 10_000, 100_000, 1_000_000),
-        ONE_FILE | {"clients.count": 1000, "layout.servers": 4},
+        {**ONE_FILE, "clients.count": 1000, "layout.servers": 4},
         "server",
     ),
     Table(
@@ -104,9 +120,13 @@ TABLES = (
         STRIPED,
         "layout.unit",
         (1, 4, 16, 64, 256, 1024),
-        ONE_FILE
-        | {"clients.count": 1000, "servers.count": 1024}
-        | {"workload.block": "64 MiB", "workload.transfer": "64 MiB"},
+        {
+            **ONE_FILE,
+            "clients.count": 1000,
+            "servers.count": 1024,
+            "workload.block": "64 MiB",
+            "workload.transfer": "64 MiB",
+        },
         "piece in flight",
         1000,
     ),

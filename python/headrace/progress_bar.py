@@ -24,9 +24,9 @@ def in_notebook() -> bool:
     # A kernel has imported IPython; nothing else needs the time to do so.
     if "IPython" not in sys.modules:
         return False
-    from IPython import get_ipython  # type: ignore[attr-defined]
+    from IPython import get_ipython
 
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     return shell is not None and hasattr(shell, "kernel")
 
 

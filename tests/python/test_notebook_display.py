@@ -49,7 +49,9 @@ class Checked(HTMLParser):
 
 @pytest.fixture(scope="module")
 def scenario() -> hr.Scenario:
-    return hr.load(ROOT / "scenarios" / "striped-read.toml", {"clients.count": 4, "workload.files": 10})
+    return hr.load(
+        ROOT / "scenarios" / "striped-read.toml", {"clients.count": 4, "workload.files": 10}
+    )
 
 
 @pytest.fixture(scope="module")

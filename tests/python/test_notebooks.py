@@ -2,7 +2,9 @@
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,8 @@ pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 sys.path.insert(0, str(ROOT / "tools"))
 
-from notebook_pages import notebook_page  # noqa: E402
-from notebooks import execute  # noqa: E402
-
+notebook_page = import_module("notebook_pages").notebook_page
+execute = import_module("notebooks").execute
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
@@ -23,7 +24,7 @@ def name(path: Path) -> str:
     return path.stem
 
 
-def code(notebook: "nbformat.NotebookNode") -> "list[nbformat.NotebookNode]":
+def code(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 

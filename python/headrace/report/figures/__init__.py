@@ -30,8 +30,8 @@ def all_figures(data: Figures) -> Figure:
     """Draw all figures below each other, as one."""
     heights = [HEIGHT, HEIGHT, utilisation.height(data)]
     whole = NotebookFigure(figsize=(WIDTH, sum(heights)), layout="constrained")
-    parts = whole.subfigures(len(FIGURES), 1, height_ratios=heights)
-    for draw, part in zip(FIGURES.values(), parts, strict=True):
+    parts = whole.subfigures(len(FIGURES), 1, squeeze=False, height_ratios=heights)
+    for draw, part in zip(FIGURES.values(), parts[:, 0], strict=True):
         draw(data, part)
     return whole
 
