@@ -188,6 +188,13 @@ def test_a_run_shows_a_bar_in_a_notebook_only(
     assert len(notebook.drawn) == drawn
 
 
+def test_a_measurement_shows_a_bar_in_a_notebook(notebook: Display, tmp_path: Path) -> None:
+    text = '[clients]\ncount = 1\n[[workload]]\nkind = "ior"\nblock = "64 MiB"\n'
+    measure.measure(measure.load(text), tmp_path)
+    assert any("operations" in it for it in notebook.drawn)
+    assert notebook.drawn[-1] == ""
+
+
 def test_a_bar_that_was_never_shown_leaves_nothing(notebook: Display) -> None:
     NotebookBar("short").close()
     assert notebook.drawn == []
