@@ -36,7 +36,7 @@ def run(
         scenario: The scenario to run.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
-        progress: Whether to show a progress bar; by default in Jupyter. Or a callback with the
+        progress: Whether to show a progress bar; by default in Jupyter. Or a callback. It gets the
             simulated seconds, the completed requests, and the completed part of the run (0 to 1),
             or None if that is unknown.
         trust: True executes the scenario's own scheduler, which is Python code in a file with all
