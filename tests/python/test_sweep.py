@@ -222,6 +222,7 @@ def test_axes_are_read(text: str, axis: Axis) -> None:
     [
         ({"vary": {}}, "nothing varies"),
         ({"vary": {"clients.count": []}}, "at least one value"),
+        ({"vary": {"clients.count": 4}}, r"such as \[4\]"),
         ({"vary": {("clients.count", "servers.count"): [(1,)]}}, "expected 2 values"),
         ({"samples": 4}, "leave --samples out"),
         ({"design": "sobol"}, "give the number of samples"),

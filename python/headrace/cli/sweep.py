@@ -117,7 +117,7 @@ def sweep(
     """Run a scenario at every combination of values, or at samples of ranges.
 
     A run that fails is reported and does not end the sweep; the status is then 1. Ctrl-C shows the
-    finished runs; with --output they are kept.
+    finished runs; --output saves them for the next time.
     """
     from headrace import simulate
     from headrace.sweep import parse
@@ -182,7 +182,7 @@ def _precision(text: str | None, figure: str) -> "Precision | None":
 
 
 def _left(partial: "Sweep", output: Path | None) -> str:
-    """What became of a sweep that was stopped."""
+    """Return how far a stopped sweep was, and where its runs are."""
     made = f"{len(partial.runs):,} of {len(partial.runs) + partial.left:,} runs had ended"
     if output is None:
         return f"{made}; --output DIR would keep them"

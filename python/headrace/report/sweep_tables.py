@@ -35,10 +35,10 @@ LESS = ("mean ms", "operations/s", "bottleneck")
 def sweep_table(sweep: Sweep, figure_name: str = "throughput") -> RenderableType:
     """Return a row for each point, the sensitivity of a figure, and the points that failed.
 
-    Of a sensitivity analysis the points are left out.
+    A sensitivity analysis has no rows of points.
     """
     points, paths = sweep.points, sweep.paths
-    made = FittedTable("", len(paths), (*paths, *FIGURES), LESS)
+    made = FittedTable("Points", len(paths), (*paths, *FIGURES), LESS)
     for row in points.head(MOST_ROWS).iter_rows(named=True):
         made.add_row(
             *(str(row[path]) for path in paths),

@@ -100,6 +100,8 @@ def of_mapping(values: Mapping[Any, Any]) -> list[Axis]:
         if isinstance(given, str):
             axes.append(parse(f"{','.join(paths)}={given}"))
             continue
+        if not isinstance(given, Iterable):
+            raise WrongAxis(f"{','.join(paths)}: expected a list of values, such as [{given}]")
         rows = [tuple(each) if len(paths) > 1 else (each,) for each in given]
         if not rows:
             raise WrongAxis(f"{','.join(paths)}: expected at least one value")

@@ -26,10 +26,10 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     Raises:
         WrongAxis: A range has no number of values, or there are too many points.
     """
-    every = [_rows(axis, scenario) for axis in axes]
-    count = math.prod(map(len, every))
+    count = math.prod(len(it.rows) if it.range is None else it.range.count or 1 for it in axes)
     if count > MOST_POINTS:
         raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use --design sobol")
+    every = [_rows(axis, scenario) for axis in axes]
     return [_merged(rows) for rows in itertools.product(*every)]
 
 

@@ -83,8 +83,11 @@ class Method:
 
 
 def saltelli(dimensions: int, samples: int, seed: int) -> Coordinates:
-    """Saltelli's design for Sobol indices (Saltelli et al. 2010): for each sample a point, and one
-    for each axis with that axis of a second point; a power of 2."""
+    """Saltelli's design for Sobol indices (Saltelli et al. 2010).
+
+    A row has two random points, and for each axis the first with that axis of the second. The
+    number of rows is a power of 2.
+    """
     from SALib.sample import sobol  # type: ignore[import-untyped]
 
     rows = sobol.sample(

@@ -201,7 +201,7 @@ def sweep(
             seed `run.seed` + r at every point (common random numbers).
         precision: Adds replications to each point until it is reached.
         on: Engine: `threads`, `threads:4`, or one of `ENGINES`.
-        directory: Where finished runs are kept. A run that is there is not run again.
+        directory: Where finished runs are saved. A run that is there is not run again.
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
             callback with the finished and the known runs.
         trust: As in `run`.

@@ -133,7 +133,7 @@ def load_base(base: Base) -> Loaded:
 def carry_out(
     base: Loaded, task: Task, trust: Trust, progress: Callable[..., object] | None = None
 ) -> Outcome:
-    """Carry out one run.
+    """Execute one run.
 
     Args:
         base: The scenario that the task changes.

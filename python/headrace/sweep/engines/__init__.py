@@ -18,7 +18,7 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """Number of runs that it carries out at once, as far as it is known."""
+        """Number of runs in progress at once, as far as it is known."""
         ...
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
