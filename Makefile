@@ -29,7 +29,7 @@ help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
 	@echo 'make lint    style, types and prose only'
-	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost against size, and the load engine'
+	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost and memory against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make docs    build the documentation site into $(SEE)/site'
 	@echo 'make dist    build and test a wheel and a source distribution, in dist/'
@@ -69,6 +69,7 @@ bench: build
 	@$(PY) benches/striped-read/striped_read.py
 	@$(PY) benches/local/local.py
 	@$(PY) benches/scale/scale.py
+	@$(PY) benches/scale/memory.py --quick
 	@$(PY) benches/sweep/sweep.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py

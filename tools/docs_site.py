@@ -2,17 +2,23 @@
 
 - The nav of the scenario reference, whose pages are generated (crates/spec).
 - The command reference, from the commands' own help.
+- The notebooks, with their outputs.
 - Files of the repository that pages link to: Markdown as pages, all others as they are.
 """
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+# MkDocs loads a hook by its path.
+sys.path.insert(0, str(Path(__file__).parent))
+from notebook_pages import notebook_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -46,6 +52,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "reference/cli.md", content=command_reference()))
     for path in _pages():
         files.append(File.generated(config, _uri(path), abs_src_path=str(path)))
+    for path in sorted((DOCS / "notebooks").glob("*.ipynb")):
+        page = notebook_page(path)
+        uri = f"notebooks/{path.stem}.md"
+        files.append(File.generated(config, uri, content=page.markdown))
+        for name, picture in page.pictures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=picture))
     for path in sorted(RUSTDOC.rglob("*")):
         if path.is_file():
             to = f"reference/rust/{path.relative_to(RUSTDOC).as_posix()}"
@@ -71,6 +83,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return match.group(0)
         if path.is_relative_to(DOCS):
             to = path.relative_to(DOCS).as_posix()
+            if path.suffix == ".ipynb":
+                to = to.removesuffix(".ipynb") + ".md"
         elif path == ROOT / "papers":
             to = "validation/index.md"
         elif path.is_dir() and (path / "README.md").exists():

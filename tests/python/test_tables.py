@@ -170,7 +170,7 @@ def test_rows_of_one_line_are_laid_out_together(
     monkeypatch.setattr(Table, "add_row", counted)
     together = printed(table, width)
     assert width < 1000 or len(laid_out) == 3
-    table._rows[0] = ("a name 0 \n", *table._rows[0][1:])
+    table.rows[0] = ("a name 0 \n", *table.rows[0][1:])
     apart = printed(table, width).splitlines()
     # Its second line makes each row one of its own, and is the only difference.
     first = next(number for number, line in enumerate(apart) if "a name 0" in line)

@@ -96,18 +96,7 @@ def _write(
     if plot is not None:
         from headrace.report import plots
 
-        count = result.document["latency"].get("all", {}).get("count", 0)
-        runs = result.document.get("replications", [result.document])
-        plots.save(
-            plot,
-            result.name,
-            count,
-            [run["simulated_seconds"] for run in runs],
-            result.series,
-            result.latency_distribution,
-            result.stations,
-            [(it["at_s"], it["until_s"]) for it in result.document.get("failures", ())],
-        )
+        plots.save(plot, result.figure_data())
         written.append(("plots", plot))
     if requests is not None:
         written.append(("requests", requests))

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -23,6 +23,7 @@ from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
 from headrace.measure.removal import cleanup_failures, remove_directory
 from headrace.measure.workload import load
+from headrace.progress_bar import in_notebook, progress_bar
 from headrace.trace.readable import Traces, readable_traces
 
 
@@ -53,7 +54,7 @@ def measure(
     calls: str = "posix",
     settle: float = 0.0,
     keep: bool = False,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> Measurement:
     """Run a scenario's workloads in a new directory below an existing one, and measure them.
 
@@ -64,7 +65,8 @@ def measure(
             calls, which measures the engine itself.
         settle: Seconds to wait between preparation and measurement.
         keep: Whether to leave the directory in place at the end.
-        progress: Callback some times a second.
+        progress: Whether to show a progress bar; by default in Jupyter. Or a callback some times a
+            second.
 
     Returns:
         The measurement. On Ctrl-C it ends early, and `Measurement.partial` is true.
@@ -76,12 +78,34 @@ def measure(
         RunError: if files of the workload cannot be created.
     """
     environment = of_directory(below)
-    with readable_traces(loaded) as traces, record_signals() as came:
-        measurement = _measure_and_remove(below, loaded, traces, calls, settle, keep, progress)
+    with (
+        _shown(loaded.name, progress) as report,
+        readable_traces(loaded) as traces,
+        record_signals() as came,
+    ):
+        measurement = _measure_and_remove(below, loaded, traces, calls, settle, keep, report)
     measurement.document["environment"] = environment
     if not came or ranks.count() > 1:
         return measurement
     return replace(measurement, stop_signal=came[0])
+
+
+@contextlib.contextmanager
+def _shown(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """Yield the callback of a measurement that draws a bar, the given one, or none."""
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and in_notebook()):
+        with progress_bar(title, True) as advance:
+
+            def report(live: Live) -> None:
+                count = sum(done for done, _ in live.operations.values())
+                what = "preparing, " if live.preparing else "removing, " if live.removing else ""
+                advance(count, None, f"{what}{live.seconds:,.0f} s, {count:,} operations")
+
+            yield report
+    else:
+        yield None
 
 
 def _measure_and_remove(

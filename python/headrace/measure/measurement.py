@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ from headrace.files import save_json
 from headrace.histograms import SCHEMA, By, percentiles
 from headrace.host import this_host
 from headrace.store import open as open_store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SERIES = pl.Schema(
     {
@@ -100,6 +103,31 @@ class Measurement:
             "histograms": self.histograms.to_dict(as_series=False),
         }
         save_json(Path(path), document)
+
+    def plot(self, figure: str = "throughput") -> "Figure":
+        """Draw a figure that `headrace bench run --plot` writes.
+
+        Parameters:
+            figure: `throughput`, `latency` or `counters`.
+
+        Raises:
+            ValueError: if there is no such figure.
+        """
+        from headrace.report.figures import measurement, percentile
+
+        if figure == "throughput":
+            return measurement.throughput(self.name, self.series)
+        if figure == "latency":
+            return percentile.draw(self.name, self.percentiles(percentile.QUANTILES))
+        if figure == "counters":
+            return measurement.counters(self.name, self.counters)
+        raise ValueError(f"figure {figure!r}: expected throughput, latency, counters")
+
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.measurement_tables import measurement
+
+        return as_html(measurement(self.document))
 
     def __repr__(self) -> str:
         return f"<Measurement of {self.name!r}: {self.document['stop']['reason']}>"

@@ -56,6 +56,12 @@ class LoadSweep:
             labels=labels,
         )
 
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.load_sweep_tables import load_sweep
+
+        return as_html(load_sweep(self.document))
+
     def saved(self) -> dict[str, Any]:
         """Return the document with its tables, as it is saved and resumed."""
         tables = {

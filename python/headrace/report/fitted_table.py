@@ -45,45 +45,45 @@ class FittedTable:
         self.left_out_caption = ""
         """What stands for omitted columns, instead of their names."""
         self._redirected_width = redirected_width
-        self._title = title
-        self._names = names
-        self._columns = columns
+        self.title = title
+        self.names = names
+        self.columns = columns
         self._spare = spare
-        self._rows: list[tuple[str, ...]] = []
+        self.rows: list[tuple[str, ...]] = []
         self._sections: set[int] = set()
 
     def add_row(self, *cells: str) -> None:
         """A row of as many cells as columns; a name is never read as markup."""
-        self._rows.append(tuple(map(plain, cells)))
+        self.rows.append(tuple(map(plain, cells)))
 
     def add_section(self) -> None:
         """A line after the rows so far."""
-        self._sections.add(len(self._rows) - 1)
+        self._sections.add(len(self.rows) - 1)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._redirected_width is not None and not console.is_terminal:
             options = options.update(width=min(options.max_width, self._redirected_width))
         widths = [
             max(cell_len(line) for cell in cells for line in [*cell.split("\n"), ""])
-            for cells in zip(self._columns, *self._rows, strict=True)
+            for cells in zip(self.columns, *self.rows, strict=True)
         ]
-        shown = list(range(len(self._columns)))
+        shown = list(range(len(self.columns)))
         left_out = []
-        spare = [self._columns.index(name) for name in self._spare if name in self._columns]
+        spare = [self.columns.index(name) for name in self._spare if name in self.columns]
         if self._least([it for it in shown if it not in spare], widths) > options.max_width:
             spare = []
         for number in spare:
             if self._least(shown, widths) <= options.max_width:
                 break
             shown.remove(number)
-            left_out.append(self._columns[number])
+            left_out.append(self.columns[number])
         notes = [self.caption] if self.caption else []
         if left_out:
             names = f"a wider terminal also shows {', '.join(left_out)}"
             notes.append(self.left_out_caption or names)
         parts = self._parts(shown, widths, options.max_width)
         for number, part in enumerate(parts, 1):
-            title = f"{self._title} ({number} of {len(parts)})" if len(parts) > 1 else self._title
+            title = f"{self.title} ({number} of {len(parts)})" if len(parts) > 1 else self.title
             width = max(self._least(part, widths), options.max_width)
             caption = "\n".join(notes) if number == len(parts) else ""
             table = self._table(part, widths, title.strip(), caption, width)
@@ -92,7 +92,7 @@ class FittedTable:
     def _parts(self, shown: Sequence[int], widths: Sequence[int], width: int) -> list[list[int]]:
         """The columns of each table, names first, so that it is no wider; a table has one column
         of figures at least."""
-        names, figures = list(shown[: max(self._names, 1)]), shown[max(self._names, 1) :]
+        names, figures = list(shown[: max(self.names, 1)]), shown[max(self.names, 1) :]
         parts = [list(names)]
         for number in figures:
             part = parts[-1]
@@ -107,7 +107,7 @@ class FittedTable:
         return sum(self._width(number, widths) + BETWEEN for number in shown) - 1
 
     def _width(self, number: int, widths: Sequence[int]) -> int:
-        return min(widths[number], NAME_WIDTH) if number < self._names else widths[number]
+        return min(widths[number], NAME_WIDTH) if number < self.names else widths[number]
 
     def _table(
         self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str, width: int
@@ -122,12 +122,12 @@ class FittedTable:
             show_edge=False,
         )
         for number in shown:
-            if number < self._names:
+            if number < self.names:
                 least = self._width(number, widths)
-                made.add_column(self._columns[number], overflow="fold", min_width=least)
+                made.add_column(self.columns[number], overflow="fold", min_width=least)
             else:
                 made.add_column(
-                    self._columns[number],
+                    self.columns[number],
                     justify="right",
                     no_wrap=True,
                     min_width=widths[number],
@@ -148,12 +148,12 @@ class FittedTable:
         laid out as one, which takes a fraction of the time.
         """
         fits = sum(widths[number] + BETWEEN for number in shown) - 1 <= width
-        if not fits or any("\n" in cell for row in self._rows for cell in row):
-            for number, row in enumerate(self._rows):
+        if not fits or any("\n" in cell for row in self.rows for cell in row):
+            for number, row in enumerate(self.rows):
                 yield [row], number in self._sections
             return
         begin = 0
-        for last in sorted({*self._sections, len(self._rows) - 1}):
+        for last in sorted({*self._sections, len(self.rows) - 1}):
             if begin <= last:
-                yield self._rows[begin : last + 1], last in self._sections
+                yield self.rows[begin : last + 1], last in self._sections
                 begin = last + 1

@@ -21,6 +21,7 @@ from headrace.report.figures import (
     breakdown,
     client_hosts,
     client_sweep,
+    figure,
     gains,
     growth,
     jobs,
@@ -44,7 +45,7 @@ RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
 
 
-def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = None) -> None:
+def write_figure(drawn: Figure, path: Path, metadata: dict[str, Any] | None = None) -> None:
     """Write a figure in the format of the file's name. Raises OSError if it cannot."""
     picture = io.BytesIO()
     # A pixel image is written back and forth, which a pipe does not allow.
@@ -52,27 +53,17 @@ def write_figure(figure: Figure, path: Path, metadata: dict[str, Any] | None = N
         # Matplotlib warns about missing letters and about long names.
         warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
         warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
-        figure.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
+        drawn.savefig(picture, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
     with atomic_file(path) as partial:
         partial.write_bytes(picture.getvalue())
 
 
-def save(
-    directory: Path,
-    name: str,
-    requests: float,
-    ends_s: Sequence[float],
-    series: pl.DataFrame,
-    latency_distribution: pl.DataFrame,
-    stations: pl.DataFrame,
-    outages: Sequence[tuple[float, float | None]] = (),
-) -> list[Path]:
+def save(directory: Path, data: Figures) -> list[Path]:
     """Write every figure as PNG and SVG into a directory, which is made if need be.
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    data = Figures(name, requests, ends_s, series, latency_distribution, stations, outages)
-    return _save(directory, {file: draw(data) for file, draw in FIGURES.items()})
+    return _save(directory, {name: figure(data, name) for name in FIGURES})
 
 
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:
@@ -81,10 +72,10 @@ def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -
 
 
 def save_sweep(
-    directory: Path, name: str, paths: Sequence[str], points: pl.DataFrame, figure: str
+    directory: Path, name: str, paths: Sequence[str], points: pl.DataFrame, figure_name: str
 ) -> list[Path]:
     """Write the figure of a sweep over a scenario's fields, as `save` does."""
-    return _save(directory, {"sweep": sweep.draw(name, paths, points, figure)})
+    return _save(directory, {"sweep": sweep.draw(name, paths, points, figure_name)})
 
 
 def save_sensitivity(directory: Path, name: str, indices: pl.DataFrame, figure: str) -> list[Path]:
@@ -203,9 +194,9 @@ def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.
     with mpl.rc_context({"svg.hashsalt": "headrace", "text.parse_math": False}):
-        for file, figure in figures.items():
+        for file, drawn in figures.items():
             for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
                 path = directory / f"{file}{suffix}"
-                write_figure(figure, path, metadata)
+                write_figure(drawn, path, metadata)
                 written.append(path)
     return written

@@ -1,18 +1,15 @@
 """Runs side by side, one for each core, with one progress bar."""
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from rich.console import Console
-from rich.progress import Progress
-
 from headrace._core import RunError, ScenarioError
 from headrace.interruption import LOOK_S
+from headrace.progress_bar import progress_bar
 from headrace.simulate.result import Result
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
@@ -29,9 +26,9 @@ class ParallelRuns:
     """Run scenarios in parallel, within a context.
 
     `processes` is the number of parallel runs, by default one for each core. `progress` shows a
-    bar; by default one is shown on a terminal. A function is called with the completed runs, those
-    known so far, and a title. Leaving the context early, as Ctrl-C does, stops every run. `trust`
-    says which scheduler code may be executed.
+    bar; by default one is shown on a terminal and in Jupyter. A function is called with the
+    completed runs, those known so far, and a title. Leaving the context early, as Ctrl-C does,
+    stops every run. `trust` says which scheduler code may be executed.
     """
 
     def __init__(
@@ -43,17 +40,15 @@ class ParallelRuns:
     ):
         self._trust = trust or Trust()
         self._on_progress = progress if callable(progress) else None
-        shown = sys.stderr.isatty() if progress is None else progress is True
         self.processes = processes or os.cpu_count() or 1
-        self._bar = Progress(console=Console(stderr=True), disable=not shown, transient=True)
-        self._task = self._bar.add_task(title, total=0)
+        self._bar = progress_bar("", False if callable(progress) else progress)
         # Threads do: a run goes on without Python's lock.
         self._pool = ThreadPoolExecutor(self.processes)
         self._over = threading.Event()
         self._title, self._done, self._total = title, 0, 0
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._advance = self._bar.__enter__()
         return self
 
     def __exit__(
@@ -64,12 +59,11 @@ class ParallelRuns:
     ) -> None:
         self._over.set()
         self._pool.shutdown(cancel_futures=True)
-        self._bar.stop()
+        self._bar.__exit__(kind, error, trace)
 
     def title(self, title: str) -> None:
         """Set the title beside the progress bar."""
         self._title = title
-        self._bar.update(self._task, description=title)
         self._report()
 
     def more(self, done: int, total: int) -> None:
@@ -79,6 +73,7 @@ class ParallelRuns:
             self._on_progress(self._done + done, self._total + total, self._title)
 
     def _report(self) -> None:
+        self._advance(self._done, self._total, f"{self._title}, {self._done:,} of {self._total:,}")
         if self._on_progress is not None:
             self._on_progress(self._done, self._total, self._title)
 
@@ -105,7 +100,6 @@ class ParallelRuns:
                 return error
 
         self._total += len(scenarios)
-        self._bar.update(self._task, total=self._total)
         self._report()
         runs = [self._pool.submit(one, scenario) for scenario in scenarios]
         left = set(runs)
@@ -114,6 +108,5 @@ class ParallelRuns:
             for ended in done:
                 ended.result()
             self._done += len(done)
-            self._bar.advance(self._task, len(done))
             self._report()
         return [ended.result() for ended in runs]

@@ -4,7 +4,7 @@ import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,11 @@ from headrace.simulate import frames
 from headrace.simulate.stored_results import PREFIX, is_stored, keep, stored_record
 from headrace.store import StoreError
 from headrace.store import open as open_store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from headrace.report.figures import Figures
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,41 @@ class Result:
         from headrace.simulate.runs import rerun
 
         return rerun(self, **options)
+
+    def plot(self, figure: str | None = None) -> "Figure":
+        """Draw the figures that `headrace run --plot` writes.
+
+        Parameters:
+            figure: `throughput`, `latency` or `utilisation`; by default all, below each other.
+
+        Raises:
+            ValueError: if there is no such figure.
+        """
+        from headrace.report import figures
+
+        data = self.figure_data()
+        return figures.all_figures(data) if figure is None else figures.figure(data, figure)
+
+    def figure_data(self) -> "Figures":
+        """Return the data from which the figures are drawn."""
+        from headrace.report.figures import Figures
+
+        runs = self.document.get("replications", [self.document])
+        return Figures(
+            self.name,
+            self.document["latency"].get("all", {}).get("count", 0),
+            [run["simulated_seconds"] for run in runs],
+            self.series,
+            self.latency_distribution,
+            self.stations,
+            [(it["at_s"], it["until_s"]) for it in self.document.get("failures", ())],
+        )
+
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.tables import result
+
+        return as_html(result(self.document))
 
     def __repr__(self) -> str:
         return f"<Result of {self.name!r}: {self.bottleneck}>"

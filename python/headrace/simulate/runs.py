@@ -1,12 +1,14 @@
 """Running scenarios."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
+from headrace.progress_bar import in_notebook, progress_bar
 from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
@@ -25,7 +27,7 @@ def run(
     scenario: Scenario,
     *,
     requests: bool | Requests = False,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     trust: bool | Trust = False,
 ) -> Result:
     """Run a scenario, once for each of its `run.replications`.
@@ -34,8 +36,9 @@ def run(
         scenario: The scenario to run.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
-        progress: Callback with the simulated seconds, the completed requests, and the completed
-            part of the run (0 to 1), or None if that is unknown.
+        progress: Whether to show a progress bar; by default in Jupyter. Or a callback. It gets the
+            simulated seconds, the completed requests, and the completed part of the run (0 to 1),
+            or None if that is unknown.
         trust: True executes the scenario's own scheduler, which is Python code in a file with all
             rights of the user. By default only files that the user has trusted before.
 
@@ -56,7 +59,7 @@ def run(
     trusted = trust_of(trust)
     in_memory = InMemory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
-    with readable_traces(loaded) as traces:
+    with _shown(scenario.name, progress) as report, readable_traces(loaded) as traces:
 
         def once(number: int) -> Outcome:
             this = loaded
@@ -70,7 +73,7 @@ def run(
                     else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
-                    progress=progress and _part_of(progress, number, replications),
+                    progress=report and _part_of(report, number, replications),
                 )
             except _core.SchedulerFailure as failure:
                 error = scheduler_error(failure, this)
@@ -101,6 +104,23 @@ def rerun(result: Result, **options: Any) -> Result:
         The same result, except for `wall_seconds`.
     """
     return run(load(result.document["scenario"]["toml"]), **options)
+
+
+@contextmanager
+def _shown(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """Yield the callback of a run that draws a bar, the given one, or none."""
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and in_notebook()):
+        with progress_bar(title, True) as advance:
+
+            def report(seconds: float, requests: int, part: float | None) -> None:
+                text = f"{seconds:,.1f} s simulated, {requests:,} requests"
+                advance(part or 0.0, None if part is None else 1.0, text)
+
+            yield report
+    else:
+        yield None
 
 
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:

@@ -95,6 +95,11 @@ class Scenario:
             structure: dict[str, Any] = json.loads(self.loaded.structure(traces))
         return structure
 
+    def _repr_html_(self) -> str:
+        from headrace.report.scenario_html import scenario_html
+
+        return scenario_html(self)
+
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r}>"
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -29,6 +29,9 @@ from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
 """Fields of the load and of the simulation, which are no resources."""
@@ -112,6 +115,22 @@ class WhatIf:
             ],
         }
 
+    def plot(self) -> "Figure":
+        """Draw the gains of the changes that help."""
+        from headrace.report.figures import gains
+
+        return gains.draw(self.baseline.name, self.factor, self.table)
+
+    def __repr__(self) -> str:
+        helps = self.table.filter(pl.col("effect") == "helps").height
+        return f"<WhatIf of {self.baseline.name!r}: {helps} of {self.table.height} changes help>"
+
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.whatif_tables import what_if
+
+        return as_html(what_if(self.json()))
+
 
 @dataclass(frozen=True)
 class _Change:
@@ -164,8 +183,8 @@ def whatif(
         pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
         on: Engine that runs the changes, as of `headrace sweep`: `threads`, `threads:4`.
-        progress: Whether to show a progress bar; by default on a terminal. A function is called
-            with the completed runs, the known runs, and a title.
+        progress: Whether to show a progress bar; by default on a terminal and in Jupyter. A
+            function is called with the completed runs, the known runs, and a title.
         trust: As in `run`.
 
     Returns:

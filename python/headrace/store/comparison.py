@@ -60,6 +60,15 @@ class Comparison:
             "differences": [{"key": it.key, "values": it.values} for it in self.differences],
         }
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.groups)} groups, {self.table.height} figures>"
+
+    def _repr_html_(self) -> str:
+        from headrace.report.comparison_tables import comparison
+        from headrace.report.html import as_html
+
+        return as_html(comparison(self.json()))
+
 
 def of_results(
     connection: sa.Connection, ids: Sequence[str], step: str | None = None

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TypeAlias
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from headrace.progress_bar import progress_bar
 
 OnProgress: TypeAlias = Callable[[int, int], object]
 """Callback with the finished runs and the known runs."""
@@ -24,20 +22,5 @@ def shown(progress: bool | OnProgress | None, title: str = "sweep") -> Iterator[
     if callable(progress):
         yield progress
         return
-    console = Console(stderr=True)
-    # Without ipywidgets, rich prints a warning for each change of the bar.
-    drawn = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    if not (progress or (progress is None and drawn)):
-        yield lambda done, known: None
-        return
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.completed:,} of {task.total:,} runs"),
-        TimeRemainingColumn(compact=True),
-        console=console,
-        transient=True,
-    )
-    task = bar.add_task(title, total=0)
-    with bar:
-        yield lambda done, known: bar.update(task, completed=done, total=known)
+    with progress_bar(title, progress) as advance:
+        yield lambda done, known: advance(done, known, f"{done:,} of {known:,} runs")

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -305,7 +304,10 @@ class Sweep:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self)[1:-1])}</p>{self.points._repr_html_()}"
+        from headrace.report.html import as_html
+        from headrace.report.sweep_tables import sweep_table
+
+        return as_html(sweep_table(self))
 
 
 RUN = pl.Schema(

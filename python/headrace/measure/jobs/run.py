@@ -68,6 +68,12 @@ class JobsResult:
         """All figures."""
         return copy.deepcopy(self.document)
 
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.job_tables import jobs
+
+        return as_html(jobs(self.document))
+
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:

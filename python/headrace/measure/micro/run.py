@@ -39,6 +39,12 @@ class StudyResult:
     rows: pl.DataFrame
     """Every single figure: parameters, test, repeat, bytes, operations and seconds."""
 
+    def _repr_html_(self) -> str:
+        from headrace.report.html import as_html
+        from headrace.report.study_tables import study
+
+        return as_html(study(self.document))
+
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:

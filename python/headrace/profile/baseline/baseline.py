@@ -111,6 +111,12 @@ class Baseline(msgspec.Struct, kw_only=True):
         days = (datetime.now(UTC) - self.started).days
         return None if days < OLD_DAYS else f"the baseline is {days} days old"
 
+    def _repr_html_(self) -> str:
+        from headrace.report.baseline_tables import baseline
+        from headrace.report.html import as_html
+
+        return as_html(baseline(self.document()))
+
     def document(self) -> dict[str, Any]:
         """Return the document, as `headrace baseline --json` prints it."""
         throughput = {n: it.value for n, it in self.figures.items() if it.unit == "B/s"}

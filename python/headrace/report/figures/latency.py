@@ -1,10 +1,10 @@
 """The distribution of latency."""
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
-from headrace.report.figures.style import COLOURS, Figures, nothing, sheet
+from headrace.report.figures.style import COLOURS, HEIGHT, Figures, Sheet, nothing, sheet
 from headrace.report.units import duration
 
 MARKED = (0.50, 0.95, 0.99)
@@ -12,9 +12,9 @@ SPREAD = 4.0
 """The axis shows at least this factor, so that equal latencies do not look spread."""
 
 
-def draw(data: Figures) -> Figure:
+def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
     """The share of requests that took no longer, over all requests."""
-    figure, axes = sheet("Latency", data.name)
+    figure, axes = sheet("Latency", data.name, HEIGHT, on)
     axes.set_xlabel("latency (ms)")
     axes.set_ylabel("requests that took no longer")
     points = data.latency_distribution.filter(data.latency_distribution["latency_s"] > 0)

@@ -1,11 +1,15 @@
 """Size, colours and grid that all figures share."""
 
+import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, overload
 
+import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from headrace.report.plain_text import plain
 
@@ -41,9 +45,39 @@ class Figures:
     """Times at which servers failed and came back."""
 
 
-def sheet(title: str, name: str, height: float = 4.2) -> tuple[Figure, Axes]:
-    """An empty figure with one pair of axes."""
-    figure = Figure(figsize=(8.0, height), layout="constrained")
+Sheet: TypeAlias = Figure | SubFigure
+"""A figure, or the part of one that has several."""
+WIDTH, HEIGHT = 8.0, 4.2
+"""Inches of a figure."""
+NOTEBOOK_RESOLUTION = 90
+"""Dots per inch in a notebook: 8 inches are 720 pixels."""
+
+
+class NotebookFigure(Figure):
+    """A figure that Jupyter shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        # Names are no formulas.
+        with mpl.rc_context({"text.parse_math": False}), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
+            self.savefig(picture, format="png", dpi=NOTEBOOK_RESOLUTION)
+        return picture.getvalue()
+
+
+@overload
+def sheet(title: str, name: str, height: float = HEIGHT) -> tuple[Figure, Axes]: ...
+
+
+@overload
+def sheet(title: str, name: str, height: float, on: SubFigure | None) -> tuple[Sheet, Axes]: ...
+
+
+def sheet(
+    title: str, name: str, height: float = HEIGHT, on: SubFigure | None = None
+) -> tuple[Sheet, Axes]:
+    """Return an empty figure, or a part of one, with one pair of axes."""
+    figure: Sheet = on or NotebookFigure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots()
     axes.set_title(f"{title}\n", loc="left", fontsize="large", fontweight="bold")
     # A distance in points: a part of the height would grow into the title.

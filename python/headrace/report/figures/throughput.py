@@ -5,9 +5,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.figure import SubFigure
 
-from headrace.report.figures.style import COLOURS, DASHES, Figures, nothing, sheet, short
+from headrace.report.figures.style import (
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    Figures,
+    Sheet,
+    nothing,
+    sheet,
+    short,
+)
 
 MOST_IN_LEGEND = 14
 REQUESTS_IN_WINDOW = 10
@@ -18,9 +27,9 @@ AWAY: dict[str, Any] = {"color": "#bbbbbb", "alpha": 0.35, "linewidth": 0.0, "zo
 """Style of the time in which a server is down."""
 
 
-def draw(data: Figures) -> Figure:
+def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
     """One line for each group and operation, the mean over replications."""
-    figure, axes = sheet("Throughput over time", data.name)
+    figure, axes = sheet("Throughput over time", data.name, HEIGHT, on)
     axes.set_xlabel("simulated time (s)")
     axes.set_ylabel("throughput (MB/s)")
     series = data.series

@@ -2,10 +2,10 @@
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
+from matplotlib.figure import SubFigure
 from matplotlib.ticker import PercentFormatter
 
-from headrace.report.figures.style import COLOURS, Figures, nothing, sheet, short
+from headrace.report.figures.style import COLOURS, Figures, Sheet, nothing, sheet, short
 from headrace.report.units import figure as written
 
 MOST = 30
@@ -14,17 +14,13 @@ LONGEST_LABEL = 48
 """Half of the figure is left for the bars."""
 
 
-def draw(data: Figures) -> Figure:
+def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
     """Draw the utilisation of stations, mean over a station's copies, highest first.
 
     Each bar has the mean queue length beside it, and a mark for the busiest copy.
     """
-    table = (
-        data.stations.filter(pl.col("servers").is_not_null() & (pl.col("visits") > 0))
-        .sort("utilisation", "station", descending=[True, False])
-        .head(MOST)
-    )
-    figure, axes = sheet("Utilisation of stations", data.name, 1.6 + 0.36 * max(table.height, 3))
+    table = _shown(data)
+    figure, axes = sheet("Utilisation of stations", data.name, height(data), on)
     axes.set_xlabel("share of time that servers are busy")
     if table.is_empty():
         nothing(axes, "no station was visited")
@@ -63,3 +59,16 @@ def draw(data: Figures) -> Figure:
     if uneven.any():
         axes.legend(loc="lower right", frameon=False)
     return figure
+
+
+def height(data: Figures) -> float:
+    """Return the height of the figure in inches."""
+    return 1.6 + 0.36 * max(_shown(data).height, 3)
+
+
+def _shown(data: Figures) -> pl.DataFrame:
+    return (
+        data.stations.filter(pl.col("servers").is_not_null() & (pl.col("visits") > 0))
+        .sort("utilisation", "station", descending=[True, False])
+        .head(MOST)
+    )

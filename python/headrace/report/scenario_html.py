@@ -1,0 +1,63 @@
+"""A scenario as HTML for a notebook: what it sets, and everything else on a click."""
+
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import NamedTuple
+
+from rich.console import Group
+from rich.text import Text
+
+from headrace.report.fitted_table import FittedTable
+from headrace.report.html import as_html
+from headrace.simulate.scenario import Scenario
+
+SECTION = re.compile(r"^\[+([^\]]+)\]+$")
+FIELD = re.compile(r"^(?P<key>[\w.-]+) = (?P<value>.*?)  # (?P<origin>.*)$")
+NOT_SET = ("default:", "not given:")
+"""Origins of values that the scenario leaves as they are."""
+HEADING = ("name", "description")
+
+
+class Field(NamedTuple):
+    """A field of an explained scenario."""
+
+    path: str
+    value: str
+    """As TOML."""
+    meaning: str
+    origin: str
+
+
+def scenario_html(scenario: Scenario) -> str:
+    """Return the fields that a scenario or its preset sets, and the complete scenario."""
+    explained = scenario.explain()
+    every = list(explained_fields(explained))
+    table = FittedTable("", 3, ("field", "value", "meaning"))
+    for field in every:
+        if field.path not in HEADING and not field.origin.startswith(NOT_SET):
+            table.add_row(field.path, field.value, field.meaning)
+    heading = Text(scenario.name, style="bold")
+    description = next((it.value for it in every if it.path == "description"), '""')[1:-1]
+    if description:
+        heading.append(f": {description}", style="not bold")
+    whole = f"<pre>{escape(explained)}</pre>"
+    return (
+        f"{as_html(Group(heading, table))}"
+        f"<details><summary>all fields, with defaults</summary>{whole}</details>"
+    )
+
+
+def explained_fields(text: str) -> Iterator[Field]:
+    """Yield the fields of the text of `Scenario.explain`."""
+    section, meaning = "", ""
+    for line in text.splitlines():
+        if found := SECTION.match(line):
+            section, meaning = f"{found[1]}.", ""
+        elif line.startswith("# "):
+            meaning = line[2:]
+        elif found := FIELD.match(line):
+            # The first sentence says what the field is.
+            short = re.split(r"(?<=[.;:])\s", meaning, maxsplit=1)[0].rstrip(".;:")
+            yield Field(f"{section}{found['key']}", found["value"], short, found["origin"])
+            meaning = ""
