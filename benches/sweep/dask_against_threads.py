@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 
 from headrace.simulate import Trust, load
-from headrace.sweep.engines import Engine, engine
-from headrace.sweep.task import Task
+from headrace.sweeps.engines import Engine, engine
+from headrace.sweeps.task import Task
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "pfssim-sfq.toml"
 

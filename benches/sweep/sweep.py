@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 import headrace as hr
 from headrace import _core
-from headrace.sweep.engines import threads
-from headrace.sweep.task import Outcome, carry_out
+from headrace.sweeps.engines import threads
+from headrace.sweeps.task import Outcome, carry_out
 
 SCENARIO = "scenarios/pfssim-write-then-read.toml"
 WORKERS = 2

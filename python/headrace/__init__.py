@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.optimisation import optimise
     from headrace.simulate import Result, Scenario, load, load_result, run, whatif
-    from headrace.sweep_function import sweep
+    from headrace.sweeps import sweep
 
 __all__ = [
     "Job",
@@ -42,6 +42,9 @@ IN_CORE = {"__version__": "VERSION"} | {
     name: name for name in ("Job", "RunError", "ScenarioError", "Scheduler", "TraceError")
 }
 
+ELSEWHERE = {"optimise": "headrace.optimisation", "sweep": "headrace.sweeps"}
+"""Packages of functions that are not in `headrace.simulate`."""
+
 
 def __getattr__(name: str) -> Any:
     # The command line must be ready for Ctrl-C at once, and tables take half a second to
@@ -50,11 +53,11 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
-    if name in ("design", "store", "sweep"):
+    if name in ("design", "store"):
         # Not `from headrace import`, which asks here again.
         return import_module(f"headrace.{name}")
-    if name == "optimise":
-        return import_module("headrace.optimisation").optimise
+    if name in ELSEWHERE:
+        return getattr(import_module(ELSEWHERE[name]), name)
     if name in __all__:
         from headrace import simulate
 

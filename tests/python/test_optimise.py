@@ -18,8 +18,8 @@ from headrace.optimisation.goals import Goals, goals, text
 from headrace.optimisation.selection import Selected, schedule, select
 from headrace.optimisation.space import space
 from headrace.simulate import Scenario
-from headrace.sweep import WrongAxis, of_mapping
-from headrace.sweep.finished_runs import FILE
+from headrace.sweeps import WrongAxis, of_mapping
+from headrace.sweeps.finished_runs import FILE
 
 STRIPED_READ = ROOT / "scenarios" / "striped-read.toml"
 STRIPES = 16

@@ -13,7 +13,7 @@ import pytest
 
 import headrace as hr
 from conftest import Command
-from headrace.sweep.finished_runs import FILE
+from headrace.sweeps.finished_runs import FILE
 
 VARY = ("--vary", "servers.count=1..4", "--vary", "layout.unit=64 KiB,256 KiB")
 GOALS = ("--maximise", "throughput", "--subject-to", "cost <= 16000")

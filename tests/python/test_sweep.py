@@ -14,10 +14,10 @@ from polars.testing import assert_frame_equal
 import headrace as hr
 from conftest import SMALL
 from headrace.report.units import amounts
-from headrace.sweep import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
-from headrace.sweep.axis import between
-from headrace.sweep.designs import design
-from headrace.sweep.finished_runs import FILE, FinishedRuns
+from headrace.sweeps import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
+from headrace.sweeps.axis import between
+from headrace.sweeps.designs import design
+from headrace.sweeps.finished_runs import FILE, FinishedRuns
 
 
 def without_wall(found: Sweep) -> list[Any]:

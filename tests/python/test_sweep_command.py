@@ -14,7 +14,7 @@ import pytest
 
 import headrace as hr
 from conftest import SMALL, Command
-from headrace.sweep.finished_runs import FILE
+from headrace.sweeps.finished_runs import FILE
 
 VARY = ("--vary", "clients.count=2,4", "--vary", "layout.unit=64 KiB..256 KiB:log2")
 

@@ -21,9 +21,9 @@ from headrace import RunError
 from headrace.simulate import Trust, load
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
-from headrace.sweep import engines, sweep
-from headrace.sweep.engines import dask_clusters
-from headrace.sweep.task import Outcome, Task
+from headrace.sweeps import engines, sweep
+from headrace.sweeps.engines import dask_clusters
+from headrace.sweeps.task import Outcome, Task
 
 SCENARIO = """
 [clients]
@@ -169,7 +169,7 @@ def test_a_killed_worker_changes_no_result_and_repeats_no_finished_run(tmp_path:
 def test_a_run_that_kills_its_workers_fails_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headrace.sweep.engines.dask.MOST_DEATHS", 2)
+    monkeypatch.setattr("headrace.sweeps.engines.dask.MOST_DEATHS", 2)
     runs = Runs(tmp_path, deadly=3)
     with engines.engine("dask:1", runs.scenario, runs.trust) as dask:
         found = {task.number: outcome for task, outcome in dask.outcomes(tasks(6))}
@@ -227,7 +227,7 @@ def test_leaving_the_engine_ends_its_runs_on_a_running_cluster(tmp_path: Path) -
 
 
 def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headrace.sweep.engines.dask.__version__", "0.0.0")
+    monkeypatch.setattr("headrace.sweeps.engines.dask.__version__", "0.0.0")
     with (
         engines.engine("dask:1", load(PLAIN), Trust()) as dask,
         pytest.raises(RunError, match=r"a worker has headrace .*, this is headrace 0\.0\.0"),

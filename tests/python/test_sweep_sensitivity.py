@@ -8,9 +8,9 @@ from polars.testing import assert_frame_equal
 
 import headrace as hr
 from conftest import SMALL
-from headrace.sweep import METHODS, Run, Sweep, parse
-from headrace.sweep.designs import design
-from headrace.sweep.task import Figures, Latency
+from headrace.sweeps import METHODS, Run, Sweep, parse
+from headrace.sweeps.designs import design
+from headrace.sweeps.task import Figures, Latency
 
 AXES = ["layout.unit=64 KiB..1 MiB", "network.latency=0 s..1 ms", "servers.count=1..9"]
 

@@ -164,7 +164,7 @@ def optimise(
     from headrace._core import parse_seconds
     from headrace.optimisation import Infeasible, prices
     from headrace.optimisation import optimise as search
-    from headrace.sweep import parse
+    from headrace.sweeps import parse
 
     for directory in (plot, output):
         if directory is not None:

@@ -15,7 +15,7 @@ from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 
 if TYPE_CHECKING:
-    from headrace.sweep import Precision, Sweep
+    from headrace.sweeps import Precision, Sweep
 
 
 def sweep(
@@ -124,8 +124,8 @@ def sweep(
     finished runs; --output saves them for the next time.
     """
     from headrace import RunError, simulate
-    from headrace.sweep import parse
-    from headrace.sweep import sweep as run_sweep
+    from headrace.sweeps import parse
+    from headrace.sweeps import sweep as run_sweep
 
     labels = check_labels(label or [], stored)
     for directory in (plot, output):
@@ -171,7 +171,7 @@ def sweep(
 
 
 def _precision(text: str | None, figure: str) -> "Precision | None":
-    from headrace.sweep import FIGURES, Precision
+    from headrace.sweeps import FIGURES, Precision
 
     if figure not in FIGURES:
         raise ValueError(f"--figure {figure}: expected {', '.join(FIGURES)}")

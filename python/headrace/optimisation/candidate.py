@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from headrace.intervals import half_width
 from headrace.optimisation.goals import Goals
-from headrace.sweep.designs import Point
+from headrace.sweeps.designs import Point
 
 
 @dataclass(eq=False)

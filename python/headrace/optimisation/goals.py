@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headrace.report.units import amounts, figure, megabytes, milliseconds
-from headrace.sweep.result import FIGURES
+from headrace.sweeps.result import FIGURES
 
 COST = "cost"
 """Name of the cost, which comes from prices."""

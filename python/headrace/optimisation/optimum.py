@@ -16,7 +16,7 @@ from headrace.files import atomic_file, save_json
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST, Goals
 from headrace.optimisation.selection import Comparisons
-from headrace.sweep.result import FIGURES, column
+from headrace.sweeps.result import FIGURES, column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -216,7 +216,7 @@ class Optimum:
 
     def __repr__(self) -> str:
         from headrace.optimisation.goals import text
-        from headrace.sweep.result import values_text
+        from headrace.sweeps.result import values_text
 
         found = "nothing yet"
         if self.best is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from headrace.report.units import amounts
 from headrace.simulate.scenario import UNITS, Scenario
-from headrace.sweep.axis import quantity
+from headrace.sweeps.axis import quantity
 
 EXAMPLE = "'servers.count=5000'"
 UNIT_EXAMPLES = {"B": "GiB", "s": "ms", "B/s": "Gbit/s"}

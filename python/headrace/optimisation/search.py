@@ -23,10 +23,10 @@ from headrace.optimisation.study import Study
 from headrace.optimisation.trial_runs import TrialRuns
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, trust_of
-from headrace.sweep.axis import WrongAxis, check_distinct, of_mapping
-from headrace.sweep.progress import shown
-from headrace.sweep.result import values_text
-from headrace.sweep.sweep import Vary
+from headrace.sweeps.axis import WrongAxis, check_distinct, of_mapping
+from headrace.sweeps.execution import Vary
+from headrace.sweeps.progress import shown
+from headrace.sweeps.result import values_text
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
 """Callback with what is done, what there is to do, and the best point so far; in runs, or in

@@ -16,8 +16,8 @@ from optuna.distributions import (
 
 from headrace.report.units import amounts
 from headrace.simulate.scenario import Scenario
-from headrace.sweep.axis import Axis, Continuum, continuum
-from headrace.sweep.designs import Point, full
+from headrace.sweeps.axis import Axis, Continuum, continuum
+from headrace.sweeps.designs import Point, full
 
 Parameters: TypeAlias = Mapping[str, Any]
 """Values of Optuna's parameters by the names of axes."""

@@ -15,7 +15,7 @@ from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import Goals
 from headrace.optimisation.samplers import FULL, SAMPLERS
 from headrace.optimisation.space import Space
-from headrace.sweep.designs import Point
+from headrace.sweeps.designs import Point
 
 FEWEST_FOR_IMPORTANCE = 20
 """Fewest trials from which importances are computed: a tenth of them is compared with the rest."""

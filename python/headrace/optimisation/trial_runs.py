@@ -17,11 +17,11 @@ from headrace.optimisation.prices import Price, cost
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust
-from headrace.sweep.designs import Point
-from headrace.sweep.engines import engine
-from headrace.sweep.finished_runs import FinishedRuns
-from headrace.sweep.result import values
-from headrace.sweep.task import Outcome, Task, anonymous, key_of
+from headrace.sweeps.designs import Point
+from headrace.sweeps.engines import engine
+from headrace.sweeps.finished_runs import FinishedRuns
+from headrace.sweeps.result import values
+from headrace.sweeps.task import Outcome, Task, anonymous, key_of
 
 
 class TrialRuns:

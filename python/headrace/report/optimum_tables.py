@@ -11,7 +11,7 @@ from headrace.optimisation.optimum import Optimum
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, percent
-from headrace.sweep.result import values_text
+from headrace.sweeps.result import values_text
 
 MOST_OTHERS = 8
 """Most points that are neither the answer nor equal to it."""

@@ -9,8 +9,8 @@ from rich.text import Text
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, megabytes, milliseconds
-from headrace.sweep.result import Sweep, values_text
-from headrace.sweep.sensitivity import METHODS, Sensitivity
+from headrace.sweeps.result import Sweep, values_text
+from headrace.sweeps.sensitivity import METHODS, Sensitivity
 
 MOST_ROWS = 200
 """Most points in the table; the files have all."""

@@ -68,14 +68,15 @@ class ParallelRuns:
 
     def more(self, done: int, total: int) -> None:
         """Show runs of another engine besides those of this one."""
-        self._bar.update(self._task, completed=self._done + done, total=self._total + total)
-        if self._on_progress is not None:
-            self._on_progress(self._done + done, self._total + total, self._title)
+        self._show(self._done + done, self._total + total)
 
     def _report(self) -> None:
-        self._advance(self._done, self._total, f"{self._title}, {self._done:,} of {self._total:,}")
+        self._show(self._done, self._total)
+
+    def _show(self, done: int, total: int) -> None:
+        self._advance(done, total, f"{self._title}, {done:,} of {total:,}")
         if self._on_progress is not None:
-            self._on_progress(self._done, self._total, self._title)
+            self._on_progress(done, total, self._title)
 
     def results(self, scenarios: Sequence[Scenario]) -> list[Result]:
         """The result of each. Raises as `run` does, at the first that fails."""

@@ -314,7 +314,7 @@ def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> N
 def _check_engine(on: str) -> None:
     """Raise ValueError for an unknown engine before anything runs."""
     # See `_Trials.rows`.
-    from headrace.sweep.engines import ENGINES
+    from headrace.sweeps.engines import ENGINES
 
     if on.partition(":")[0] not in ENGINES:
         raise ValueError(f"engine {on!r}: expected {' or '.join(ENGINES)}")
@@ -477,7 +477,7 @@ class _Trials:
     def rows(self, changes: Sequence[_Change]) -> list[Row]:
         """Run every change with every seed, and return its row."""
         # The sweep is made of scenarios, as this module is: it cannot be imported before.
-        from headrace.sweep.sweep import run_points
+        from headrace.sweeps.execution import run_points
 
         if not changes:
             return []

@@ -85,7 +85,8 @@ def _points(document: Mapping[str, Any]) -> Iterator[Figure]:
         return
     for name, entries in by_values.items():
         for key, figure in OF_POINTS.items():
-            known = [it for entry in entries if _is_number(it := entry.get(key))]
+            values = [entry.get(key) for entry in entries]
+            known = [float(it) for it in values if it is not None and _is_number(it)]
             if len(known) == len(entries):
                 yield from _figure(name, figure, sum(known) / len(known))
 

@@ -15,8 +15,8 @@ import dask_jobqueue
 from dask_jobqueue.core import Job, JobQueueCluster
 
 from headrace._core import RunError
-from headrace.sweep.engines.dask import Connection
-from headrace.sweep.engines.dask_clusters import OWN, connected
+from headrace.sweeps.engines.dask import Connection
+from headrace.sweeps.engines.dask_clusters import OWN, connected
 
 DEFAULTS: Mapping[str, Any] = {"cores": 1, "memory": "2 GiB"}
 """Options of a job that neither the command nor Dask's configuration gives."""

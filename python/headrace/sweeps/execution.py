@@ -16,15 +16,15 @@ from headrace.intervals import FEWEST, half_width
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
-from headrace.sweep import designs
-from headrace.sweep.axis import Axis, WrongAxis, check_distinct, of_mapping
-from headrace.sweep.designs import Point
-from headrace.sweep.engines import engine
-from headrace.sweep.finished_runs import FinishedRuns
-from headrace.sweep.progress import OnProgress, shown
-from headrace.sweep.result import FIGURES, Run, Sweep, values
-from headrace.sweep.sensitivity import METHODS
-from headrace.sweep.task import Outcome, Task, anonymous, key_of
+from headrace.sweeps import designs
+from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
+from headrace.sweeps.designs import Point
+from headrace.sweeps.engines import engine
+from headrace.sweeps.finished_runs import FinishedRuns
+from headrace.sweeps.progress import OnProgress, shown
+from headrace.sweeps.result import FIGURES, Run, Sweep, values
+from headrace.sweeps.sensitivity import METHODS
+from headrace.sweeps.task import Outcome, Task, anonymous, key_of
 
 Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
 """Values by path or by a tuple of paths, or axes."""

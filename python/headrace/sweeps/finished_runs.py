@@ -8,7 +8,7 @@ from typing import Self
 
 import msgspec
 
-from headrace.sweep.task import Outcome
+from headrace.sweeps.task import Outcome
 
 FILE = "runs.jsonl"
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from headrace.simulate.scenario import Scenario
-from headrace.sweep.axis import Axis, Continuum, Value, WrongAxis, continuum, numbers
-from headrace.sweep.sensitivity import METHODS, Coordinates, of_designs, power_of_two
+from headrace.sweeps.axis import Axis, Continuum, Value, WrongAxis, continuum, numbers
+from headrace.sweeps.sensitivity import METHODS, Coordinates, of_designs, power_of_two
 
 Point: TypeAlias = dict[str, Value]
 """Values by path."""

@@ -11,7 +11,7 @@ from distributed.utils import sync
 from headrace import __version__
 from headrace._core import Loaded, RunError
 from headrace.simulate.trust import Trust
-from headrace.sweep.task import Base, Outcome, Task, carry_out, load_base
+from headrace.sweeps.task import Base, Outcome, Task, carry_out, load_base
 
 TOPIC = "headrace"
 """Topic of the events that carry reports. One for all sweeps: a scheduler keeps the last events of

@@ -9,7 +9,7 @@ from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
 
 if TYPE_CHECKING:
-    from headrace.sweep.engines.dask import Dask
+    from headrace.sweeps.engines.dask import Dask
 
 
 def of_dask(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
@@ -19,8 +19,8 @@ def of_dask(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
         ValueError: Dask is not installed, or the argument is invalid.
     """
     _check_installed("dask", "distributed")
-    from headrace.sweep.engines.dask import Dask
-    from headrace.sweep.engines.dask_clusters import of_argument
+    from headrace.sweeps.engines.dask import Dask
+    from headrace.sweeps.engines.dask_clusters import of_argument
 
     return Dask(scenario, trust, of_argument(argument))
 
@@ -30,11 +30,11 @@ def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":
 
     def of(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
         _check_installed(kind, "dask_jobqueue")
-        from headrace.sweep.engines.dask import Dask
+        from headrace.sweeps.engines.dask import Dask
 
         # dask_jobqueue.runner replaces the handler of Ctrl-C by one that exits with status 0.
         handler = signal.getsignal(signal.SIGINT)
-        from headrace.sweep.engines.job_queues import of_argument
+        from headrace.sweeps.engines.job_queues import of_argument
 
         if signal.getsignal(signal.SIGINT) is not handler:
             signal.signal(signal.SIGINT, handler)

@@ -14,7 +14,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from headrace._core import RunError
-from headrace.sweep.engines.dask import Connection
+from headrace.sweeps.engines.dask import Connection
 
 CONNECT_S = 10
 """Seconds within which a scheduler must answer."""

@@ -9,9 +9,9 @@ from typing import Protocol, Self
 
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweep.engines.clusters import of_dask, of_queue
-from headrace.sweep.engines.threads import Threads
-from headrace.sweep.task import Outcome, Task
+from headrace.sweeps.engines.clusters import of_dask, of_queue
+from headrace.sweeps.engines.threads import Threads
+from headrace.sweeps.task import Outcome, Task
 
 
 class Engine(Protocol):

@@ -16,9 +16,9 @@ from headrace.environment import of_host
 from headrace.files import atomic_file, save_json
 from headrace.intervals import half_width
 from headrace.simulate.frames import summary
-from headrace.sweep.axis import Value
-from headrace.sweep.designs import Point
-from headrace.sweep.sensitivity import (
+from headrace.sweeps.axis import Value
+from headrace.sweeps.designs import Point
+from headrace.sweeps.sensitivity import (
     METHODS,
     Coordinates,
     Index,
@@ -26,7 +26,7 @@ from headrace.sweep.sensitivity import (
     of_designs,
     sensitivity,
 )
-from headrace.sweep.task import Details, Figures, Latency
+from headrace.sweeps.task import Details, Figures, Latency
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from typing import Self
 from headrace.interruption import LOOK_S
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweep.task import Outcome, Task, carry_out
+from headrace.sweeps.task import Outcome, Task, carry_out
 
 AHEAD = 2
 """Tasks in the pool for each thread, so that none waits for the next."""

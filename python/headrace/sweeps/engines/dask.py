@@ -21,7 +21,7 @@ from headrace._core import RunError
 from headrace.interruption import LOOK_S
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweep.engines.dask_run import (
+from headrace.sweeps.engines.dask_run import (
     TOPIC,
     Report,
     Shipment,
@@ -29,7 +29,7 @@ from headrace.sweep.engines.dask_run import (
     receive,
     run_batch,
 )
-from headrace.sweep.task import Outcome, Task, base_of
+from headrace.sweeps.task import Outcome, Task, base_of
 
 AHEAD = 2
 """Batches at the cluster for each of its threads, so that none waits for the next."""
