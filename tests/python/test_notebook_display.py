@@ -178,7 +178,7 @@ def test_a_notebook_shows_bars_by_default(notebook: Display, scenario: hr.Scenar
 def test_a_run_shows_a_bar_in_a_notebook_only(
     notebook: Display, scenario: hr.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = scenario.with_({"workload.files": 2000})
+    long = scenario.with_({"workload.files": 20_000})
     hr.run(long)
     assert any("requests" in it for it in notebook.drawn)
     drawn = len(notebook.drawn)

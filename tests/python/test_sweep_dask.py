@@ -202,7 +202,7 @@ def test_a_sweep_goes_on_after_its_scheduler_was_killed(tmp_path: Path) -> None:
         _, said = started.communicate(timeout=60)
         assert started.returncode == 1
         assert len(said.splitlines()) == 1
-        assert "is gone; finished runs are in" in said
+        assert "is gone; " in said and f"had ended and are in {saved}" in said
         # The worker has nobody to work for.
         worker.wait(60)
     done = record.read_bytes().count(b"\n")
@@ -220,7 +220,7 @@ def test_leaving_the_engine_ends_its_runs_on_a_running_cluster(tmp_path: Path) -
     with cluster(tmp_path) as (file, _):
         with engines.engine(f"dask:{file}", scenario, Trust()) as dask:
             task, outcome = next(iter(dask.outcomes([short, *endless])))
-            assert task is short and not outcome.error
+            assert task is short and not outcome.error, outcome.error
         # The only thread of the only worker is free again.
         with Client(scheduler_file=str(file), set_as_default=False) as client:
             assert client.submit(int, "7").result(timeout=30) == 7
