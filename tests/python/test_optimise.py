@@ -357,6 +357,16 @@ def test_wrong_prices_are_named(price: str, message: str) -> None:
         pricing.parse(price).cost(hr.load(SMALL))
 
 
+def test_prices_may_name_entries_of_a_catalogue() -> None:
+    entries = {"2U12": 3800.0, "nearline 8 TB": 210.0, "unpriced": None}
+    assert pricing.parse("servers.count=2U12 + 12 x nearline 8 TB", entries).price == 6320
+    assert pricing.parse("servers.count=5000", entries).price == 5000
+    with pytest.raises(WrongPrice, match="no entry of the catalogue: did you mean '2U12'"):
+        pricing.parse("servers.count=2U21", entries)
+    with pytest.raises(WrongPrice, match="has no price of 'unpriced'"):
+        pricing.parse("servers.count=unpriced", entries)
+
+
 def test_a_file_of_prices(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     path.write_text('[prices]\n"servers.count" = 5000\n"layout.unit" = "4/MiB"\n')

@@ -68,6 +68,16 @@ def optimise(
             "--price-file", metavar="FILE", help="TOML file with prices in a table [prices]."
         ),
     ] = None,
+    catalogue: Annotated[
+        str | None,
+        typer.Option(
+            "--catalogue",
+            metavar="FILE",
+            help="Catalogue of headrace design, whose entries prices may name:"
+            " 'servers.count=2U12 + 12 x nearline 8 TB'. A file, or a shipped one such as"
+            " example-2026.",
+        ),
+    ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -170,9 +180,15 @@ def optimise(
         if directory is not None:
             check_directory(directory)
     axes = [parse(text) for text in vary]
-    known = [prices.parse(text) for text in price or []]
+    entries = None
+    if catalogue is not None:
+        from headrace.design import load_catalogue
+        from headrace.design.entry_prices import entry_prices
+
+        entries = entry_prices(load_catalogue(catalogue).catalogue)
+    known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
-        known += prices.read(price_file)
+        known += prices.read(price_file, entries)
     try:
         seconds = None if time is None else parse_seconds(time)
     except ValueError as error:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -82,17 +83,21 @@ class Price:
         return cost / per[0][0]
 
 
-def parse(given: str) -> Price:
+def parse(given: str, entries: Mapping[str, float | None] | None = None) -> Price:
     """Read a price as the command line gives it.
 
     Args:
-        given: `path=price`, `path=price/unit`, `path*path=price`, `path*path:value=price`.
+        given: `path=price`, `path=price/unit`, `path*path=price`, `path*path:value=price`. The
+            price is a number, or a sum of entries: `2U12 + 12 x nearline 8 TB`.
+        entries: Prices of a catalogue's entries by name; None is an unknown price.
 
     Raises:
-        WrongPrice: The text is none of these.
+        WrongPrice: The text is none of these, or an entry has no price.
     """
     left, equals, right = given.partition("=")
     amount, _, unit = (each.strip() for each in right.partition("/"))
+    if entries is not None and amount and not _is_number(amount):
+        amount = repr(_of_entries(amount, entries, given))
     factors = [re.fullmatch(r"\s*([\w.-]+)\s*(?::\s*(.+?)\s*)?", it) for it in left.split("*")]
     known = [it for it in factors if it is not None]
     try:
@@ -107,13 +112,46 @@ def parse(given: str) -> Price:
     return Price(tuple(Factor(it[1], it[2]) for it in known), price, unit, given)
 
 
-def of_mapping(given: Mapping[str, float | str]) -> list[Price]:
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_entries(text: str, entries: Mapping[str, float | None], given: str) -> float:
+    """Return the sum of entries of a catalogue, such as `2U12 + 12 x nearline 8 TB`."""
+    total = 0.0
+    for part in text.split("+"):
+        counted = re.fullmatch(r"(\d+)\s*x\s+(.+)", part.strip())
+        count, name = (int(counted[1]), counted[2]) if counted else (1, part.strip())
+        if name not in entries:
+            near = get_close_matches(name, entries, 1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise WrongPrice(
+                f"price {given!r}: {name!r} is no number, and no entry of the catalogue{hint}"
+            )
+        price = entries[name]
+        if price is None:
+            raise WrongPrice(f"price {given!r}: the catalogue has no price of {name!r}")
+        total += count * price
+    return total
+
+
+def of_mapping(
+    given: Mapping[str, float | str], entries: Mapping[str, float | None] | None = None
+) -> list[Price]:
     """Return the prices of a mapping from paths to prices."""
-    return [parse(f"{path}={price}") for path, price in given.items()]
+    return [parse(f"{path}={price}", entries) for path, price in given.items()]
 
 
-def read(path: Path) -> list[Price]:
+def read(path: Path, entries: Mapping[str, float | None] | None = None) -> list[Price]:
     """Read a file of prices: TOML with a table `[prices]`.
+
+    Args:
+        path: The file.
+        entries: As of `parse`.
 
     Raises:
         WrongPrice: The file is something else.
@@ -134,7 +172,7 @@ def read(path: Path) -> list[Price]:
                 f'{path}: {name}: expected a number or a text such as "4/GiB"; write the path in'
                 " quotes"
             )
-    return of_mapping(table)
+    return of_mapping(table, entries)
 
 
 def cost(prices: Sequence[Price], scenario: Scenario) -> float:
