@@ -9,9 +9,8 @@ def entry_prices(catalogue: Catalogue) -> dict[str, float | None]:
     A network's price is that of an adapter and a port of a switch. None is a price that the
     catalogue does not give.
     """
-    prices: dict[str, float | None] = {
-        entry.name: entry.price for entry in (*catalogue.disks, *catalogue.nodes)
-    }
+    prices = {entry.name: entry.price for entry in catalogue.disks}
+    prices |= {entry.name: entry.price for entry in catalogue.nodes}
     prices |= {entry.name: entry.price for entry in catalogue.shelves}
     for network in catalogue.networks:
         parts = (network.adapter_price, network.port_price)
