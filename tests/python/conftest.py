@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import headrace as hr
 from command import command
+from headrace.cli.screen import ProgressLines
 from headrace.store import Store
 from postgresql_server import binaries, running
 
@@ -28,6 +29,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # How fast a property's examples are made depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def own_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each command that a test runs in this process begin its own time of progress lines."""
+    monkeypatch.setattr(ProgressLines, "_begun", None)
+
 
 ROOT = Path(__file__).parents[2]
 

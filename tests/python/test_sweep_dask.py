@@ -215,7 +215,8 @@ def test_a_sweep_goes_on_after_its_scheduler_was_killed(tmp_path: Path) -> None:
 
 def test_leaving_the_engine_ends_its_runs_on_a_running_cluster(tmp_path: Path) -> None:
     short = Task(0, "short", ("run.seed=0",))
-    endless = [Task(number, "endless", ('workload.block="1 TiB"',)) for number in (1, 2)]
+    for_ever = ('workload.repeat="forever"', 'run.stop.time="200 d"')
+    endless = [Task(number, "endless", for_ever) for number in (1, 2)]
     scenario = load(PLAIN)
     with cluster(tmp_path) as (file, _):
         with engines.engine(f"dask:{file}", scenario, Trust()) as dask:
