@@ -441,6 +441,14 @@ def test_the_command_writes_the_report_of_a_saved_solution(saved: Path, tmp_path
     check_pdf((tmp_path / "new" / "report.pdf").read_bytes())
 
 
+def test_a_solution_of_another_version_is_said_to_be_one(saved: Path, tmp_path: Path) -> None:
+    document = json.loads((saved / "solution.json").read_bytes())
+    (tmp_path / "solution.json").write_text(json.dumps(document | {"version": "0.0.1"}))
+    done = command("design", "report", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "solution.json: made by Headrace 0.0.1; this is" in done.stderr
+
+
 def test_a_wrong_file_is_refused_in_one_line(saved: Path, tmp_path: Path) -> None:
     document = json.loads((saved / "solution.json").read_bytes())
     cases = {

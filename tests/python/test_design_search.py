@@ -420,3 +420,16 @@ def test_the_python_api_solves(files: tuple[Path, Path]) -> None:
     assert "solve" in dir(hr.design)
     with pytest.raises(AttributeError, match="nothing"):
         _ = hr.design.nothing
+
+
+def test_damaged_simulations_are_reported_before_the_search(tmp_path: Path) -> None:
+    (tmp_path / "simulations.json").write_text("{")
+    steps: list[str] = []
+    with pytest.raises(ValueError, match="remove the file to begin anew"):
+        solve(
+            small_worksheet(),
+            small_catalogue(),
+            directory=tmp_path,
+            on_progress=lambda _done, _total, what: steps.append(what),
+        )
+    assert not steps

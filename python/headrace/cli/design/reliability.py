@@ -25,6 +25,8 @@ YEARS = (1.0, 5.0, 10.0)
 """Years of the table if none are given."""
 PLOT_POINTS = 40
 """Horizons of a plot."""
+MOST, MOST_LONG = 2**32 - 1, 2**64 - 1
+"""Largest numbers in the fields of the engine."""
 OPTIONS = (
     ("redundancy", "--level, --disks, --data, --parity, --spares"),
     ("groups", "--groups"),
@@ -130,7 +132,8 @@ def reliability(
         typer.Option("--parity", help="Redundant disks of a code, or chunks of a stripe."),
     ] = None,
     groups: Annotated[
-        int, typer.Option("--groups", min=1, help="Groups that are alike; none may be lost.")
+        int,
+        typer.Option("--groups", min=1, max=MOST, help="Groups that are alike; none may be lost."),
     ] = 1,
     mttf: Annotated[
         str | None,
@@ -222,13 +225,17 @@ def reliability(
         typer.Option(
             "--spares",
             min=0,
+            max=MOST,
             help="Hot spares of a pool of spares; of draid: spare space in disks.",
         ),
     ] = None,
     spare_groups: Annotated[
         int,
         typer.Option(
-            "--spare-groups", min=0, help="Groups that share a pool of spares; 0: all of them."
+            "--spare-groups",
+            min=0,
+            max=MOST,
+            help="Groups that share a pool of spares; 0: all of them.",
         ),
     ] = 0,
     restock: Annotated[
@@ -316,10 +323,14 @@ def reliability(
         Method,
         typer.Option("--method", help="How to compute it; auto takes the fastest that applies."),
     ] = Method.AUTO,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of a simulation.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=MOST_LONG, help="Seed of a simulation.")
+    ] = 0,
     missions: Annotated[
         int | None,
-        typer.Option("--missions", min=1, help="Missions of a simulation; default: as needed."),
+        typer.Option(
+            "--missions", min=1, max=MOST_LONG, help="Missions of a simulation; default: as needed."
+        ),
     ] = None,
     relative_error: Annotated[
         float,
@@ -358,6 +369,19 @@ def reliability(
     from headrace.report import reliability_tables
 
     check_plot(plot)
+    simulated = count_losses or crude or missions is not None
+    for option, is_given, needed, value in (
+        ("--replace-manner", replace_manner != "by-age", "--replace-age", replace_age),
+        ("--spare-groups", spare_groups > 0, "--spares", spares),
+        ("--rebuild-share", 0 < rebuild_share < 1, "--rebuild-rate", rebuild_rate),
+    ):
+        if is_given and value is None:
+            raise ValueError(f"{option}: expected {needed} as well: alone it has no effect")
+    if simulated and method in (Method.CLOSED_FORM, Method.MARKOV):
+        raise ValueError(
+            f"--method {method.value} beside --count-losses, --crude or --missions: only"
+            " monte-carlo simulates: expected one of them"
+        )
     asked = _years(years)
     horizons = tuple(it * YEAR for it in asked)
     if plot is not None:
@@ -404,7 +428,7 @@ def reliability(
         domains=tuple(map(_domain, domains or [])),
         planned=planned,
         horizons=horizons,
-        method=method.value,
+        method=Method.MONTE_CARLO.value if simulated and method is Method.AUTO else method.value,
         simulation=question.Simulation(
             seed=seed,
             missions=missions,
@@ -556,7 +580,7 @@ def _batches(text: str) -> "Batches":
         found = Batches(int(disks), float(share), float(factor))
     except ValueError:
         found = Batches(0, 0.0, 0.0)
-    if not (found.disks >= 1 and 0 <= found.bad_share <= 1 and 0 < found.bad_factor <= 1e6):
+    if not (1 <= found.disks <= MOST and 0 <= found.bad_share <= 1 and 0 < found.bad_factor <= 1e6):
         raise ValueError(
             f'--batches "{text}": expected the disks of a batch, the share of bad batches and the'
             " factor on their failure rate, such as 24,0.05,5"
@@ -581,7 +605,7 @@ def _domain(text: str) -> "Domain":
         disks, lost = int(fields[0]), float(fields[3]) if len(fields) > 3 else 0.0
     except ValueError:
         raise ValueError(expected) from None
-    if disks < 1 or not 0 <= lost <= 1:
+    if not 1 <= disks <= MOST or not 0 <= lost <= 1:
         raise ValueError(expected)
     return Domain(
         name,

@@ -61,6 +61,7 @@ def solve(
     """
     from headrace.design.catalogue_file import load_catalogue
     from headrace.design.search import Search
+    from headrace.design.search.saved_runs import FILE as SAVED_RUNS
     from headrace.design.solution_file import encode_solution, save_solution
     from headrace.design.worksheet_file import load_worksheet
     from headrace.files import check_directory
@@ -88,7 +89,7 @@ def solve(
         try:
             solution = search.run()
         except KeyboardInterrupt:
-            if output is not None:
+            if output is not None and (output / SAVED_RUNS).exists():
                 line = f"{output}: has the finished simulations; the same command goes on"
                 print(plain_line(line), file=sys.stderr)
             raise
