@@ -93,6 +93,14 @@ class WithRedundancy(StrEnum):
     LOSS = "loss"
 
 
+class ChecksumPlace(StrEnum):
+    """Places of checksums."""
+
+    NONE = "none"
+    BLOCK = "block"
+    END_TO_END = "end-to-end"
+
+
 class DiskClass(StrEnum):
     """Disks of Hindman 2011, table 3.2."""
 
@@ -270,6 +278,23 @@ def reliability(
             help='Period of scrubbing, such as "168 h", or its law: weibull:3,168h,6h.',
         ),
     ] = None,
+    corruption: Annotated[
+        str | None,
+        typer.Option(
+            "--silent-corruption",
+            metavar="CLASS|RATE",
+            help="Count silent corruptions: nearline, enterprise, or blocks a disk-year such as"
+            " 0.1. --scrub compares parity.",
+        ),
+    ] = None,
+    checksums: Annotated[
+        ChecksumPlace | None,
+        typer.Option(
+            "--checksums",
+            help="Checksums that find silent corruption: kept with the block, or apart from it."
+            " Default: none.",
+        ),
+    ] = None,
     loses: Annotated[
         Loses,
         typer.Option("--read-error-loses", help="Loss by a read error without redundancy left."),
@@ -363,9 +388,14 @@ def reliability(
     """
     import msgspec
 
+    from headrace.design.figure import Input
     from headrace.design.quantities import YEAR
     from headrace.design.reliability import laws, question, request
     from headrace.design.reliability.engine import ask
+    from headrace.design.reliability.silent_corruption import (
+        parse_corruption_rate,
+        silent_corruption,
+    )
     from headrace.report import reliability_tables
 
     check_plot(plot)
@@ -377,6 +407,17 @@ def reliability(
     ):
         if is_given and value is None:
             raise ValueError(f"{option}: expected {needed} as well: alone it has no effect")
+    if checksums is not None and corruption is None:
+        raise ValueError(
+            f"--checksums {checksums.value}: expected --silent-corruption as well: alone it has no"
+            " effect"
+        )
+    rate = (
+        None
+        if corruption is None
+        else parsed("--silent-corruption", corruption, parse_corruption_rate)
+    )
+    scrubbing = None if scrub is None else parsed("--scrub", scrub, laws.parse_scrub)
     if simulated and method in (Method.CLOSED_FORM, Method.MARKOV):
         raise ValueError(
             f"--method {method.value} beside --count-losses, --crude or --missions: only"
@@ -421,7 +462,8 @@ def reliability(
         capacity=None if size is None else capacity("--capacity", size),
         bit_error_rate=None if bit_error_rate is None else _error_rate(bit_error_rate),
         latent=None if latent is None else time("--latent", latent),
-        scrub=None if scrub is None else parsed("--scrub", scrub, laws.parse_scrub),
+        # Without latent errors a scrub finds silent corruption only.
+        scrub=None if rate is not None and latent is None else scrubbing,
         loses=loses.value,
         with_redundancy=with_redundancy.value,
         batches=None if batches is None else _batches(batches),
@@ -443,6 +485,20 @@ def reliability(
             answer = ask(posed, on_progress)
         except ValueError as error:
             raise ValueError(_with_option(str(error))) from None
+    corrupted = None
+    if rate is not None:
+        corrupted = silent_corruption(
+            posed.redundancy,
+            groups,
+            rate,
+            "none" if checksums is None else checksums.value,
+            not isinstance(scrubbing, question.NoScrub | None),
+            max(asked),
+        )
+        inputs += (
+            Input("silent corruptions a disk-year", f"{rate.mismatches:.4g}", rate.source),
+            Input("checksums", corrupted.checksums, "--checksums"),
+        )
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
     if plot is not None:
         from headrace.report.figures import reliability as figure
@@ -456,7 +512,7 @@ def reliability(
             "nomdl": last.nomdl,
             "standard_error": last.standard_error,
             "method": answer.method,
-            "assumptions": list(answer.assumptions),
+            "assumptions": [*answer.assumptions, *(corrupted.assumptions if corrupted else ())],
             "interval": [last.low, last.high],
             "years": last.horizon_seconds / YEAR,
             "horizons": msgspec.to_builtins(shown),
@@ -464,12 +520,13 @@ def reliability(
             "usable_bytes": answer.usable_bytes,
             "missions": answer.missions,
             "unavailability": msgspec.to_builtins(answer.unavailability),
+            "silent_corruption": msgspec.to_builtins(corrupted),
             "inputs": msgspec.to_builtins(inputs),
             "question": msgspec.to_builtins(posed),
         }
         print(msgspec.json.format(msgspec.json.encode(document)).decode())
         return
-    show(reliability_tables.answer(wanted.layout.text, answer, shown))
+    show(reliability_tables.answer(wanted.layout.text, answer, shown, corrupted))
     if explain:
         show(reliability_tables.explanation(posed, inputs))
 
