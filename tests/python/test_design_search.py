@@ -382,6 +382,7 @@ def test_the_command_exits_with_1_if_nothing_meets_all(
         (["--budget", "soon"], "--budget"),
         (["--budget", "-1 s"], "--budget"),
         (["--seed", "-1"], "--seed -1"),
+        (["--seed", "9223372036854775808"], "--seed 9223372036854775808: expected"),
         (["--set", "capacity.usable=many"], "capacity.usable"),
         (["--set", "application.0.profile=absent.json"], "absent.json"),
         (["--catalogue", "absent.toml"], "absent.toml"),

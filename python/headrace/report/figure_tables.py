@@ -109,6 +109,14 @@ def size_text(amount: float) -> str:
     return scaled(amount, DECIMAL)
 
 
+def precise_size_text(amount: float) -> str:
+    """Return bytes to six digits, for differences of sizes that are almost equal."""
+    for factor, unit in DECIMAL:
+        if amount >= factor:
+            return f"{amount / factor:.6g} {unit}"
+    return f"{amount:.6g} B"
+
+
 def number(value: float) -> str:
     """Return a number of at least three significant digits, without needless zeros.
 

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from headrace.cli.options import Sets
-from headrace.cli.screen import FOLDED, show
+from headrace.cli.screen import show
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet
@@ -61,8 +61,5 @@ def check(
     else:
         from headrace.report.worksheet_tables import worksheet_check
 
-        show(
-            worksheet_check(loaded, found.unknown, found.contradictions),
-            redirected_width=FOLDED,
-        )
+        show(worksheet_check(loaded, found.unknown, found.contradictions))
     return 1 if found.contradictions else 0

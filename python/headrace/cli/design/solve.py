@@ -13,6 +13,8 @@ from headrace.cli.screen import show, steps
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""
+MOST_SEED = 2**63 - 1
+"""Largest whole number of a scenario, which is TOML."""
 
 
 def solve(
@@ -68,8 +70,8 @@ def solve(
     from headrace.report.plain_text import plain_line
 
     seconds = time("--budget", budget)
-    if seed < 0:
-        raise ValueError(f"--seed {seed}: expected a whole number of at least 0")
+    if not 0 <= seed <= MOST_SEED:
+        raise ValueError(f"--seed {seed}: expected a whole number from 0 to {MOST_SEED}")
     if output is not None:
         check_directory(output)
     loaded, bought = load_worksheet(file, sets or []), load_catalogue(catalogue)
