@@ -291,7 +291,7 @@ def reliability(
         ChecksumPlace | None,
         typer.Option(
             "--checksums",
-            help="Checksums that find silent corruption: kept with the block, or apart from it."
+            help="Checksums that find silent corruption: saved with the block, or apart from it."
             " Default: none.",
         ),
     ] = None,
