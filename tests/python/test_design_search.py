@@ -376,6 +376,20 @@ def test_the_command_exits_with_1_if_nothing_meets_all(
     assert "the budget has 5,000" in captured.out
 
 
+def test_a_search_without_design_names_what_clashes(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["design", "solve", str(files[0]), "--catalogue", str(files[1]), "--no-progress"]
+    status = headrace([*words, "--set", "budget.initial=10"])
+    captured = capsys.readouterr()
+    assert status == 1
+    assert "contradiction: budget.initial: the cheapest disks for capacity.usable" in captured.out
+    assert headrace([*words, "--set", "budget.initial=10", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["chosen"] is None
+    assert "contradiction: budget.initial" in captured.err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -62,6 +62,7 @@ def solve(
     with 1 if none does, and shows the nearest misses.
     """
     from headrace.design.catalogue_file import load_catalogue
+    from headrace.design.contradictions import contradictions
     from headrace.design.search import Search
     from headrace.design.search.saved_runs import FILE as SAVED_RUNS
     from headrace.design.solution_file import encode_solution, save_solution
@@ -115,4 +116,7 @@ def solve(
     if solution.chosen is None:
         if as_json:
             print("no design meets all requirements", file=sys.stderr)
+        for it in contradictions(loaded.worksheet, bought.catalogue):
+            line = plain_line(f"contradiction: {it.field}: {it.message}")
+            print(line, file=sys.stderr if as_json else sys.stdout)
         raise typer.Exit(NO_DESIGN)
