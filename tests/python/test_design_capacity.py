@@ -23,6 +23,7 @@ from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code, Design, FileSystem
 from headrace.design.worksheet import CapacityNeed, Data, Worksheet
 from headrace.design.zfs_space import pool
+from headrace.report.figure_tables import arithmetic
 
 TIB, GIB = 1 << 40, 1 << 30
 DISK = DiskModel(
@@ -407,6 +408,10 @@ def test_the_command_finds_the_number_of_nodes(headrace: Command) -> None:
         ("--disks", "3", "--capacity", "4 TB", "--level", "raid6"),
         ("--disks", "13", "--capacity", "4 TB", "--level", "raid6", "--arrays", "2"),
         ("--disks", "4", "--capacity", "1 MB", "--level", "raid6", "--file-system", "zfs"),
+        ("--disks", "4", "--capacity", "1 MB", "--level", "raid6", "--file-system", "ext4"),
+        ("--disks", "4", "--capacity", "1 B", "--level", "raid6", "--file-system", "xfs"),
+        ("--draid", "2:8d:64c:2s", "--capacity", "4 TB", "--file-system", "xfs"),
+        ("--code", "8+0", "--disks", "4", "--level", "raid10", "--capacity", "4 TB"),
         ("--draid", "2:8d:9c:2s", "--capacity", "4 TB"),
         ("--draid", "2:8d:64c:2s", "--capacity", "4 TB", "--level", "raid6"),
         ("--usable", "20 TB", "--level", "raid6"),
@@ -421,3 +426,18 @@ def test_wrong_options_are_refused_in_one_line(
     assert ended.stdout == ""
     assert len(ended.stderr.splitlines()) == 1
     assert "expected" in ended.stderr
+
+
+def test_the_arithmetic_of_a_difference_has_its_digits() -> None:
+    plan = StoragePlan(
+        array=parse_draid("2:8d:72c:1s")[0],
+        disk_capacity=20e12,
+        nodes=2,
+        disks_per_node=72,
+        arrays_per_node=1,
+        spares_per_node=1,
+        local="zfs",
+    )
+    overhead = by_key(capacity_of(plan))["file-system-overhead"]
+    whole, left = (float(it.removesuffix(" PB")) for it in arithmetic(overhead).split(" - "))
+    assert (whole - left) * 1e15 == pytest.approx(overhead.value, rel=0.01)

@@ -1,11 +1,13 @@
 """Costs over years, missing prices, limits of the budget, and tables of figures."""
 
+import io
 import json
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from conftest import Command
 from headrace.design.array_level import array_of
@@ -17,6 +19,7 @@ from headrace.design.worksheet import Budget, CapacityNeed, Facility, Worksheet
 from headrace.report.figure_tables import (
     arithmetic,
     figure_rows,
+    figure_table,
     figures_document,
     number,
     value_text,
@@ -208,3 +211,21 @@ def test_wrong_options_are_refused_in_one_line(headrace: Command, wrong: tuple[s
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
     assert "expected" in ended.stderr
+
+
+def test_a_currency_steers_no_terminal() -> None:
+    figure = Figure(key="price", title="price", value=1.0, unit="money", formula="", source="x")
+    (row,) = figure_rows([figure], "\x1b[31m")
+    assert "\x1b" not in row.value
+
+
+def test_a_long_sum_shows_its_ends() -> None:
+    formula = " + ".join(f"price {number}" for number in range(164))
+    figure = Figure(
+        key="price", title="price", value=1.0, unit="money", formula=formula, source="x"
+    )
+    text = io.StringIO()
+    Console(file=text, width=1000).print(figure_table("title", [figure]))
+    assert "... (164 terms) + price 163" in text.getvalue()
+    assert len(text.getvalue()) < 1000
+    assert figures_document([figure])["price"]["formula"] == formula

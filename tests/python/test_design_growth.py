@@ -137,6 +137,10 @@ def test_the_command_compares_plans_and_draws_them(headrace: Command, tmp_path: 
         ("--reserve", "-10 %"),
         ("--price-decline", "100 %"),
         ("--nodes-per-rack", "0"),
+        # Meant as 30 %.
+        ("--growth", "30"),
+        # Without --nodes-per-rack.
+        ("--racks", "2"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(headrace: Command, wrong: tuple[str, str]) -> None:

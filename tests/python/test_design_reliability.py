@@ -60,6 +60,13 @@ def test_golden_loss_probabilities(
     assert (found["standard_error"], found["years"]) == (0, 10)
 
 
+def test_options_of_a_simulation_make_one(headrace: Command) -> None:
+    options = "--level raid5 --disks 8 --mttf 1e5h --mttr 24h"
+    found = answered(headrace, options, "--missions", 500, "--years", 10)
+    assert (found["method"], found["missions"]) == ("monte-carlo", 500)
+    assert abs(found["loss_probability"] - 0.01165953728) < 5 * found["standard_error"]
+
+
 MTTDL = [
     ("--level raid5 --disks 8", "1e5 h", "24 h", 7_467_261.905),
     ("--level raid6 --disks 8 --repair serial", "1e5 h", "24 h", 5.184401918e9),
@@ -259,6 +266,19 @@ def test_impossible_redundancy_is_one_line(
 
 
 WRONG_VALUES = [
+    # Options that would have no effect.
+    ({"--replace-manner": "staggered"}, "--replace-manner: expected --replace-age"),
+    ({"--spare-groups": "2"}, "--spare-groups: expected --spares"),
+    ({"--rebuild-share": "0.5"}, "--rebuild-share: expected --rebuild-rate"),
+    ({"--method": "markov", "--missions": "10"}, "--method markov beside"),
+    # Numbers that the engine cannot hold.
+    ({"--groups": "99999999999999"}, "Invalid value for '--groups'"),
+    ({"--spares": "99999999999999", "--restock": "9 d"}, "Invalid value for '--spares'"),
+    ({"--seed": "99999999999999999999"}, "Invalid value for '--seed'"),
+    ({"--missions": "99999999999999999999"}, "Invalid value for '--missions'"),
+    ({"--batches": "99999999999,0.5,2"}, "--batches"),
+    ({"--domain": "shelf:99999999999,1 y,1 h"}, "--domain"),
+    ({"--plot": "loss.bmp"}, "loss.bmp: expected a file of .png"),
     ({"--mttf": "0 h"}, '--mttf "0 h": expected a time'),
     ({"--mttf": "-1 h"}, "more than 0"),
     ({"--mttf": "nan h"}, '--mttf "nan h": expected a time'),

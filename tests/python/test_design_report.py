@@ -231,6 +231,39 @@ def test_without_any_design_the_report_says_so(tmp_path: Path) -> None:
     check_pdf(files.pdf.read_bytes())
 
 
+def test_growth_beyond_the_design_is_a_risk() -> None:
+    # 80 TB x 1.3^3 = 175.8 TB.
+    years = sample.WORKSHEET.capacity.years
+    need = msgspec.structs.replace(sample.WORKSHEET.capacity, growth=0.3, usable=80e12)
+    small = msgspec.structs.replace(sample.WORKSHEET, capacity=need)
+    text = text_of(content(sample.SOLUTION, small, sample.CATALOGUE))
+    grown = f"{80 * 1.3**years:.1f} TB"
+    assert f"and {grown} after {years:g} years (capacity.growth). More is bought later." in text
+    assert f"The need grows to {grown} in {years:g} years" in text
+    still = msgspec.structs.replace(small, capacity=msgspec.structs.replace(need, growth=None))
+    assert "The need grows" not in text_of(content(sample.SOLUTION, still, sample.CATALOGUE))
+
+
+def test_a_wanted_value_within_the_error_is_a_risk() -> None:
+    assert sample.SOLUTION.chosen is not None
+    at = sample.SOLUTION.chosen
+    chosen = sample.SOLUTION.front[at]
+    render, touch_up = chosen.performance
+
+    def risks(error: float) -> str:
+        # 840 MB/s are simulated.
+        close = msgspec.structs.replace(
+            render, throughput=840e6, throughput_error=error, wanted_throughput=800e6
+        )
+        changed = msgspec.structs.replace(chosen, performance=(close, touch_up))
+        front = (*sample.SOLUTION.front[:at], changed, *sample.SOLUTION.front[at + 1 :])
+        solution = msgspec.structs.replace(sample.SOLUTION, front=front)
+        return text_of(content(solution, sample.WORKSHEET, sample.CATALOGUE))
+
+    assert "render: throughput: simulated 840 MB/s \N{PLUS-MINUS SIGN} 10 %" in risks(84e6)
+    assert "within the error of the simulation" not in risks(20e6)
+
+
 def test_an_empty_solution_and_worksheet_give_a_report() -> None:
     empty = Solution(
         worksheet_text="",
@@ -439,6 +472,14 @@ def test_the_command_writes_the_report_of_a_saved_solution(saved: Path, tmp_path
     page = check_page((tmp_path / "new" / "report.html").read_text(encoding="utf-8"))
     assert "video workshop" in page.text
     check_pdf((tmp_path / "new" / "report.pdf").read_bytes())
+
+
+def test_a_solution_of_another_version_is_said_to_be_one(saved: Path, tmp_path: Path) -> None:
+    document = json.loads((saved / "solution.json").read_bytes())
+    (tmp_path / "solution.json").write_text(json.dumps(document | {"version": "0.0.1"}))
+    done = command("design", "report", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "solution.json: made by Headrace 0.0.1; this is" in done.stderr
 
 
 def test_a_wrong_file_is_refused_in_one_line(saved: Path, tmp_path: Path) -> None:

@@ -375,12 +375,27 @@ def test_the_command_exits_with_1_if_nothing_meets_all(
     assert "the budget has 5,000" in captured.out
 
 
+def test_a_search_without_design_names_what_clashes(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["design", "solve", str(files[0]), "--catalogue", str(files[1]), "--no-progress"]
+    status = headrace([*words, "--set", "budget.initial=10"])
+    captured = capsys.readouterr()
+    assert status == 1
+    assert "contradiction: budget.initial: the cheapest disks for capacity.usable" in captured.out
+    assert headrace([*words, "--set", "budget.initial=10", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["chosen"] is None
+    assert "contradiction: budget.initial" in captured.err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--budget", "soon"], "--budget"),
         (["--budget", "-1 s"], "--budget"),
         (["--seed", "-1"], "--seed -1"),
+        (["--seed", "9223372036854775808"], "--seed 9223372036854775808: expected"),
         (["--set", "capacity.usable=many"], "capacity.usable"),
         (["--set", "application.0.profile=absent.json"], "absent.json"),
         (["--catalogue", "absent.toml"], "absent.toml"),
@@ -419,3 +434,16 @@ def test_the_python_api_solves(files: tuple[Path, Path]) -> None:
     assert "solve" in dir(hr.design)
     with pytest.raises(AttributeError, match="nothing"):
         _ = hr.design.nothing
+
+
+def test_damaged_simulations_are_reported_before_the_search(tmp_path: Path) -> None:
+    (tmp_path / "simulations.json").write_text("{")
+    steps: list[str] = []
+    with pytest.raises(ValueError, match="remove the file to begin anew"):
+        solve(
+            small_worksheet(),
+            small_catalogue(),
+            directory=tmp_path,
+            on_progress=lambda _done, _total, what: steps.append(what),
+        )
+    assert not steps

@@ -235,3 +235,14 @@ def test_more_errors_never_lower_the_probability(counters: list[dict[int, int]])
     disks = [report(ata(f"d{number}", it)) for number, it in enumerate(counters)]
     clean = [report(ata(f"d{number}", {5: 0})) for number in range(len(counters))]
     assert fleet_risk(disks).probability >= fleet_risk(clean).probability
+
+
+def test_disks_without_a_rate_have_no_probability_of_zero(
+    headrace: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "nvme.json"
+    path.write_text('{"smartctl": {}, "nvme_smart_health_information_log": {"media_errors": 0}}')
+    ended = headrace("design", "smart", path)
+    assert ended.returncode == 0, ended.stderr
+    first = ended.stdout.splitlines()[0]
+    assert first == "1 disk in 1 report: no probability: no disk has a failure rate"

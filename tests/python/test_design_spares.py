@@ -154,3 +154,21 @@ def test_the_engine_agrees(count: int, groups: int) -> None:
     found = 1 - counts.waits_for_spare / counts.failures
     # All spares are there when a mission begins: a little more are found.
     assert found == pytest.approx(found_probability(count, disks * restocking / mttf), abs=0.005)
+
+
+def test_a_pool_may_have_fewer_failures_than_spares() -> None:
+    advice = advise(
+        disks=10, mttf=1e6 * HOUR, restocking=14 * DAY, wanted=0.9999, pools=2, pooling="per-shelf"
+    )
+    simulated = simulate(
+        advice,
+        disks=10,
+        lifetime=Exponential(1e6 * HOUR),
+        restocking=14 * DAY,
+        years=5,
+        missions=500,
+        seed=1,
+    )
+    for it in simulated.rows:
+        assert it.simulated is not None and it.standard_error is not None
+        assert abs(it.simulated - it.probability) <= 4 * it.standard_error

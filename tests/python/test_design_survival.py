@@ -43,7 +43,7 @@ def test_raid6_of_eight_by_each_method() -> None:
 def test_an_answer_says_what_it_assumes() -> None:
     sentences = ask(question())["assumptions"]
     assert any("parallel" in sentence for sentence in sentences)
-    assert any("Not modelled" in sentence for sentence in sentences)
+    assert any("Not in the loss probability" in sentence for sentence in sentences)
     assert all(len(sentence.split()) <= 25 for sentence in sentences)
 
 

@@ -14,7 +14,7 @@ from headrace.design.reliability import reliability_violations, system_reliabili
 from headrace.design.reliability.rebuild_load import rebuild_share
 from headrace.design.system import Array, ArrayKind, Code, Design
 from headrace.design.worksheet import Budget, CapacityNeed, Recovery, Worksheet
-from headrace.report.figure_tables import figure_rows
+from headrace.report.figure_tables import arithmetic, figure_rows
 
 DISK = DiskModel(
     name="nearline-4tb",
@@ -217,3 +217,20 @@ def test_more_load_leaves_less_to_a_rebuild() -> None:
     assert 1 >= shares[0] > shares[1] > shares[2] > 0
     with pytest.raises(ValueError, match="draid"):
         rebuild_share("draid", 8, 1.8e8, 0.012, 7200.0, 1)
+
+
+def test_the_mean_time_belongs_to_the_loss_probability() -> None:
+    # Far beyond 1e9 years: a limit there would contradict the probability.
+    design = changed(array=ARRAYS["raid6"], copies=2, nodes=2, file_system="glusterfs")
+    figures = by_key(system_reliability(design, SHEET))
+    mean = figures["mttdl"].value
+    assert mean > 1e9 * YEAR
+    years = SHEET.recovery.loss_years
+    assert figures["loss-probability"].value == pytest.approx(years * YEAR / mean, rel=0.02)
+
+
+def test_the_arithmetic_of_downtime_gives_its_value() -> None:
+    design = changed(array=ARRAYS["raid6"], copies=2, nodes=2, file_system="glusterfs")
+    downtime = by_key(system_reliability(design, SHEET))["downtime"]
+    available = float(arithmetic(downtime).removeprefix("(1 - ").partition(")")[0])
+    assert (1 - available) * 730 * 3600 == pytest.approx(downtime.value, rel=0.1)

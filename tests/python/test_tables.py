@@ -175,3 +175,9 @@ def test_rows_of_one_line_are_laid_out_together(
     # Its second line makes each row one of its own, and is the only difference.
     first = next(number for number, line in enumerate(apart) if "a name 0" in line)
     assert together.splitlines() == apart[: first + 1] + apart[first + 2 :] or width < 1000
+
+
+def test_several_names_share_a_narrow_terminal() -> None:
+    table = FittedTable("title", 3, ("aspect", "recommended", "why"))
+    table.add_row("x" * 30, "word " * 20, "reason " * 40)
+    assert max(map(len, printed(table, 80).splitlines())) <= 80

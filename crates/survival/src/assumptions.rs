@@ -54,7 +54,8 @@ pub fn of(question: &Question, method: MethodUsed) -> Vec<String> {
         ));
     }
     said.push(
-        "Not modelled: operator errors, controller and software faults, silent corruption, backups."
+        "Not in the loss probability: operator errors, controller and software faults, silent \
+         corruption, backups."
             .to_owned(),
     );
     said

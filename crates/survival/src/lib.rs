@@ -257,7 +257,7 @@ fn from_sums(
                 nomdl_standard_error: bytes.standard_error,
                 expected_losses: question.simulation.count_losses.then(|| Estimate {
                     value: losses.value * f64::from(groups),
-                    standard_error: losses.standard_error * f64::from(groups).sqrt(),
+                    standard_error: losses.standard_error * f64::from(groups),
                 }),
             }
         })

@@ -396,7 +396,10 @@ impl<'a> Missions<'a> {
             self.sums.counts.failures_while_degraded += 1;
         }
         if failed > self.model.shape.tolerates {
-            self.lose(group, Loss::Failures, now);
+            // What is lost already cannot be lost again before enough disks are back.
+            if failed == self.model.shape.tolerates + 1 {
+                self.lose(group, Loss::Failures, now);
+            }
         } else if self.model.question.latent.is_some()
             && self.model.read_error_loses(failed)
             && self.finds_latent_error(group, now, random)

@@ -428,7 +428,8 @@ pub struct Simulation {
     /// crude simulation.
     #[serde(default = "default_true")]
     pub biasing: bool,
-    /// Count every loss of a mission, restoring from a backup each time; biasing is then off.
+    /// Count every loss of a mission; biasing is then off. A group is restored from a backup as soon
+    /// as no more disks lack than it tolerates. Repairs in progress go on.
     #[serde(default)]
     pub count_losses: bool,
     /// Threads; 0: one for each processor.

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use headrace_survival::answer::{HorizonAnswer, MethodUsed};
+use headrace_survival::question::{Duration, Spares};
 use headrace_survival::{Answer, Error, Question};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -653,4 +654,76 @@ fn a_caller_can_break_off() {
     asked.simulation.relative_error = 1e-9;
     let answer = headrace_survival::answer(&asked, &mut |_| ControlFlow::Break(()));
     assert_eq!(answer, Err(Error::Interrupted));
+}
+
+/// Mean number of losses of `groups` RAID-5 of 8, mean lifetime 20,000 h, by 24 h repairs.
+fn counted(groups: u32, is_pooled: bool, seed: u64) -> (f64, f64) {
+    let mut asked = question(
+        &array(8, 1),
+        &exponential(20_000.0),
+        &exponential(24.0),
+        &format!(r#", "groups": {groups}, "method": "monte-carlo""#),
+    );
+    if is_pooled {
+        asked.repair.spares = Some(Spares {
+            count: 10_000,
+            groups: 0,
+            restocking: Duration::Constant { seconds: 1.0 },
+        });
+    }
+    asked.horizons = vec![87_600.0 * HOUR];
+    asked.simulation.count_losses = true;
+    asked.simulation.missions = Some(400_000 / u64::from(groups));
+    asked.simulation.seed = seed;
+    let losses = last(&ask(&asked)).expected_losses.expect("losses");
+    (losses.value, losses.standard_error)
+}
+
+#[test]
+fn counted_losses_are_those_of_the_stationary_chain() {
+    // Each disk fails by itself; a loss is a failure while exactly one of 8 is repaired.
+    let down: f64 = 24.0 / 20_024.0;
+    let one_down = 8.0 * down * (1.0 - down).powi(7);
+    let each = one_down * 7.0 / 20_000.0 * 87_600.0;
+    // Groups with global spares are all simulated; else one stands for all.
+    for (groups, is_pooled) in [(1, false), (100, false), (100, true)] {
+        let (value, error) = counted(groups, is_pooled, 0);
+        let expected = f64::from(groups) * each;
+        assert!(
+            (value - expected).abs() < 4.0 * error,
+            "{groups}: {value} +- {error} against {expected}"
+        );
+    }
+}
+
+#[test]
+fn errors_of_counted_losses_are_as_large_as_their_spread() {
+    let runs: u32 = 40;
+    let values: Vec<(f64, f64)> = (0..runs)
+        .map(|seed| counted(100, false, u64::from(seed)))
+        .collect();
+    let mean = values.iter().map(|it| it.0).sum::<f64>() / f64::from(runs);
+    let squares = values.iter().map(|it| (it.0 - mean).powi(2)).sum::<f64>();
+    let spread = (squares / f64::from(runs - 1)).sqrt();
+    let error = values.iter().map(|it| it.1).sum::<f64>() / f64::from(runs);
+    assert!(
+        (0.6..1.6).contains(&(error / spread)),
+        "{error} against a spread of {spread}"
+    );
+}
+
+#[test]
+fn what_is_lost_is_not_lost_again_before_it_is_back() {
+    // RAID-0 of 4 is back when all four disks are: up for 250 h, then down for a while.
+    let mut asked = question(
+        &array(4, 0),
+        &exponential(1000.0),
+        &constant(1e6),
+        &horizon(1e5),
+    );
+    asked.method = serde_json::from_str("\"monte-carlo\"").expect("a method");
+    asked.simulation.count_losses = true;
+    asked.simulation.missions = Some(200);
+    let losses = last(&ask(&asked)).expected_losses.expect("losses");
+    assert_eq!((losses.value, losses.standard_error), (1.0, 0.0));
 }

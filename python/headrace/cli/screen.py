@@ -15,6 +15,8 @@ from headrace.report.plain_text import plain, plain_line
 
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
+FOLDED = 80
+"""Columns where there is no terminal, for tables whose longest cells are texts."""
 PATIENCE_S = 0.5
 """Seconds after which a command shows a progress bar."""
 LINES_S = 10.0
@@ -68,9 +70,15 @@ class ProgressLines:
             thread.join()
 
 
-def show(what: RenderableType) -> None:
-    """Print tables or text."""
-    width = None if sys.stdout.isatty() else WIDE
+def show(what: RenderableType, *, redirected_width: int = WIDE) -> None:
+    """Print tables or text.
+
+    Args:
+        what: What is printed.
+        redirected_width: Columns where there is no terminal that has a width. Texts are folded
+            there; tables of figures may lose columns.
+    """
+    width = None if sys.stdout.isatty() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
 

@@ -17,7 +17,7 @@ from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.storage_plan import StoragePlan, check_plan, plan_of
 from headrace.design.system import Array, Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.report.figure_tables import size_text
+from headrace.report.figure_tables import precise_size_text, size_text
 from headrace.report.units import binary_size
 
 DEFINITION = "definition"
@@ -264,8 +264,8 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
         unit="B",
         formula="data of the arrays - capacity for files",
         inputs=(
-            Input("data of the arrays", size_text(array.value), array.title),
-            Input("capacity for files", size_text(left.value), left.title),
+            Input("data of the arrays", precise_size_text(array.value), array.title),
+            Input("capacity for files", precise_size_text(left.value), left.title),
         ),
         source=DEFINITION,
     )

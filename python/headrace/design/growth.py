@@ -95,7 +95,7 @@ def check_growth(need: CapacityNeed, unit: PurchaseUnit) -> None:
     growth = need.growth or 0.0
     for name, value, least, most, example in (
         ("usable capacity", need.usable, 1.0, 1e21, "20 TB"),
-        ("growth", growth, -0.99, 100.0, "30 %"),
+        ("growth", growth, -0.99, 10.0, "30 %"),
         ("years", need.years, 1 / MONTHS, MOST_YEARS, "3"),
         ("reserve", need.reserve, 0.0, 10.0, "20 %"),
         ("usable capacity of a unit", unit.usable, 1.0, 1e21, "32 TB"),

@@ -49,6 +49,8 @@ blocks; at least 126 records in a leaf."""
 XFS_LOG, XFS_LOG_SHARE = 2038 * MIB, 2048
 """Most that the log takes, and its part of the device: mkfs.xfs(8)."""
 
+LEAST_DEVICE = 300 * MIB
+"""Smallest device: mkfs.xfs of xfsprogs 5.19; for other file systems declared."""
 CHECKSUM = 4 / 512
 """CRC of each 512 bytes that HDFS saves in a file beside a block: dfs.bytes-per-checksum in
 hdfs-default.xml."""
@@ -79,7 +81,14 @@ def space(name: LocalFileSystem, device: float) -> Space:
     Args:
         name: The file system; ZFS is computed over a pool, in `zfs_space`.
         device: Bytes of the array that it is made on.
+
+    Raises:
+        ValueError: The device is too small for a file system.
     """
+    if name != "none" and device < LEAST_DEVICE:
+        raise ValueError(
+            f"{name} on {size_text(device)}: expected at least {size_text(LEAST_DEVICE)}"
+        )
     if name == "ext4":
         return _extended(device, EXT4_RATIOS, EXT4_JOURNAL, EXT4_SOURCE)
     if name == "ldiskfs":

@@ -194,6 +194,9 @@ def simulate(
         failures[run] = len(times) - first
         for number, row in enumerate(advice.rows):
             begin = max(first, row.spares)
+            if begin >= len(times):
+                # Fewer failures than spares: all find one.
+                continue
             since = times[begin:] - times[begin - row.spares : len(times) - row.spares]
             waits[run, number] = np.count_nonzero(since <= restocking)
     total = float(failures.sum())

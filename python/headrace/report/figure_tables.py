@@ -30,6 +30,8 @@ TIMES = ((8760 * HOUR, "years"), (24 * HOUR, "d"), (HOUR, "h"), (60.0, "min"))
 SHORTEST = 2.0
 LEAST, MOST = 0.01, 1e9
 """Numbers outside this range are shown with an exponent."""
+MOST_TERMS = 8
+"""Terms of a sum that a table shows."""
 NAMES: dict[str, str] = {"t (cooling)": "tons"}
 """Units that read differently in tables."""
 
@@ -54,7 +56,7 @@ def figure_rows(figures: Iterable[Figure], currency: str = "") -> list[FigureRow
     return [
         FigureRow(
             plain_line(it.title),
-            value_text(it, currency),
+            plain_line(value_text(it, currency)),
             plain_line(arithmetic(it)),
             plain_line(it.source),
         )
@@ -105,6 +107,14 @@ def quantity(value: float, unit: Unit, currency: str = "") -> str:
 def size_text(amount: float) -> str:
     """Return bytes in decimal units only, as the arithmetic has them: "80 TB"."""
     return scaled(amount, DECIMAL)
+
+
+def precise_size_text(amount: float) -> str:
+    """Return bytes to six digits, for differences of sizes that are almost equal."""
+    for factor, unit in DECIMAL:
+        if amount >= factor:
+            return f"{amount / factor:.6g} {unit}"
+    return f"{amount:.6g} B"
 
 
 def number(value: float) -> str:
@@ -172,9 +182,17 @@ def figure_table(
     for row in figure_rows(figures, currency):
         cells = [Text(row.title), Text(row.value)]
         if show_arithmetic:
-            cells.append(Text(f"= {row.arithmetic}" if row.arithmetic else ""))
+            cells.append(Text(f"= {_abridged(row.arithmetic)}" if row.arithmetic else ""))
         table.add_row(*cells)
     return Group(table, *_notes(figures))
+
+
+def _abridged(arithmetic: str) -> str:
+    """Return a long sum with its first and last terms only; JSON has all of them."""
+    terms = arithmetic.split(" + ")
+    if len(terms) <= MOST_TERMS or "(" in arithmetic:
+        return arithmetic
+    return " + ".join((*terms[: MOST_TERMS - 2], f"... ({len(terms)} terms)", terms[-1]))
 
 
 def _notes(figures: Sequence[Figure]) -> list[Text]:

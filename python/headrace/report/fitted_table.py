@@ -12,6 +12,8 @@ from headrace.report.plain_text import plain
 
 NAME_WIDTH = 28
 """Longer names are folded if a figure would have to go otherwise."""
+LEAST_NAME_WIDTH = 10
+"""Width that a text keeps where a table of texts only has a narrow terminal."""
 BETWEEN = 3
 """Columns of a terminal between two of a table."""
 
@@ -49,6 +51,7 @@ class FittedTable:
         self.names = names
         self.columns = columns
         self._spare = spare
+        self._name_width = NAME_WIDTH
         self.rows: list[tuple[str, ...]] = []
         self._sections: set[int] = set()
 
@@ -67,6 +70,7 @@ class FittedTable:
             max(cell_len(line) for cell in cells for line in [*cell.split("\n"), ""])
             for cells in zip(self.columns, *self.rows, strict=True)
         ]
+        self._name_width = self._narrowed(widths, options.max_width)
         shown = list(range(len(self.columns)))
         left_out = []
         spare = [self.columns.index(name) for name in self._spare if name in self.columns]
@@ -89,6 +93,16 @@ class FittedTable:
             table = self._table(part, widths, title.strip(), caption, width)
             yield from console.render(table, options.update(width=width))
 
+    def _narrowed(self, widths: Sequence[int], width: int) -> int:
+        """The width that names fold to: less than usual in a table of texts wider than `width`."""
+        names = widths[: self.names]
+        if len(names) < len(widths):
+            return NAME_WIDTH
+        for limit in range(NAME_WIDTH, LEAST_NAME_WIDTH, -1):
+            if sum(min(it, limit) + BETWEEN for it in names) - 1 <= width:
+                return limit
+        return LEAST_NAME_WIDTH
+
     def _parts(self, shown: Sequence[int], widths: Sequence[int], width: int) -> list[list[int]]:
         """The columns of each table, names first, so that it is no wider; a table has one column
         of figures at least."""
@@ -107,7 +121,7 @@ class FittedTable:
         return sum(self._width(number, widths) + BETWEEN for number in shown) - 1
 
     def _width(self, number: int, widths: Sequence[int]) -> int:
-        return min(widths[number], NAME_WIDTH) if number < self.names else widths[number]
+        return min(widths[number], self._name_width) if number < self.names else widths[number]
 
     def _table(
         self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str, width: int

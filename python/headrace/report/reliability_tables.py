@@ -16,6 +16,7 @@ from headrace.design.reliability.question import (
     Mirrors,
     Question,
 )
+from headrace.design.reliability.silent_corruption import SilentCorruption
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import size, whole
@@ -31,7 +32,12 @@ COLUMNS = (
 LESS = ("NOMDL", "by read errors", "standard error")
 
 
-def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> RenderableType:
+def answer(
+    what: str,
+    found: Answer,
+    shown: Sequence[HorizonAnswer],
+    corrupted: SilentCorruption | None = None,
+) -> RenderableType:
     """Return the tables of an answer: horizons, means, method and assumptions."""
     parts: list[RenderableType] = [
         Text(f"{what}: {size(found.usable_bytes)} of data in all", style="bold"),
@@ -53,6 +59,8 @@ def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> Renderab
         parts.append(
             Text(f"Data is unavailable for {probability_text(found.unavailability.value)} of time")
         )
+    if corrupted is not None:
+        parts.append(_corruption(corrupted))
     simulated = ""
     if found.missions:
         simulated = (
@@ -60,7 +68,8 @@ def answer(what: str, found: Answer, shown: Sequence[HorizonAnswer]) -> Renderab
         )
     parts.append(Text(f"Method: {found.method}{simulated}"))
     parts.append(Text("\nAssumptions", style="bold"))
-    parts += [Text(f"  {plain(it)}") for it in found.assumptions]
+    more = () if corrupted is None else corrupted.assumptions
+    parts += [Text(f"  {plain(it)}") for it in (*found.assumptions, *more)]
     return Group(*parts)
 
 
@@ -80,6 +89,23 @@ def _horizons(shown: Sequence[HorizonAnswer], simulated: bool) -> FittedTable:
             *((_estimate(it.expected_losses),) if it.expected_losses is not None else ()),
         )
     return table
+
+
+def _corruption(found: SilentCorruption) -> Group:
+    """Return the expected silent corruptions by what becomes of them."""
+    table = FittedTable("Silent corruption", 1, ("blocks", "a year", f"in {found.years:g} years"))
+    for name, value in (
+        ("corrupted", found.over_years),
+        ("repaired", found.repaired),
+        ("located, not repaired", found.located),
+        ("detected, not located", found.detected),
+        ("not detected", found.undetected),
+    ):
+        table.add_row(name, f"{value / found.years:.4g}", f"{value:.4g}")
+    rate = f"Rate: {found.rate_per_disk_year:.3g} in a disk-year, {whole(found.disks)} disks"
+    if found.corrupt_disks_a_year is not None:
+        rate += f", of which {found.corrupt_disks_a_year:.3g} a year get any"
+    return Group(table, Text(f"{rate}; checksums: {found.checksums}"))
 
 
 def _estimate(estimate: Estimate) -> str:

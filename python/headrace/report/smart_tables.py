@@ -19,12 +19,17 @@ MOST_DAMAGED = 10
 def fleet(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> RenderableType:
     """Return the tables of all disks, with what to do and the assumptions."""
     days = risk.horizon / DAY
-    heading = Text(
-        f"{hosts(len(risk.disks), 'disk')} in {hosts(reports, 'report')}: one or more fails within"
-        f" {days:.4g} days with probability {probability_text(risk.probability)}"
-        f" ({figure(risk.expected_failures)} failures expected)",
-        style="bold",
-    )
+    found = f"{hosts(len(risk.disks), 'disk')} in {hosts(reports, 'report')}:"
+    if risk.not_rated == len(risk.disks):
+        # No rate is no certainty of survival.
+        heading = Text(f"{found} no probability: no disk has a failure rate", style="bold")
+    else:
+        heading = Text(
+            f"{found} one or more fails within {days:.4g} days with probability"
+            f" {probability_text(risk.probability)}"
+            f" ({figure(risk.expected_failures)} failures expected)",
+            style="bold",
+        )
     parts: list[RenderableType] = [heading]
     if risk.not_rated:
         parts.append(

@@ -168,7 +168,8 @@ def _configuration(chosen: Evaluation) -> Iterator[str]:
     )
     yield (
         f"{design.arrays_per_node} {array.kind} of {array.disks} disks in each server"
-        f" ({array.data} + {array.parity} in a group), {design.copies} copies over servers"
+        f" ({array.data} + {array.parity} in a group), "
+        f"{'1 copy' if design.copies == 1 else f'{design.copies} copies'} over servers"
     )
     yield f"{design.file_system}, {design.distribution}, stripes of {design.stripe >> 10:,} KiB"
     yield f"{design.network.name}, metadata servers: {design.metadata_nodes}, gateways:" + (

@@ -49,7 +49,9 @@ def growth(
     nodes_per_rack: Annotated[
         int | None, typer.Option("--nodes-per-rack", help="Nodes that a rack holds.")
     ] = None,
-    racks: Annotated[int, typer.Option("--racks", help="Racks; with --nodes-per-rack.")] = 1,
+    racks: Annotated[
+        int | None, typer.Option("--racks", help="Racks, with --nodes-per-rack; by default 1.")
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
@@ -81,6 +83,8 @@ def growth(
         units_per_rack=nodes_per_rack,
         racks=racks,
     )
+    if racks is not None and nodes_per_rack is None:
+        raise ValueError(f"--racks {racks}: expected --nodes-per-rack as well, the nodes of a rack")
     if plot is not None:
         check_directory(plot)
     figures = growth_figures(need, bought)

@@ -66,9 +66,9 @@ def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency
     from headrace.report.figure_tables import figure_table, figures_document
 
     if not as_json:
-        from headrace.cli.screen import show
+        from headrace.cli.screen import FOLDED, show
 
-        show(figure_table(title, figures, currency))
+        show(figure_table(title, figures, currency), redirected_width=FOLDED)
         return
     document = figures_document(figures)
     values: dict[str, Any] = {key.replace("-", "_"): it["value"] for key, it in document.items()}

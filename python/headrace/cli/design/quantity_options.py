@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 IMAGES = (".png", ".svg", ".pdf")
+OTHER_IMAGES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp")
 
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the result as one JSON document.")
@@ -61,6 +62,8 @@ def check_plot(path: Path | None) -> None:
         return
     if path.suffix in IMAGES:
         check_writable(path)
+    elif path.suffix.lower() in (*IMAGES, *OTHER_IMAGES) and not path.is_dir():
+        raise ValueError(f"{path}: expected a file of {', '.join(IMAGES)}, or a directory")
     else:
         check_directory(path)
 

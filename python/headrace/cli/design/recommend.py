@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from headrace.cli.options import Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
 
 
@@ -69,4 +69,7 @@ def recommend(
         return
     from headrace.report.recommendation_tables import recommendation
 
-    show(recommendation(found.worksheet, found.choices, found.unknown, found.contradictions, table))
+    shown = recommendation(
+        found.worksheet, found.choices, found.unknown, found.contradictions, table
+    )
+    show(shown, redirected_width=FOLDED)

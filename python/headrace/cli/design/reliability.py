@@ -25,6 +25,8 @@ YEARS = (1.0, 5.0, 10.0)
 """Years of the table if none are given."""
 PLOT_POINTS = 40
 """Horizons of a plot."""
+MOST, MOST_LONG = 2**32 - 1, 2**64 - 1
+"""Largest numbers in the fields of the engine."""
 OPTIONS = (
     ("redundancy", "--level, --disks, --data, --parity, --spares"),
     ("groups", "--groups"),
@@ -91,6 +93,14 @@ class WithRedundancy(StrEnum):
     LOSS = "loss"
 
 
+class ChecksumPlace(StrEnum):
+    """Places of checksums."""
+
+    NONE = "none"
+    BLOCK = "block"
+    END_TO_END = "end-to-end"
+
+
 class DiskClass(StrEnum):
     """Disks of Hindman 2011, table 3.2."""
 
@@ -130,7 +140,8 @@ def reliability(
         typer.Option("--parity", help="Redundant disks of a code, or chunks of a stripe."),
     ] = None,
     groups: Annotated[
-        int, typer.Option("--groups", min=1, help="Groups that are alike; none may be lost.")
+        int,
+        typer.Option("--groups", min=1, max=MOST, help="Groups that are alike; none may be lost."),
     ] = 1,
     mttf: Annotated[
         str | None,
@@ -222,13 +233,17 @@ def reliability(
         typer.Option(
             "--spares",
             min=0,
+            max=MOST,
             help="Hot spares of a pool of spares; of draid: spare space in disks.",
         ),
     ] = None,
     spare_groups: Annotated[
         int,
         typer.Option(
-            "--spare-groups", min=0, help="Groups that share a pool of spares; 0: all of them."
+            "--spare-groups",
+            min=0,
+            max=MOST,
+            help="Groups that share a pool of spares; 0: all of them.",
         ),
     ] = 0,
     restock: Annotated[
@@ -261,6 +276,23 @@ def reliability(
             "--scrub",
             metavar="TIME",
             help='Period of scrubbing, such as "168 h", or its law: weibull:3,168h,6h.',
+        ),
+    ] = None,
+    corruption: Annotated[
+        str | None,
+        typer.Option(
+            "--silent-corruption",
+            metavar="CLASS|RATE",
+            help="Count silent corruptions: nearline, enterprise, or blocks a disk-year such as"
+            " 0.1. --scrub compares parity.",
+        ),
+    ] = None,
+    checksums: Annotated[
+        ChecksumPlace | None,
+        typer.Option(
+            "--checksums",
+            help="Checksums that find silent corruption: saved with the block, or apart from it."
+            " Default: none.",
         ),
     ] = None,
     loses: Annotated[
@@ -316,10 +348,14 @@ def reliability(
         Method,
         typer.Option("--method", help="How to compute it; auto takes the fastest that applies."),
     ] = Method.AUTO,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of a simulation.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=MOST_LONG, help="Seed of a simulation.")
+    ] = 0,
     missions: Annotated[
         int | None,
-        typer.Option("--missions", min=1, help="Missions of a simulation; default: as needed."),
+        typer.Option(
+            "--missions", min=1, max=MOST_LONG, help="Missions of a simulation; default: as needed."
+        ),
     ] = None,
     relative_error: Annotated[
         float,
@@ -352,12 +388,41 @@ def reliability(
     """
     import msgspec
 
+    from headrace.design.figure import Input
     from headrace.design.quantities import YEAR
     from headrace.design.reliability import laws, question, request
     from headrace.design.reliability.engine import ask
+    from headrace.design.reliability.silent_corruption import (
+        parse_corruption_rate,
+        silent_corruption,
+    )
     from headrace.report import reliability_tables
 
     check_plot(plot)
+    simulated = count_losses or crude or missions is not None
+    for option, is_given, needed, value in (
+        ("--replace-manner", replace_manner != "by-age", "--replace-age", replace_age),
+        ("--spare-groups", spare_groups > 0, "--spares", spares),
+        ("--rebuild-share", 0 < rebuild_share < 1, "--rebuild-rate", rebuild_rate),
+    ):
+        if is_given and value is None:
+            raise ValueError(f"{option}: expected {needed} as well: alone it has no effect")
+    if checksums is not None and corruption is None:
+        raise ValueError(
+            f"--checksums {checksums.value}: expected --silent-corruption as well: alone it has no"
+            " effect"
+        )
+    rate = (
+        None
+        if corruption is None
+        else parsed("--silent-corruption", corruption, parse_corruption_rate)
+    )
+    scrubbing = None if scrub is None else parsed("--scrub", scrub, laws.parse_scrub)
+    if simulated and method in (Method.CLOSED_FORM, Method.MARKOV):
+        raise ValueError(
+            f"--method {method.value} beside --count-losses, --crude or --missions: only"
+            " monte-carlo simulates: expected one of them"
+        )
     asked = _years(years)
     horizons = tuple(it * YEAR for it in asked)
     if plot is not None:
@@ -397,14 +462,15 @@ def reliability(
         capacity=None if size is None else capacity("--capacity", size),
         bit_error_rate=None if bit_error_rate is None else _error_rate(bit_error_rate),
         latent=None if latent is None else time("--latent", latent),
-        scrub=None if scrub is None else parsed("--scrub", scrub, laws.parse_scrub),
+        # Without latent errors a scrub finds silent corruption only.
+        scrub=None if rate is not None and latent is None else scrubbing,
         loses=loses.value,
         with_redundancy=with_redundancy.value,
         batches=None if batches is None else _batches(batches),
         domains=tuple(map(_domain, domains or [])),
         planned=planned,
         horizons=horizons,
-        method=method.value,
+        method=Method.MONTE_CARLO.value if simulated and method is Method.AUTO else method.value,
         simulation=question.Simulation(
             seed=seed,
             missions=missions,
@@ -419,6 +485,20 @@ def reliability(
             answer = ask(posed, on_progress)
         except ValueError as error:
             raise ValueError(_with_option(str(error))) from None
+    corrupted = None
+    if rate is not None:
+        corrupted = silent_corruption(
+            posed.redundancy,
+            groups,
+            rate,
+            "none" if checksums is None else checksums.value,
+            not isinstance(scrubbing, question.NoScrub | None),
+            max(asked),
+        )
+        inputs += (
+            Input("silent corruptions a disk-year", f"{rate.mismatches:.4g}", rate.source),
+            Input("checksums", corrupted.checksums, "--checksums"),
+        )
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
     if plot is not None:
         from headrace.report.figures import reliability as figure
@@ -432,7 +512,7 @@ def reliability(
             "nomdl": last.nomdl,
             "standard_error": last.standard_error,
             "method": answer.method,
-            "assumptions": list(answer.assumptions),
+            "assumptions": [*answer.assumptions, *(corrupted.assumptions if corrupted else ())],
             "interval": [last.low, last.high],
             "years": last.horizon_seconds / YEAR,
             "horizons": msgspec.to_builtins(shown),
@@ -440,12 +520,13 @@ def reliability(
             "usable_bytes": answer.usable_bytes,
             "missions": answer.missions,
             "unavailability": msgspec.to_builtins(answer.unavailability),
+            "silent_corruption": msgspec.to_builtins(corrupted),
             "inputs": msgspec.to_builtins(inputs),
             "question": msgspec.to_builtins(posed),
         }
         print(msgspec.json.format(msgspec.json.encode(document)).decode())
         return
-    show(reliability_tables.answer(wanted.layout.text, answer, shown))
+    show(reliability_tables.answer(wanted.layout.text, answer, shown, corrupted))
     if explain:
         show(reliability_tables.explanation(posed, inputs))
 
@@ -556,7 +637,7 @@ def _batches(text: str) -> "Batches":
         found = Batches(int(disks), float(share), float(factor))
     except ValueError:
         found = Batches(0, 0.0, 0.0)
-    if not (found.disks >= 1 and 0 <= found.bad_share <= 1 and 0 < found.bad_factor <= 1e6):
+    if not (1 <= found.disks <= MOST and 0 <= found.bad_share <= 1 and 0 < found.bad_factor <= 1e6):
         raise ValueError(
             f'--batches "{text}": expected the disks of a batch, the share of bad batches and the'
             " factor on their failure rate, such as 24,0.05,5"
@@ -581,7 +662,7 @@ def _domain(text: str) -> "Domain":
         disks, lost = int(fields[0]), float(fields[3]) if len(fields) > 3 else 0.0
     except ValueError:
         raise ValueError(expected) from None
-    if disks < 1 or not 0 <= lost <= 1:
+    if not 1 <= disks <= MOST or not 0 <= lost <= 1:
         raise ValueError(expected)
     return Domain(
         name,

@@ -33,10 +33,12 @@ def report(
     ] = None,
 ) -> None:
     """Write report.html and report.pdf of a saved solution."""
+    from headrace._core import VERSION
     from headrace.design.catalogue_file import read_catalogue
     from headrace.design.worksheet_file import read_worksheet
     from headrace.files import check_directory
     from headrace.report.design_report import write
+    from headrace.report.plain_text import plain_line
 
     path = solution / FILE if solution.is_dir() else solution
     found = read_solution(path)
@@ -46,6 +48,9 @@ def report(
     catalogue = read_catalogue(found.catalogue_text, f"{path}: catalogue_text").catalogue
     with steps("write the report") as on_progress:
         written = write(found, worksheet, catalogue, target, on_progress)
+    if found.version != VERSION:
+        line = f"{path}: made by Headrace {found.version}; this is {VERSION}"
+        print(plain_line(line), file=sys.stderr)
     print(f"report: {written.html}, {written.pdf}", file=sys.stderr)
 
 

@@ -13,6 +13,8 @@ from headrace.cli.screen import show, steps
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""
+MOST_SEED = 2**63 - 1
+"""Largest whole number of a scenario, which is TOML."""
 
 
 def solve(
@@ -60,15 +62,17 @@ def solve(
     with 1 if none does, and shows the nearest misses.
     """
     from headrace.design.catalogue_file import load_catalogue
+    from headrace.design.contradictions import contradictions
     from headrace.design.search import Search
+    from headrace.design.search.saved_runs import FILE as SAVED_RUNS
     from headrace.design.solution_file import encode_solution, save_solution
     from headrace.design.worksheet_file import load_worksheet
     from headrace.files import check_directory
     from headrace.report.plain_text import plain_line
 
     seconds = time("--budget", budget)
-    if seed < 0:
-        raise ValueError(f"--seed {seed}: expected a whole number of at least 0")
+    if not 0 <= seed <= MOST_SEED:
+        raise ValueError(f"--seed {seed}: expected a whole number from 0 to {MOST_SEED}")
     if output is not None:
         check_directory(output)
     loaded, bought = load_worksheet(file, sets or []), load_catalogue(catalogue)
@@ -88,7 +92,7 @@ def solve(
         try:
             solution = search.run()
         except KeyboardInterrupt:
-            if output is not None:
+            if output is not None and (output / SAVED_RUNS).exists():
                 line = f"{output}: has the finished simulations; the same command goes on"
                 print(plain_line(line), file=sys.stderr)
             raise
@@ -112,4 +116,7 @@ def solve(
     if solution.chosen is None:
         if as_json:
             print("no design meets all requirements", file=sys.stderr)
+        for it in contradictions(loaded.worksheet, bought.catalogue):
+            line = plain_line(f"contradiction: {it.field}: {it.message}")
+            print(line, file=sys.stderr if as_json else sys.stdout)
         raise typer.Exit(NO_DESIGN)

@@ -98,7 +98,7 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
         if self.code is None:
             return None
         found = re.fullmatch(r"\s*(\d{1,4})\s*\+\s*(\d{1,4})\s*", self.code)
-        if found is None or int(found[1]) < 1:
+        if found is None or int(found[1]) < 1 or int(found[2]) < 1:
             raise ValueError(f'--code "{self.code}": expected data and parity such as 8+3')
         return Code(data=int(found[1]), parity=int(found[2]))
 
@@ -143,6 +143,10 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
         except ValueError as error:
             raise ValueError(f"--file-system {error}") from None
+        if self.draid is not None and local not in ("zfs", "none"):
+            raise ValueError(
+                f"--file-system {local}: a dRAID is part of a ZFS pool: expected zfs or none"
+            )
         of_disks = "--disks" if self.draid is None else "--draid"
         return StoragePlan(
             array=array,

@@ -41,6 +41,7 @@ from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
 from headrace.design.spares import found_probability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
+from headrace.report.figure_tables import number
 from headrace.report.units import size
 
 LOAD_PER_DISK = 2
@@ -118,7 +119,8 @@ class _System:
         )
         inputs = self.inputs(layered)
         formula = self.formula(layered)
-        mttdl = min(answer.mttdl_seconds or LONGEST, LONGEST)
+        # Not limited: it belongs to the loss probability.
+        mttdl = answer.mttdl_seconds or math.inf
         return (
             Figure(
                 key="loss-probability",
@@ -424,7 +426,7 @@ class _System:
                 value=(1 - value) * MONTH,
                 unit="s",
                 formula="(1 - availability) x 730 h",
-                inputs=(Input("availability", f"{value:.6f}", "availability"),),
+                inputs=(Input("availability", number(value), "availability"),),
                 source="definition",
             ),
         )

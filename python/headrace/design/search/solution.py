@@ -157,17 +157,20 @@ class Search:
         """Search, and return the solution."""
         # Files of the worksheet are read first: a wrong one is no fault of a design.
         self._demand = demands(self._worksheet, self._base)
-        screening = screen(
-            self._worksheet,
-            self._catalogue,
-            options(self._worksheet, self._catalogue, self._choices, everything=self._everything),
-            self._demand,
-            lambda count: self._tell(f"{count:,} designs enumerated"),
-        )
-        self._discarded += screening.discarded
-        candidates = self._possible(screening.candidates)
         with ParallelRuns("design", progress=False) as runs:
+            # Before the designs are enumerated: a damaged file is reported at once.
             store = RunStore(self._directory, lambda made: run_scenarios(made, runs))
+            screening = screen(
+                self._worksheet,
+                self._catalogue,
+                options(
+                    self._worksheet, self._catalogue, self._choices, everything=self._everything
+                ),
+                self._demand,
+                lambda count: self._tell(f"{count:,} designs enumerated"),
+            )
+            self._discarded += screening.discarded
+            candidates = self._possible(screening.candidates)
             evaluated = self._coarsely(candidates, store)
             feasible = self._in_full(evaluated, store)
             feasible = self._confirmed(feasible, store)

@@ -6,7 +6,8 @@ from typing import Literal
 
 from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import ApplicationPerformance, Violation
-from headrace.design.figure import Unit
+from headrace.design.figure import Unit, by_key
+from headrace.design.growth import need_at
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Text, foreign
@@ -253,6 +254,15 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
             None,
             "" if violation is None else foreign(violation.message),
         )
+
+
+def later_need(data: DesignData) -> float | None:
+    """Return the bytes needed in the last year if the design has no room for them."""
+    need = data.worksheet.capacity
+    if data.shown is None or not need.growth:
+        return None
+    last = need_at(need, need.years)
+    return last if last > by_key(data.shown.capacity)["usable-capacity"].value else None
 
 
 def percent(margin: float) -> str:

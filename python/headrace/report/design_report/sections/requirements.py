@@ -1,9 +1,10 @@
 """Needs of the customer, and how the design meets them (Hindman 2011, sections 2.2 to 2.10)."""
 
+from headrace.design.growth import need_at
 from headrace.design.worksheet import Background, Concern, Worksheet
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.design_report.requirements import percent, requirements
+from headrace.report.design_report.requirements import later_need, percent, requirements
 from headrace.report.design_report.words import array, redundancy
 from headrace.report.document.content import (
     Block,
@@ -115,11 +116,19 @@ def answer(data: DesignData, concern: Concern) -> Text:
         return "No design was found."
     design = data.shown.design
     if concern == "capacity":
-        return [
+        need = data.worksheet.capacity
+        text: list[str | Reference] = [
             "Usable capacity ",
             *parts(data.value("usable-capacity")),
-            f", needed {size(data.worksheet.capacity.usable)} (capacity.usable).",
+            f", needed {size(need.usable)} (capacity.usable)",
         ]
+        if not need.growth:
+            return [*text, "."]
+        last = need_at(need, need.years)
+        text.append(f", and {size(last)} after {need.years:g} years (capacity.growth).")
+        if later_need(data) is not None:
+            text.append(" More is bought later.")
+        return text
     if concern == "reliability":
         years = quantity(data.worksheet.recovery.loss_years, "1")
         return [
@@ -130,7 +139,7 @@ def answer(data: DesignData, concern: Concern) -> Text:
         ]
     if not data.shown.performance:
         return "No application was simulated, so this is not shown."
-    text: list[str | Reference] = ["Simulated throughput: "]
+    text = ["Simulated throughput: "]
     for at, it in enumerate(data.shown.performance):
         figures = performance_figures(it)
         text += ["; "] if at else []

@@ -1,8 +1,9 @@
 """Uncertainties: open answers, small margins, limits of the models."""
 
+from headrace.design.figure import Unit
 from headrace.report.design_report.data import DesignData, figures_of
 from headrace.report.design_report.performance import SIMPLIFIED
-from headrace.report.design_report.requirements import percent, requirements
+from headrace.report.design_report.requirements import later_need, percent, requirements
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -12,6 +13,8 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
+from headrace.report.figure_tables import quantity
+from headrace.report.units import size
 
 SMALL = 0.1
 """A margin below this part of what is wanted is small; declared."""
@@ -19,7 +22,13 @@ SMALL = 0.1
 
 def section(data: DesignData) -> Section:
     """Return open answers, small margins, missing prices, and what is not modelled."""
-    blocks: list[Block] = [*_answers(data), *_margins(data), *_limits(data)]
+    blocks: list[Block] = [
+        *_answers(data),
+        *_margins(data),
+        *_uncertain(data),
+        *_growth(data),
+        *_limits(data),
+    ]
     if not blocks:
         blocks.append(Paragraph("No answer is open, and no figure has a stated limit."))
     return Section("risks", "Risks", blocks)
@@ -45,6 +54,44 @@ def _margins(data: DesignData) -> list[Block]:
     note = f"Margins below {100 * SMALL:.0f} % are listed."
     columns = ["Requirement", "Field of the worksheet", "Wanted", "Design", "Margin"]
     return [Table("Requirements with a small margin", columns, "wlrrr", rows, note=note)]
+
+
+def _uncertain(data: DesignData) -> list[Block]:
+    """Return wanted values that the interval of a simulation does not exclude."""
+    if data.shown is None:
+        return []
+    items: list[Text] = []
+    for it in data.shown.performance:
+        if it.throughput_error is None or it.throughput <= 0:
+            continue
+        # Calls have the relative error of bytes.
+        spread = it.throughput_error / it.throughput
+        simulated: tuple[tuple[str, float | None, float, Unit], ...] = (
+            ("throughput", it.wanted_throughput, it.throughput, "B/s"),
+            ("operations", it.wanted_operations, it.operations, "1/s"),
+        )
+        for name, wanted, got, unit in simulated:
+            if wanted is not None and got * (1 - spread) < wanted <= got:
+                items.append(
+                    f"{foreign(it.application, 80)}: {name}: simulated"
+                    f" {quantity(got, unit)} \N{PLUS-MINUS SIGN} {100 * spread:.0f} %, which may be"
+                    f" less than the wanted {quantity(wanted, unit)}"
+                )
+    if not items:
+        return []
+    return [Paragraph("Requirements within the error of the simulation", "heading"), Bullets(items)]
+
+
+def _growth(data: DesignData) -> list[Block]:
+    last = later_need(data)
+    if last is None:
+        return []
+    years = f"{data.worksheet.capacity.years:g}"
+    text = (
+        f"The need grows to {size(last)} in {years} years, which is more than the usable capacity."
+        " The purchase plans have what is bought later; the total cost leaves it out."
+    )
+    return [Paragraph("Growth", "heading"), Paragraph(text)]
 
 
 def _limits(data: DesignData) -> list[Block]:
