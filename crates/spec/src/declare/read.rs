@@ -28,6 +28,14 @@ pub(crate) fn missing(section: &Node, path: &str, field: &str, example: &Raw) ->
         ));
     }
     let (heading, line) = (heading(path), entry(field, example));
+    if path.is_empty() {
+        // The top level has no heading.
+        let message = format!("missing field {field:?}: write, for example, {line}");
+        return match section.origin {
+            Origin::File { .. } => Error::at(&section.origin, message),
+            _ => Error::nowhere(message),
+        };
+    }
     match section.origin {
         Origin::File { .. } => {
             let message =

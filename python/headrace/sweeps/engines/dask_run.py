@@ -76,12 +76,23 @@ def run_batch(shipment: bytes, number: int, batch: bytes) -> None:
     tasks = msgspec.json.decode(batch, type=list[Task])
     outcomes: list[tuple[int, Outcome]] = []
     reported = time.monotonic()
+
+    def report(at_once: bool = False) -> None:
+        nonlocal reported
+        if outcomes and (at_once or time.monotonic() - reported >= REPORT_S):
+            _report(worker, Report(sent.sweep, number, tuple(outcomes)))
+            outcomes.clear()
+            reported = time.monotonic()
+
+    def progress(*_: object) -> None:
+        go_on()
+        # A long run must not keep back what ended just before it.
+        report()
+
     for task in tasks:
         go_on()
-        outcomes.append((task.number, carry_out(base, task, trust, go_on)))
-        if task is tasks[-1] or time.monotonic() - reported >= REPORT_S:
-            _report(worker, Report(sent.sweep, number, tuple(outcomes)))
-            outcomes, reported = [], time.monotonic()
+        outcomes.append((task.number, carry_out(base, task, trust, progress)))
+        report(at_once=task is tasks[-1])
 
 
 def _report(worker: Worker, report: Report) -> None:
