@@ -176,8 +176,15 @@ class Dask:
     def _submit(self, client: Client, shipment: Future, tasks: list[Task]) -> None:
         key = self._key("run")
         batch = _Batch(self._submitted, {task.number: task for task in tasks}, len(tasks) == 1)
+        # Dask runs what is submitted within a minute in any order, unless it has priorities.
         future = client.submit(
-            run_batch, shipment, batch.number, msgspec.json.encode(tasks), key=key, pure=False
+            run_batch,
+            shipment,
+            batch.number,
+            msgspec.json.encode(tasks),
+            key=key,
+            pure=False,
+            priority=-batch.number,
         )
         self._running[future] = self._by_number[batch.number] = batch
         future.add_done_callback(self._news.put)
