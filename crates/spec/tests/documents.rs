@@ -414,8 +414,12 @@ fn what_is_missing_is_named() {
     );
     let error = no_disk.expect_err("missing").to_string();
     assert!(error.contains("missing section [[disk]]"), "{error}");
-    let empty = load_catalogue("", "c.toml".as_ref(), &[]).expect_err("missing").to_string();
-    assert!(empty.contains("missing field \"date\": write, for example,"), "{empty}");
+    let empty = load(DocumentKind::Catalogue, "").expect_err("missing");
+    let error = empty.to_string();
+    assert!(
+        error.contains("missing field \"date\": write, for example,"),
+        "{error}"
+    );
 }
 
 #[test]
