@@ -167,3 +167,12 @@ def _of_command() -> bool:
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     os.write(2, b"interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def import_numpy() -> None:
+    """Import numpy for the extension module now. It would do so when it first returns a table, and
+    an interruption there would be a panic instead of an exception."""
+    from headrace import _core
+
+    with defer_signals():
+        _core.import_numpy()

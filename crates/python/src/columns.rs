@@ -3,7 +3,7 @@
 use headrace_storage::Outcome;
 use headrace_storage::measure::Completed;
 use headrace_trace::Operation;
-use numpy::{Element, IntoPyArray};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -110,4 +110,11 @@ pub fn requests<'py>(py: Python<'py>, requests: &[Completed]) -> PyResult<Bound<
     table.column("offset_bytes", each(requests, |it| it.request.offset))?;
     table.column("size_bytes", each(requests, |it| it.request.size))?;
     Ok(table.0)
+}
+
+/// Imports numpy and its interface now. The first table would do so within a call, where an
+/// interruption would be a panic.
+#[pyfunction]
+pub fn import_numpy(py: Python<'_>) {
+    let _ = PyArray1::<f64>::zeros(py, 0, false);
 }

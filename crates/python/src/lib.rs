@@ -29,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     guard::install();
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::register(module)?;
+    module.add_function(wrap_pyfunction!(columns::import_numpy, module)?)?;
     scenario::register(module)?;
     document::register(module)?;
     run::register(module)?;

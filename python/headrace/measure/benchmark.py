@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from headrace import _core, ranks
 from headrace._core import RunError
 from headrace.environment import of_directory
-from headrace.interruption import defer_signals, record_signals
+from headrace.interruption import defer_signals, import_numpy, record_signals
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
 from headrace.measure.conditions import conditions
@@ -25,6 +25,8 @@ from headrace.measure.removal import cleanup_failures, remove_directory
 from headrace.measure.workload import load
 from headrace.progress_bar import in_notebook, progress_bar
 from headrace.trace.readable import Traces, readable_traces
+
+import_numpy()
 
 
 class Live(NamedTuple):

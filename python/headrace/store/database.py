@@ -114,10 +114,13 @@ class Database:
         Raises StoreFailure if there are tables of an unknown schema.
         """
         tables = sa.inspect(connection)
+        # Another process may make all tables between two of these questions: those that are there
+        # at the first one have their version at the second.
+        has_runs = tables.has_table(schema.runs.name)
         found: str | None = None
         if tables.has_table(VERSION_TABLE):
             found = connection.execute(sa.select(version_table.c.version_num)).scalar()
-        if found is None and tables.has_table(schema.runs.name):
+        if found is None and has_runs:
             raise StoreFailure(
                 f"{self.location}: the catalogue is damaged: it does not say which schema it has:"
                 " move it away, or name another store by HEADRACE_STORE"

@@ -19,7 +19,7 @@ from typing import IO
 
 from headrace.files import atomic_file
 from headrace.profile.capture.method import Method
-from headrace.profile.capture.running_state import running_state
+from headrace.profile.capture.running_state import PositionTimes, running_state
 from headrace.profile.counters.tree import ParentFinder
 
 ATTACH_S = 10.0
@@ -66,7 +66,7 @@ class Attachment:
         new = [it for it in new if _exists(it) and not self._has(it)]
         if not new:
             return
-        part = part_path(self._trace, len(self._recorders) + 1)
+        part, since = part_path(self._trace, len(self._recorders) + 1), time.time_ns()
         if self._recorders and self._method.takes_more:
             self._recorders[0].add(new)
             recorded = new
@@ -89,7 +89,7 @@ class Attachment:
         if self._first is None:
             self._first = recorded[0]
         with part_path(self._trace, 0).open("a", encoding="utf-8") as file:
-            file.writelines(running_state(recorded, self._first))
+            file.writelines(running_state(recorded, self._first, since))
 
     def _has(self, number: int) -> bool:
         """Return whether a process is recorded because its parent is."""
@@ -187,8 +187,10 @@ def part_path(trace: Path, number: int) -> Path:
 def merge_parts(trace: Path) -> None:
     """Merge the parts of a trace in the order of their times, and remove them.
 
-    A killed profiler leaves parts. A last line that is cut off is left out. Does nothing without
-    parts. Raises OSError if a file cannot be read or written.
+    A killed profiler leaves parts. A last line that is cut off is left out, and so are calls on a
+    file before its position was known, a moment after the attach. Does nothing without parts.
+
+    Raises OSError if a file cannot be read or written.
     """
     parts = sorted(trace.parent.glob(f"{trace.stem}-*{trace.suffix}"))
     if not parts:
@@ -196,8 +198,10 @@ def merge_parts(trace: Path) -> None:
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(part.open("rb")) for part in parts]
         with atomic_file(trace) as partial, partial.open("wb") as out:
+            state = part_path(trace, 0)
+            known = PositionTimes(state.read_bytes().splitlines(True) if state.exists() else ())
             lines: Iterator[bytes] = heapq.merge(*map(_whole_lines, files), key=_time)
-            out.writelines(lines)
+            out.writelines(line for line in lines if not known.precedes(line))
     for part in parts:
         # Counts of what a recorder lost.
         for beside in trace.parent.glob(f"{part.name}.*"):
