@@ -51,7 +51,7 @@ REBUILD_SHARE = 0.3
 array (declared: about its result for RAID-6)."""
 TURNS: dict[DiskClass, float] = {"desktop": 7200.0, "nearline": 7200.0, "enterprise": 10_000.0}
 """Turns a minute of hard disks: Hindman 2011, table 3.2."""
-NEXT_DAY = 24 * HOUR
+NEXT_DAY = DAY
 """Time to a new disk with a next-day agreement (Hindman 2011, chapter 2, names 4 h and the next
 day), and where the answer is missing (declared)."""
 DELIVERY = 7 * DAY
@@ -104,21 +104,19 @@ class _System:
         self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
+        self.layered = self.survived > 0
 
     def figures(self) -> tuple[Figure, ...]:
-        own = ask_again(self.array_question(self.components))
-        answer, layered = own, self.survived > 0
-        if layered:
-            answer = ask_again(self.system_question())
+        question = self.system_question() if self.layered else self.array_question(self.components)
+        answer = ask_again(question)
         first = answer.horizons[0]
         note = (
             "Arrays count as components that are lost at a constant rate of their own; stripes that"
             " one loses by read errors are repaired from other nodes."
-            if layered
+            if self.layered
             else ""
         )
-        inputs = self.inputs(layered)
-        formula = self.formula(layered)
+        inputs, formula = self.inputs(), self.formula()
         # Not limited: it belongs to the loss probability.
         mttdl = answer.mttdl_seconds or math.inf
         return (
@@ -289,9 +287,9 @@ class _System:
             design.code is None and design.file_system == "hdfs" and self.components > design.copies
         )
 
-    def formula(self, layered: bool) -> str:
+    def formula(self) -> str:
         arrays = f"{self.components:,} {self.array.kind} arrays of {self.array.disks}"
-        if not layered:
+        if not self.layered:
             return f"{arrays}, of which none may lose data"
         over = (
             f"code {self.design.code.data}+{self.design.code.parity}"
@@ -300,7 +298,7 @@ class _System:
         )
         return f"{over} over {arrays}"
 
-    def inputs(self, layered: bool) -> tuple[Input, ...]:
+    def inputs(self) -> tuple[Input, ...]:
         disk = f"catalogue: {self.disk.name}"
         inputs = [
             Input("MTTF of a disk", hours_text(self.disk.mttf), disk),
@@ -314,7 +312,7 @@ class _System:
                 "design; headrace design spares",
             ),
         ]
-        if layered:
+        if self.layered:
             inputs.append(
                 Input(
                     "time to fill an array again",
