@@ -14,7 +14,7 @@ use rand_core::Rng;
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
 use crate::model::{Model, UNKNOWN_ODDS};
-use crate::question::{Duration, Layout, ReplacementManner, Scrub, YEAR};
+use crate::question::{Layout, ReplacementManner, Scrub, YEAR};
 use crate::random::{Random, exponential, uniform};
 
 /// Failures after which a pilot run ends.
@@ -681,7 +681,7 @@ impl<'a> Missions<'a> {
         let from = state.clean.max(state.corrupt_until);
         match self.model.question.latent.as_ref().map(|it| it.scrub) {
             Some(Scrub::Period { seconds }) => from.max((now / seconds).floor() * seconds),
-            Some(Scrub::Weibull { .. }) => from.max(now - self.model.look_back),
+            Some(Scrub::Weibull(_)) => from.max(now - self.model.look_back),
             _ => from,
         }
         .min(now)
@@ -719,17 +719,8 @@ impl<'a> Missions<'a> {
             match latent.scrub {
                 Scrub::None => break Some(f64::INFINITY),
                 Scrub::Period { seconds } => break Some(((now / seconds).floor() + 1.0) * seconds),
-                Scrub::Weibull {
-                    shape,
-                    scale,
-                    location,
-                } => {
-                    let scrub = Duration::Weibull {
-                        shape,
-                        scale,
-                        location,
-                    };
-                    from = error + scrub.sample(random);
+                Scrub::Weibull(time) => {
+                    from = error + time.sample(random);
                     if from > now {
                         break Some(from);
                     }

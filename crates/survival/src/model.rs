@@ -188,13 +188,9 @@ fn look_back(question: &Question) -> f64 {
         return 0.0;
     };
     match latent.scrub {
-        Scrub::Weibull {
-            shape,
-            scale,
-            location,
-        } => {
+        Scrub::Weibull(law) => {
             // Exceeded once in 1e16.
-            let longest = location + scale * libm::pow(37.0, 1.0 / shape);
+            let longest = law.location + law.scale * libm::pow(37.0, 1.0 / law.shape);
             let ratio = longest / latent.mean;
             if ratio > 0.5 {
                 return f64::INFINITY;

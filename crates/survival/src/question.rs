@@ -133,16 +133,8 @@ pub enum LifetimeLaw {
         /// Mean time to failure in seconds.
         mean: f64,
     },
-    /// Weibull: cumulative hazard ((t - location) / scale)^shape.
-    Weibull {
-        /// Shape: below 1 infant mortality, above 1 wear-out.
-        shape: f64,
-        /// Scale in seconds (characteristic life).
-        scale: f64,
-        /// Seconds without failure at the start.
-        #[serde(default)]
-        location: f64,
-    },
+    /// Weibull: below shape 1 infant mortality, above it wear-out.
+    Weibull(WeibullLaw),
     /// Bathtub: the sum of the hazards of up to three Weibull laws.
     Bathtub {
         /// Infant mortality, shape below 1.
@@ -162,15 +154,15 @@ pub enum LifetimeLaw {
     },
 }
 
-/// A Weibull law.
+/// A Weibull law: cumulative hazard ((t - location) / scale)^shape.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeibullLaw {
     /// Shape.
     pub shape: f64,
-    /// Scale in seconds.
+    /// Scale in seconds (characteristic life).
     pub scale: f64,
-    /// Seconds before which nothing happens.
+    /// Least number of seconds.
     #[serde(default)]
     pub location: f64,
 }
@@ -190,15 +182,7 @@ pub enum Duration {
         mean: f64,
     },
     /// Weibull.
-    Weibull {
-        /// Shape.
-        shape: f64,
-        /// Scale in seconds.
-        scale: f64,
-        /// Least number of seconds.
-        #[serde(default)]
-        location: f64,
-    },
+    Weibull(WeibullLaw),
     /// Bytes moved at a rate; always the same.
     Transfer {
         /// Bytes.
@@ -278,15 +262,7 @@ pub enum Scrub {
         seconds: f64,
     },
     /// Time from the error to its repair follows a Weibull law (Elerath and Pecht 2007).
-    Weibull {
-        /// Shape.
-        shape: f64,
-        /// Scale in seconds.
-        scale: f64,
-        /// Least number of seconds.
-        #[serde(default)]
-        location: f64,
-    },
+    Weibull(WeibullLaw),
 }
 
 /// Effect of a read error, latent or by the bit error rate, that is met in a rebuild.

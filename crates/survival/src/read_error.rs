@@ -25,12 +25,8 @@ pub fn latent_probability(latent: &Latent, horizon: f64) -> f64 {
         // Averaged over the time until the horizon: a disk is never scrubbed.
         Scrub::None => fixed(horizon),
         Scrub::Period { seconds } => fixed(seconds),
-        Scrub::Weibull {
-            shape,
-            scale,
-            location,
-        } => {
-            let outstanding = location + scale * libm::tgamma(1.0 + 1.0 / shape);
+        Scrub::Weibull(law) => {
+            let outstanding = law.mean();
             outstanding / (outstanding + latent.mean)
         }
     }
