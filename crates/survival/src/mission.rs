@@ -255,7 +255,7 @@ impl<'a> Missions<'a> {
             self.disks[disk].out_until = 0.0;
             self.begin_life(disk, 0.0, true, random);
         }
-        if let Some(policy) = model.replacement()
+        if let Some(policy) = &model.question.replacement
             && policy.manner == ReplacementManner::AllAtOnce
         {
             let age = model.question.lifetime.initial_age;
@@ -301,7 +301,7 @@ impl<'a> Missions<'a> {
             .sample(age, batch * factor, model.hazard_bound, random);
         self.agenda
             .add(now - age + fails, Kind::Failure, disk as u32, serial);
-        if let Some(policy) = model.replacement() {
+        if let Some(policy) = &model.question.replacement {
             let left = policy.age - (age - model.new_age);
             let when = match policy.manner {
                 ReplacementManner::AllAtOnce => return,
@@ -354,7 +354,7 @@ impl<'a> Missions<'a> {
                         self.replace(disk, now, random);
                     }
                 }
-                if let Some(policy) = self.model.replacement() {
+                if let Some(policy) = &self.model.question.replacement {
                     self.agenda.add(now + policy.age, Kind::AllPlanned, 0, 0);
                 }
             }
@@ -463,12 +463,7 @@ impl<'a> Missions<'a> {
     fn repaired(&mut self, disk: usize, now: f64, random: &mut Random) {
         let group = self.group_of(disk);
         let failed = self.groups[group].failed;
-        let unreadable = self
-            .model
-            .unreadable
-            .get(failed as usize)
-            .copied()
-            .unwrap_or(0.0);
+        let unreadable = self.model.unreadable(failed);
         if unreadable > 0.0 && self.meets_read_error(group, unreadable, random) {
             self.lose(group, Loss::ReadError, now);
             if self.over {
@@ -544,7 +539,7 @@ impl<'a> Missions<'a> {
         let range = self.disks_of(group);
         let degraded = failed > 0 && failed <= self.model.shape.tolerates;
         let hazard = &self.model.hazard;
-        let mut wanted = bias.windows.get(failed as usize).copied().unwrap_or(0.0);
+        let mut wanted = bias.window(failed);
         let mut until = f64::INFINITY;
         if degraded {
             for disk in range.clone() {
@@ -574,8 +569,7 @@ impl<'a> Missions<'a> {
             }
         }
         // A read error at the end of the rebuild counts as a hazard of its own.
-        let unreadable = self.model.unreadable.get(failed as usize);
-        let factor = wanted / (passes + unreadable.copied().unwrap_or(0.0));
+        let factor = wanted / (passes + self.model.unreadable(failed));
         if !degraded || !factor.is_finite() || factor <= bias.healthy {
             return;
         }
@@ -612,7 +606,8 @@ impl<'a> Missions<'a> {
             }
             Loss::ReadError => {
                 self.sums.counts.read_error_losses += 1;
-                (self.model.read_error_bytes(), true)
+                let loses = self.model.question.read_errors.loses;
+                (self.model.shape.read_error_bytes(loses), true)
             }
         };
         let counts = self.model.question.simulation.count_losses;
@@ -660,8 +655,7 @@ impl<'a> Missions<'a> {
                 .filter(|disk| !self.disks[*disk].failed)
                 .map(|disk| (now - self.visible_from(disk, now)) / latent.mean)
                 .sum();
-            let aim = bias.windows.get(self.groups[group].failed as usize);
-            factor = (aim.copied().unwrap_or(0.0) / expected).max(1.0);
+            factor = (bias.window(self.groups[group].failed) / expected).max(1.0);
             if !factor.is_finite() {
                 factor = 1.0;
             }

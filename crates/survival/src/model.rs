@@ -1,9 +1,7 @@
 //! A question made ready for missions of arrays and mirrors.
 
 use crate::hazard::Hazard;
-use crate::question::{
-    Concurrency, Question, ReadErrorLoss, ReadErrorWithRedundancy, Replacement, Scrub,
-};
+use crate::question::{Concurrency, Question, Scrub};
 use crate::read_error;
 use crate::shape::Shape;
 
@@ -37,9 +35,8 @@ pub struct Model {
     pub end: f64,
     /// Mean repair.
     pub repair_mean: f64,
-    /// Probability of a read error, by the bit error rate, at the end of a rebuild of a group with
-    /// so many failed disks.
-    pub unreadable: Vec<f64>,
+    /// Probability of a read error, by the bit error rate, at the end of a rebuild.
+    rebuild_read_error: f64,
     /// Seconds before a look at latent errors at which the disk may be taken as clean.
     pub look_back: f64,
     /// Biasing; none: crude.
@@ -56,41 +53,36 @@ pub struct Bias {
     pub windows: Vec<f64>,
 }
 
+impl Bias {
+    /// Cumulative hazard to aim at with `failed` failed disks; 0 if data is lost.
+    pub fn window(&self, failed: u32) -> f64 {
+        self.windows.get(failed as usize).copied().unwrap_or(0.0)
+    }
+}
+
 impl Model {
     /// Makes a question ready for crude missions.
     pub fn new(question: &Question) -> Model {
         let shape = Shape::of(question);
         let hazard = Hazard::new(&question.lifetime.law);
-        let new_age = question.lifetime.burn_in;
-        let first_age = new_age + question.lifetime.initial_age;
-        let end = question.horizons.iter().copied().fold(0.0, f64::max);
+        let first_age = question.lifetime.first_age();
+        let end = question.longest_horizon();
         let simulated_groups = if independent(question, &shape) {
             1
         } else {
             shape.groups
         };
-        let always = question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss;
-        let unreadable = (0..=shape.tolerates + 1)
-            .map(|failed| {
-                let critical = failed == shape.tolerates;
-                if failed == 0 || failed > shape.tolerates || !(critical || always) {
-                    return 0.0;
-                }
-                let read = shape.disks - shape.tolerates;
-                read_error::in_rebuild(read, &question.disk, None, end)
-            })
-            .collect();
-        let repair_mean = question.repair.mean();
+        let read = shape.disks - shape.tolerates;
         Model {
             shape,
             simulated_groups,
             first_age,
-            new_age,
-            hazard_bound: hazard.cumulative(first_age.max(new_age) + end),
+            new_age: question.lifetime.burn_in,
+            hazard_bound: hazard.cumulative(first_age + end),
             hazard,
             end,
-            repair_mean,
-            unreadable,
+            repair_mean: question.repair.mean(),
+            rebuild_read_error: read_error::in_rebuild(read, &question.disk, None, end),
             look_back: look_back(question),
             bias: None,
             question: question.clone(),
@@ -125,26 +117,19 @@ impl Model {
         self.question.repair.concurrency == Concurrency::Serial
     }
 
-    /// Bytes that a read error loses.
-    pub fn read_error_bytes(&self) -> f64 {
-        match self.question.read_errors.loses {
-            ReadErrorLoss::Stripe => self.shape.stripe_bytes.min(self.shape.usable_bytes),
-            ReadErrorLoss::Array => self.shape.usable_bytes,
-        }
-    }
-
-    /// Whether a read error in a group with so many failed disks loses data.
+    /// Whether a read error loses data in a group with `failed` failed disks.
     pub fn read_error_loses(&self, failed: u32) -> bool {
-        let tolerated = self.shape.tolerates;
-        failed > 0
-            && failed <= tolerated
-            && (failed == tolerated
-                || self.question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss)
+        self.question.read_errors.lose(failed, self.shape.tolerates)
     }
 
-    /// The policy of planned replacement.
-    pub fn replacement(&self) -> Option<&Replacement> {
-        self.question.replacement.as_ref()
+    /// Probability that the end of a rebuild of a group with `failed` failed disks loses data by the
+    /// bit error rate.
+    pub fn unreadable(&self, failed: u32) -> f64 {
+        if self.read_error_loses(failed) {
+            self.rebuild_read_error
+        } else {
+            0.0
+        }
     }
 }
 

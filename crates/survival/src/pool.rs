@@ -112,23 +112,19 @@ impl Pool {
             _ => (shape.disks, 0),
         };
         let hazard = Hazard::new(&question.lifetime.law);
-        let end = question.horizons.iter().copied().fold(0.0, f64::max);
-        let age = question.lifetime.burn_in + question.lifetime.initial_age;
+        let end = question.longest_horizon();
         let chunks =
             shape.usable_bytes / shape.stripe_bytes * f64::from(width) / f64::from(shape.disks);
-        let data = f64::from(width - shape.tolerates);
-        let by_bits = read_error::unreadable(shape.stripe_bytes, question.disk.bit_error_rate);
-        let by_latent = question.latent.as_ref().map_or(0.0, |latent| {
-            data * read_error::latent_probability(latent, end) / chunks
-        });
+        let data = width - shape.tolerates;
+        let unreadable = read_error::in_stripe(question, shape.stripe_bytes, data, chunks);
         Pool {
-            hazard_bound: hazard.cumulative(age + end),
+            hazard_bound: hazard.cumulative(question.lifetime.first_age() + end),
             hazard,
             width: f64::from(width),
             chunks,
             spare_disks,
             aims: None,
-            unreadable: (by_bits + by_latent).min(1.0),
+            unreadable: unreadable.min(1.0),
             end,
             shape,
             question: question.clone(),
@@ -250,7 +246,7 @@ impl<'a> Run<'a> {
 
     fn fresh(&self) -> State {
         let pool = self.pool;
-        let age = pool.question.lifetime.burn_in + pool.question.lifetime.initial_age;
+        let age = pool.question.lifetime.first_age();
         State {
             now: 0.0,
             born: vec![-age; pool.shape.disks as usize],

@@ -53,6 +53,13 @@ pub struct Question {
     pub simulation: Simulation,
 }
 
+impl Question {
+    /// Longest horizon in seconds: the length of a mission.
+    pub fn longest_horizon(&self) -> f64 {
+        self.horizons.iter().copied().fold(0.0, f64::max)
+    }
+}
+
 /// How the disks of a group keep data safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -122,6 +129,13 @@ pub struct Lifetime {
     /// Seconds that the first disks are old at the start, after their burn-in.
     #[serde(default)]
     pub initial_age: f64,
+}
+
+impl Lifetime {
+    /// Age in seconds of the first disks at the start.
+    pub fn first_age(&self) -> f64 {
+        self.burn_in + self.initial_age
+    }
 }
 
 /// Laws of a time to failure.
@@ -275,6 +289,15 @@ pub struct ReadErrors {
     /// What happens while redundancy is left.
     #[serde(default)]
     pub with_redundancy: ReadErrorWithRedundancy,
+}
+
+impl ReadErrors {
+    /// Whether a read error loses data in a group with `failed` failed disks that tolerates
+    /// `tolerated`.
+    pub fn lose(&self, failed: u32, tolerated: u32) -> bool {
+        (1..=tolerated).contains(&failed)
+            && (failed == tolerated || self.with_redundancy == ReadErrorWithRedundancy::Loss)
+    }
 }
 
 /// What is lost by a read error without redundancy left. Either is a loss of data and counts in
