@@ -14,7 +14,7 @@ use rand_core::Rng;
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
 use crate::model::{Model, UNKNOWN_ODDS};
-use crate::question::{Layout, ReplacementManner, Scrub, YEAR};
+use crate::question::{Latent, Layout, ReplacementManner, Scrub, YEAR};
 use crate::random::{Random, exponential, uniform};
 
 /// Failures after which a pilot run ends.
@@ -70,6 +70,19 @@ enum Loss {
     ReadError,
 }
 
+/// Losses of a mission by one horizon, times their weights.
+#[derive(Clone, Copy, Debug, Default)]
+struct HorizonLosses {
+    /// Weight of the first loss.
+    first: f64,
+    /// The same if a read error caused it.
+    first_by_read_error: f64,
+    /// Bytes of each group's first loss.
+    bytes: f64,
+    /// Number of losses.
+    count: f64,
+}
+
 /// Runs missions of a model; the state is used again from mission to mission.
 pub struct Missions<'a> {
     model: &'a Model,
@@ -87,11 +100,8 @@ pub struct Missions<'a> {
     unavailable_time: f64,
     over: bool,
     has_loss: bool,
-    /// Weight of the first loss, of its kind, bytes and number of losses by each horizon.
-    loss: Vec<f64>,
-    read_error: Vec<f64>,
-    bytes: Vec<f64>,
-    losses: Vec<f64>,
+    /// Losses by each horizon.
+    horizons: Vec<HorizonLosses>,
     sums: Sums,
     /// Windows of the mission, of all missions, and missions with any, for each number of failed
     /// disks; of crude missions.
@@ -134,10 +144,7 @@ impl<'a> Missions<'a> {
             unavailable_time: 0.0,
             over: false,
             has_loss: false,
-            loss: vec![0.0; horizons],
-            read_error: vec![0.0; horizons],
-            bytes: vec![0.0; horizons],
-            losses: vec![0.0; horizons],
+            horizons: vec![HorizonLosses::default(); horizons],
             sums: Sums::new(horizons),
             windows: vec![(0, 0, 0); model.shape.tolerates as usize + 1],
         }
@@ -177,7 +184,7 @@ impl<'a> Missions<'a> {
 
     /// Runs missions and returns their sums.
     pub fn run(&mut self, missions: u64, random: &mut Random) -> Sums {
-        self.sums = Sums::new(self.loss.len());
+        self.sums = Sums::new(self.horizons.len());
         for _ in 0..missions {
             self.mission(random);
         }
@@ -206,11 +213,11 @@ impl<'a> Missions<'a> {
         }
         if self.has_loss {
             let usable = self.model.shape.usable_bytes * f64::from(self.model.simulated_groups);
-            for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
-                sums.loss.add(self.loss[at]);
-                sums.read_error.add(self.read_error[at]);
-                sums.bytes.add(self.bytes[at] / usable);
-                sums.losses.add(self.losses[at]);
+            for (sums, at) in self.sums.horizons.iter_mut().zip(&self.horizons) {
+                sums.loss.add(at.first);
+                sums.read_error.add(at.first_by_read_error);
+                sums.bytes.add(at.bytes / usable);
+                sums.losses.add(at.count);
             }
         }
     }
@@ -226,14 +233,7 @@ impl<'a> Missions<'a> {
         self.over = false;
         if self.has_loss {
             self.has_loss = false;
-            for list in [
-                &mut self.loss,
-                &mut self.read_error,
-                &mut self.bytes,
-                &mut self.losses,
-            ] {
-                list.fill(0.0);
-            }
+            self.horizons.fill(HorizonLosses::default());
         }
         if let Some(spares) = &model.question.repair.spares {
             for pool in &mut self.pools {
@@ -400,9 +400,9 @@ impl<'a> Missions<'a> {
             if failed == self.model.shape.tolerates + 1 {
                 self.lose(group, Loss::Failures, now);
             }
-        } else if self.model.question.latent.is_some()
+        } else if let Some(latent) = &self.model.question.latent
             && self.model.read_error_loses(failed)
-            && self.finds_latent_error(group, now, random)
+            && self.finds_latent_error(latent, group, now, random)
         {
             self.lose(group, Loss::ReadError, now);
         }
@@ -624,18 +624,18 @@ impl<'a> Missions<'a> {
         } else {
             1.0
         };
-        for (at, horizon) in self.model.question.horizons.iter().enumerate() {
+        for (horizon, at) in self.model.question.horizons.iter().zip(&mut self.horizons) {
             if now > *horizon {
                 continue;
             }
             if is_first {
-                self.loss[at] = weight;
-                self.read_error[at] = if is_read_error { weight } else { 0.0 };
+                at.first = weight;
+                at.first_by_read_error = if is_read_error { weight } else { 0.0 };
             }
             if of_group {
-                self.bytes[at] += weight * bytes;
+                at.bytes += weight * bytes;
             }
-            self.losses[at] += weight;
+            at.count += weight;
         }
         self.over = !counts && (self.model.bias.is_some() || self.model.simulated_groups == 1);
     }
@@ -644,16 +644,19 @@ impl<'a> Missions<'a> {
 
     /// Whether any disk of a group that works has a latent error. Biasing multiplies the rate at
     /// which they came since the disks were last known to be clean.
-    fn finds_latent_error(&mut self, group: usize, now: f64, random: &mut Random) -> bool {
-        let Some(latent) = &self.model.question.latent else {
-            return false;
-        };
+    fn finds_latent_error(
+        &mut self,
+        latent: &Latent,
+        group: usize,
+        now: f64,
+        random: &mut Random,
+    ) -> bool {
         let mut factor = 1.0;
         if let Some(bias) = &self.model.bias {
             let expected: f64 = self
                 .disks_of(group)
                 .filter(|disk| !self.disks[*disk].failed)
-                .map(|disk| (now - self.visible_from(disk, now)) / latent.mean)
+                .map(|disk| (now - self.visible_from(latent, disk, now)) / latent.mean)
                 .sum();
             factor = (bias.window(self.groups[group].failed) / expected).max(1.0);
             if !factor.is_finite() {
@@ -663,20 +666,20 @@ impl<'a> Missions<'a> {
         let mut found = false;
         for disk in self.disks_of(group) {
             if !self.disks[disk].failed {
-                found |= self.has_latent_error(disk, now, factor, random);
+                found |= self.has_latent_error(latent, disk, now, factor, random);
             }
         }
         found
     }
 
     /// Time from which on a latent error of a disk can still be seen.
-    fn visible_from(&self, disk: usize, now: f64) -> f64 {
+    fn visible_from(&self, latent: &Latent, disk: usize, now: f64) -> f64 {
         let state = &self.disks[disk];
         let from = state.clean.max(state.corrupt_until);
-        match self.model.question.latent.as_ref().map(|it| it.scrub) {
-            Some(Scrub::Period { seconds }) => from.max((now / seconds).floor() * seconds),
-            Some(Scrub::Weibull(_)) => from.max(now - self.model.look_back),
-            _ => from,
+        match latent.scrub {
+            Scrub::Period { seconds } => from.max((now / seconds).floor() * seconds),
+            Scrub::Weibull(_) => from.max(now - self.model.look_back),
+            Scrub::None => from,
         }
         .min(now)
     }
@@ -685,18 +688,16 @@ impl<'a> Missions<'a> {
     /// starts anew there: nothing is simulated between looks but what can still be seen.
     fn has_latent_error(
         &mut self,
+        latent: &Latent,
         disk: usize,
         now: f64,
         factor: f64,
         random: &mut Random,
     ) -> bool {
-        let Some(latent) = &self.model.question.latent else {
-            return false;
-        };
         if self.disks[disk].corrupt_until > now {
             return true;
         }
-        let mut from = self.visible_from(disk, now);
+        let mut from = self.visible_from(latent, disk, now);
         let corrupt_until = loop {
             let error = from + latent.mean / factor * exponential(random);
             if factor != 1.0 {
