@@ -1,21 +1,16 @@
 //! Missions of arrays and mirrors: disks fail, are repaired, and fail again until data is lost.
 //!
-//! Rare losses are made frequent by dynamic failure biasing with proportional hazards. While a
-//! group is degraded, the hazards of its survivors are multiplied by c. The mission's weight is the
-//! likelihood ratio: exp((c - 1) dH) for the cumulative hazard dH that each biased disk passes, and
-//! 1/c for each biased failure. It holds for any lifetime law, because only hazards are scaled
-//! (Heidelberger 1995; Nicola, Shahabuddin and Nakayama 2001).
-//!
-//! The failures of the law and those of the additional hazard (c - 1) h are drawn separately, so
-//! that nothing that is on the agenda is drawn again.
+//! Rare losses are made frequent by failure biasing (`biasing`).
 
-use rand_core::Rng;
+mod biasing;
+mod domains;
+mod read_errors;
 
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
-use crate::model::{Model, UNKNOWN_ODDS};
-use crate::question::{Latent, Layout, ReplacementManner, Scrub, YEAR};
-use crate::random::{Random, exponential, uniform};
+use crate::model::Model;
+use crate::question::{ReplacementManner, YEAR};
+use crate::random::{Random, uniform};
 
 /// Failures after which a pilot run ends.
 const PILOT_FAILURES: u64 = 300_000;
@@ -477,25 +472,6 @@ impl<'a> Missions<'a> {
         self.begin_window(group, now, random);
     }
 
-    /// Draws whether a rebuild meets a read error, which biasing makes frequent.
-    fn meets_read_error(&mut self, group: usize, unreadable: f64, random: &mut Random) -> bool {
-        let factor = self.groups[group].read_factor;
-        let drawn = if factor > 1.0 {
-            -libm::expm1(-factor * unreadable)
-        } else {
-            unreadable
-        };
-        let meets = uniform(random) < drawn;
-        if factor > 1.0 {
-            self.log_weight += libm::log(if meets {
-                unreadable / drawn
-            } else {
-                (1.0 - unreadable) / (1.0 - drawn)
-            });
-        }
-        meets
-    }
-
     /// Replaces a disk that works.
     fn replace(&mut self, disk: usize, now: f64, random: &mut Random) {
         self.sums.counts.planned_replacements += 1;
@@ -505,96 +481,6 @@ impl<'a> Missions<'a> {
         if self.groups[group].failed > 0 {
             self.begin_window(group, now, random);
         }
-    }
-
-    // Biasing.
-
-    /// Adds the weight of a disk since its factor began.
-    #[inline]
-    fn end_segment(&mut self, disk: usize, now: f64) {
-        self.log_weight += self.open_weight(disk, now);
-    }
-
-    #[inline]
-    fn open_weight(&self, disk: usize, now: f64) -> f64 {
-        let state = &self.disks[disk];
-        if state.factor == 1.0 {
-            return 0.0;
-        }
-        let passed = self.model.hazard.cumulative(now - state.born) - state.mark;
-        (state.factor - 1.0) * state.batch * passed
-    }
-
-    /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
-    /// survivors pass the wanted cumulative hazard until the next repair.
-    fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
-        let Some(bias) = &self.model.bias else {
-            self.count_window(group);
-            return;
-        };
-        let state = &mut self.groups[group];
-        state.window = state.window.wrapping_add(1);
-        state.read_factor = 1.0;
-        let (window, failed) = (state.window, state.failed);
-        let range = self.disks_of(group);
-        let degraded = failed > 0 && failed <= self.model.shape.tolerates;
-        let hazard = &self.model.hazard;
-        let mut wanted = bias.window(failed);
-        let mut until = f64::INFINITY;
-        if degraded {
-            for disk in range.clone() {
-                if self.disks[disk].failed {
-                    until = until.min(self.disks[disk].repaired_at);
-                }
-            }
-            if until == f64::INFINITY {
-                until = now + self.model.repair_mean;
-                wanted *= UNKNOWN_ODDS;
-            }
-            until = until.min(self.model.end);
-        }
-        let mut passes = 0.0;
-        for disk in range.clone() {
-            if self.disks[disk].failed {
-                continue;
-            }
-            self.end_segment(disk, now);
-            let state = &mut self.disks[disk];
-            state.factor = bias.healthy;
-            if degraded || bias.healthy != 1.0 {
-                state.mark = hazard.cumulative(now - state.born);
-            }
-            if degraded {
-                passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
-            }
-        }
-        // A read error at the end of the rebuild counts as a hazard of its own.
-        let factor = wanted / (passes + self.model.unreadable(failed));
-        if !degraded || !factor.is_finite() || factor <= bias.healthy {
-            return;
-        }
-        self.groups[group].read_factor = factor;
-        let mut first = (f64::INFINITY, 0);
-        for disk in range {
-            let state = &mut self.disks[disk];
-            if state.failed {
-                continue;
-            }
-            state.factor = factor;
-            let age = now - state.born;
-            let added = (factor - bias.healthy) * state.batch;
-            let bound = self.model.hazard_bound;
-            let fails = state.born + hazard.sample_from(age, state.mark, added, bound, random);
-            if fails < first.0 {
-                first = (fails, disk);
-            }
-        }
-        self.agenda.add(
-            first.0.max(now),
-            Kind::BiasedFailure,
-            first.1 as u32,
-            window,
-        );
     }
 
     /// Records a loss.
@@ -638,186 +524,5 @@ impl<'a> Missions<'a> {
             at.count += weight;
         }
         self.over = !counts && (self.model.bias.is_some() || self.model.simulated_groups == 1);
-    }
-
-    // Latent errors.
-
-    /// Whether any disk of a group that works has a latent error. Biasing multiplies the rate at
-    /// which they came since the disks were last known to be clean.
-    fn finds_latent_error(
-        &mut self,
-        latent: &Latent,
-        group: usize,
-        now: f64,
-        random: &mut Random,
-    ) -> bool {
-        let mut factor = 1.0;
-        if let Some(bias) = &self.model.bias {
-            let expected: f64 = self
-                .disks_of(group)
-                .filter(|disk| !self.disks[*disk].failed)
-                .map(|disk| (now - self.visible_from(latent, disk, now)) / latent.mean)
-                .sum();
-            factor = (bias.window(self.groups[group].failed) / expected).max(1.0);
-            if !factor.is_finite() {
-                factor = 1.0;
-            }
-        }
-        let mut found = false;
-        for disk in self.disks_of(group) {
-            if !self.disks[disk].failed {
-                found |= self.has_latent_error(latent, disk, now, factor, random);
-            }
-        }
-        found
-    }
-
-    /// Time from which on a latent error of a disk can still be seen.
-    fn visible_from(&self, latent: &Latent, disk: usize, now: f64) -> f64 {
-        let state = &self.disks[disk];
-        let from = state.clean.max(state.corrupt_until);
-        match latent.scrub {
-            Scrub::Period { seconds } => from.max((now / seconds).floor() * seconds),
-            Scrub::Weibull(_) => from.max(now - self.model.look_back),
-            Scrub::None => from,
-        }
-        .min(now)
-    }
-
-    /// Looks at a disk. Clean times are exponential, so that a disk that was clean at a look
-    /// starts anew there: nothing is simulated between looks but what can still be seen.
-    fn has_latent_error(
-        &mut self,
-        latent: &Latent,
-        disk: usize,
-        now: f64,
-        factor: f64,
-        random: &mut Random,
-    ) -> bool {
-        if self.disks[disk].corrupt_until > now {
-            return true;
-        }
-        let mut from = self.visible_from(latent, disk, now);
-        let corrupt_until = loop {
-            let error = from + latent.mean / factor * exponential(random);
-            if factor != 1.0 {
-                // Likelihood of the clean time, and of the error at its end.
-                let clean = error.min(now) - from;
-                self.log_weight += (factor - 1.0) * clean / latent.mean;
-                if error < now {
-                    self.log_weight -= libm::log(factor);
-                }
-            }
-            if error >= now {
-                break None;
-            }
-            match latent.scrub {
-                Scrub::None => break Some(f64::INFINITY),
-                Scrub::Period { seconds } => break Some(((now / seconds).floor() + 1.0) * seconds),
-                Scrub::Weibull(time) => {
-                    from = error + time.sample(random);
-                    if from > now {
-                        break Some(from);
-                    }
-                }
-            }
-        };
-        let state = &mut self.disks[disk];
-        match corrupt_until {
-            Some(until) => state.corrupt_until = until,
-            None => state.clean = now,
-        }
-        corrupt_until.is_some()
-    }
-
-    // Domains.
-
-    fn next_domain_failure(&mut self, kind: usize, now: f64, random: &mut Random) {
-        let domain = &self.model.question.domains[kind];
-        let count = self.disks.len().div_ceil(domain.disks as usize);
-        let time = now + domain.mean / count as f64 * exponential(random);
-        self.agenda.add(time, Kind::DomainFailure, kind as u32, 0);
-    }
-
-    fn fail_domain(&mut self, kind: usize, now: f64, random: &mut Random) {
-        let domain = &self.model.question.domains[kind];
-        self.sums.counts.domain_failures += 1;
-        self.next_domain_failure(kind, now, random);
-        let all = self.disks.len();
-        let count = all.div_ceil(domain.disks as usize);
-        let which = (((random.next_u64() >> 32) * count as u64) >> 32) as usize;
-        let until = now + domain.outage.sample(random);
-        let members: Vec<usize> = match domain.layout {
-            Layout::Within => {
-                let size = domain.disks as usize;
-                (which * size..((which + 1) * size).min(all)).collect()
-            }
-            Layout::Across => (which..all).step_by(count).collect(),
-        };
-        let mut out = Vec::new();
-        for disk in members {
-            if self.disks[disk].failed {
-                continue;
-            }
-            if domain.lost_share > 0.0 && uniform(random) < domain.lost_share {
-                self.fail(disk, now, true, random);
-                if self.over {
-                    return;
-                }
-                continue;
-            }
-            let group = self.group_of(disk);
-            let before = self.is_unavailable(group);
-            let state = &mut self.disks[disk];
-            state.out_until = state.out_until.max(until);
-            if !state.out {
-                state.out = true;
-                self.groups[group].out += 1;
-            }
-            self.note_availability(group, before, now);
-            out.push(disk as u32);
-        }
-        self.agenda
-            .add(until, Kind::OutageEnd, self.outages.len() as u32, 0);
-        self.outages.push(out);
-    }
-
-    fn end_outage(&mut self, outage: usize, now: f64) {
-        for disk in std::mem::take(&mut self.outages[outage]) {
-            let disk = disk as usize;
-            if self.disks[disk].out && self.disks[disk].out_until <= now {
-                let group = self.group_of(disk);
-                let before = self.is_unavailable(group);
-                self.disks[disk].out = false;
-                self.groups[group].out -= 1;
-                self.note_availability(group, before, now);
-            }
-        }
-    }
-
-    /// Whether too many disks of a group are out, though none of its data is lost.
-    fn is_unavailable(&self, group: usize) -> bool {
-        let state = &self.groups[group];
-        let tolerated = self.model.shape.tolerates;
-        state.failed <= tolerated && state.failed + state.out > tolerated
-    }
-
-    /// Counts the time during which any group is unavailable.
-    fn note_availability(&mut self, group: usize, before: bool, now: f64) {
-        match (before, self.is_unavailable(group)) {
-            (false, true) => {
-                if self.unavailable_groups == 0 {
-                    self.unavailable_since = now;
-                }
-                self.unavailable_groups += 1;
-            }
-            (true, false) => {
-                self.unavailable_groups -= 1;
-                if self.unavailable_groups == 0 {
-                    self.unavailable_time += now - self.unavailable_since;
-                }
-            }
-            _ => {}
-        }
     }
 }
