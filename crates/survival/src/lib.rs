@@ -14,6 +14,7 @@ mod events;
 mod hazard;
 mod mission;
 mod model;
+mod pilot;
 mod pool;
 pub mod question;
 mod random;

@@ -9,11 +9,9 @@ mod read_errors;
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
 use crate::model::Model;
+use crate::pilot::Pilot;
 use crate::question::{ReplacementManner, YEAR};
 use crate::random::{Random, uniform};
-
-/// Failures after which a pilot run ends.
-const PILOT_FAILURES: u64 = 300_000;
 
 #[derive(Clone, Copy, Debug)]
 struct DiskState {
@@ -98,9 +96,8 @@ pub struct Missions<'a> {
     /// Losses by each horizon.
     horizons: Vec<HorizonLosses>,
     sums: Sums,
-    /// Windows of the mission, of all missions, and missions with any, for each number of failed
-    /// disks; of crude missions.
-    windows: Vec<(u64, u64, u64)>,
+    /// Windows of crude missions.
+    pilot: Pilot,
 }
 
 impl<'a> Missions<'a> {
@@ -141,40 +138,21 @@ impl<'a> Missions<'a> {
             has_loss: false,
             horizons: vec![HorizonLosses::default(); horizons],
             sums: Sums::new(horizons),
-            windows: vec![(0, 0, 0); model.shape.tolerates as usize + 1],
+            pilot: Pilot::new(model.shape.tolerates),
         }
     }
 
-    /// Runs crude missions, fewer if disks fail very often; returns the mean number of windows for
-    /// each number of failed disks, in missions that have any, and the share of missions with a
-    /// loss.
-    pub fn pilot(&mut self, most: u64, random: &mut Random) -> (Vec<f64>, f64) {
-        let (mut losses, mut missions) = (0, 0);
-        while missions < most && (missions < 20 || self.sums.counts.failures < PILOT_FAILURES) {
+    /// Runs at most `most` crude missions.
+    pub fn pilot(mut self, most: u64, random: &mut Random) -> Pilot {
+        while self.pilot.goes_on(most, self.sums.counts.failures) {
             self.mission(random);
-            missions += 1;
-            losses += u64::from(self.has_loss);
-            for (current, all, having) in &mut self.windows {
-                *all += *current;
-                *having += u64::from(*current > 0);
-                *current = 0;
-            }
+            self.pilot.end_mission(self.has_loss);
         }
-        let means = self.windows.iter().enumerate().map(|(failed, it)| {
-            // The first level is entered in missions of all kinds.
-            let of = if failed == 1 { missions } else { it.2.max(1) };
-            it.1 as f64 / of as f64
-        });
-        (means.collect(), losses as f64 / missions as f64)
+        self.pilot
     }
 
     fn count_window(&mut self, group: usize) {
-        let failed = self.groups[group].failed as usize;
-        if failed > 0
-            && let Some(window) = self.windows.get_mut(failed)
-        {
-            window.0 += 1;
-        }
+        self.pilot.count(self.groups[group].failed as usize);
     }
 
     /// Runs missions and returns their sums.

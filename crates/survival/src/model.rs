@@ -1,15 +1,13 @@
 //! A question made ready for missions of arrays and mirrors.
 
 use crate::hazard::Hazard;
+use crate::pilot::Pilot;
 use crate::question::{Concurrency, Question, Scrub};
 use crate::read_error;
 use crate::shape::Shape;
 
 /// Failures of a mission that the biasing of healthy groups aims at.
 const FAILURES_AIMED: f64 = 1.0;
-/// Cumulative hazard of the survivors until the next repair that biasing aims at. It minimises the
-/// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
-const WINDOW_HAZARD: f64 = 1.594;
 /// Odds of a failure before a repair whose time is not known yet. One half minimises the second
 /// moment for exponential repairs; at 1 and above it is infinite.
 pub const UNKNOWN_ODDS: f64 = 0.5;
@@ -89,21 +87,14 @@ impl Model {
         }
     }
 
-    /// Biases missions, after pilot missions without biasing: `windows` is their mean number of
-    /// windows with each number of failed disks, in missions that have any.
-    pub fn bias(&mut self, windows: &[f64]) {
+    /// Biases missions, after pilot missions without biasing.
+    pub fn bias(&mut self, pilot: &Pilot) {
         let hazard = &self.hazard;
         let each = hazard.cumulative(self.first_age + self.end) - hazard.cumulative(self.first_age);
         let failures = each * self.disks() as f64;
         self.bias = Some(Bias {
             healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
-            windows: (0..=self.shape.tolerates as usize)
-                .map(|failed| match windows.get(failed).copied().unwrap_or(0.0) {
-                    // In all missions; passed ones count for those that follow.
-                    passed if failed == 1 => aimed_hazard(passed.max(FAILURES_AIMED)),
-                    passed => aimed_hazard((passed - 1.0).max(0.0)),
-                })
-                .collect(),
+            windows: pilot.aims(),
         });
     }
 
@@ -131,24 +122,6 @@ impl Model {
             0.0
         }
     }
-}
-
-/// Cumulative hazard of a window to aim at where a mission passes `windows` others on average.
-///
-/// A window that is passed without a failure multiplies the second moment of all later weights:
-/// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
-/// minimised.
-pub fn aimed_hazard(windows: f64) -> f64 {
-    let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
-    let mut best = WINDOW_HAZARD;
-    let mut tried = WINDOW_HAZARD;
-    while tried > 1e-9 {
-        if moment(tried) < moment(best) {
-            best = tried;
-        }
-        tried *= 0.9;
-    }
-    best
 }
 
 /// Whether groups fail independently, so that one stands for all.
@@ -183,24 +156,5 @@ fn look_back(question: &Question) -> f64 {
             longest * (1.0 + (1e-8_f64.ln() / ratio.ln()).ceil())
         }
         Scrub::None | Scrub::Period { .. } => f64::INFINITY,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn biasing_is_weaker_where_windows_are_many() {
-        assert_eq!(aimed_hazard(0.0), WINDOW_HAZARD);
-        let many = aimed_hazard(100.0);
-        assert!((0.005..0.02).contains(&many), "{many}");
-    }
-
-    #[test]
-    fn the_aimed_hazard_is_the_minimum() {
-        let moment = |y: f64| y.exp_m1() / (y * y);
-        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 0.99));
-        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 1.01));
     }
 }

@@ -32,9 +32,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 pub fn bias(model: &mut Model) {
     let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
     let mut random = stream(model.question.simulation.seed, u64::MAX);
-    let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
-    if losses < FREQUENT {
-        model.bias(&windows);
+    let pilot = Missions::new(model).pilot(missions, &mut random);
+    if pilot.loss_share() < FREQUENT {
+        model.bias(&pilot);
     }
 }
 
