@@ -134,7 +134,7 @@ def racks_for(blocks: Iterable[float], rack_units: float) -> int:
         for index, room in enumerate(free):
             if room >= block:
                 free[index] = room - block
-                # Full racks are no longer looked at.
+                # Full racks are not checked again.
                 if room - block < 1e-9:
                     free.pop(index)
                 break
@@ -234,7 +234,3 @@ def _violation(field: str, limit: float, figure: Figure, what: str) -> Violation
         got=got,
         message=f"{what[:1].upper()}{what[1:]} is {got}; the facility has {wanted}.",
     )
-
-
-def _text(figure: Figure) -> str:
-    return quantity(figure.value, figure.unit)

@@ -127,11 +127,9 @@ def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
     """
     check_growth(need, unit)
     made = [
-        _plan("at-once", "all at once", _at_once(need, unit), unit),
-        _plan("yearly", "every year", _yearly(need, unit), unit),
-        _plan(
-            "when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need, unit), unit
-        ),
+        _plan("at-once", "all at once", _at_once(need), unit),
+        _plan("yearly", "every year", _yearly(need), unit),
+        _plan("when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need), unit),
     ]
     return tuple(sorted(made, key=lambda it: it.price))
 
@@ -169,11 +167,11 @@ def _first(need: CapacityNeed) -> float:
     return need.usable * (1 + need.reserve)
 
 
-def _at_once(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+def _at_once(need: CapacityNeed) -> list[tuple[float, float]]:
     return [(0.0, max(_first(need), need_at(need, need.years)))]
 
 
-def _yearly(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
     wanted = []
     for year in range(math.ceil(need.years)):
         end = min(year + 1.0, need.years)
@@ -182,7 +180,7 @@ def _yearly(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]
     return wanted
 
 
-def _when_full(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+def _when_full(need: CapacityNeed) -> list[tuple[float, float]]:
     """Return what is wanted each month so that the system is at most 80 % full."""
     months = math.floor(need.years * MONTHS + 1e-9)
     found = [(0.0, max(_first(need), need.usable / FULL))]
