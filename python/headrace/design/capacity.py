@@ -310,7 +310,7 @@ def capacity_wanted(need: CapacityNeed) -> Figure:
     return Figure(
         key="wanted-capacity",
         title="capacity to buy first",
-        value=need.usable * (1 + need.reserve),
+        value=need.first_purchase,
         unit="B",
         formula="initial need x (1 + reserve)",
         inputs=(
@@ -325,7 +325,7 @@ def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tupl
     """Return the requirements of capacity that a design misses, from its capacities."""
     found = by_key(figures)
     usable = found["usable-capacity"].value
-    wanted = capacity_wanted(worksheet.capacity).value
+    wanted = worksheet.capacity.first_purchase
     files = file_violations(found.values(), worksheet)
     if usable >= wanted * (1 - 1e-9):
         return files

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from headrace.design.capacity import capacity, capacity_wanted
+from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.figure import by_key
+from headrace.design.growth import need_at
 from headrace.design.options import (
     HAS_COPIES,
     OWN_METADATA,
@@ -88,7 +89,7 @@ def designs(
     networks = [
         it for it in catalogue.networks if not options.networks or it.name in options.networks
     ]
-    first = capacity_wanted(worksheet.capacity).value
+    first = worksheet.capacity.first_purchase
     horizon = horizon_capacity(worksheet)
     metadata_disk = _cheapest_flash(catalogue) if options.metadata_on_flash else None
     for file_system in options.file_systems:
@@ -108,9 +109,7 @@ def designs(
 def horizon_capacity(worksheet: Worksheet) -> float:
     """Return the bytes that are needed after the years to plan for; at least those to buy first."""
     need = worksheet.capacity
-    return max(
-        capacity_wanted(need).value, need.usable * float((1 + (need.growth or 0.0)) ** need.years)
-    )
+    return max(need.first_purchase, need_at(need, need.years))
 
 
 def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:

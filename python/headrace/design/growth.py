@@ -163,12 +163,8 @@ def _racks_full(purchases: Sequence[Purchase], unit: PurchaseUnit) -> float | No
     return None
 
 
-def _first(need: CapacityNeed) -> float:
-    return need.usable * (1 + need.reserve)
-
-
 def _at_once(need: CapacityNeed) -> list[tuple[float, float]]:
-    return [(0.0, max(_first(need), need_at(need, need.years)))]
+    return [(0.0, max(need.first_purchase, need_at(need, need.years)))]
 
 
 def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
@@ -176,14 +172,14 @@ def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
     for year in range(math.ceil(need.years)):
         end = min(year + 1.0, need.years)
         bytes_ = max(need_at(need, float(year)), need_at(need, end))
-        wanted.append((float(year), max(_first(need), bytes_) if year == 0 else bytes_))
+        wanted.append((float(year), max(need.first_purchase, bytes_) if year == 0 else bytes_))
     return wanted
 
 
 def _when_full(need: CapacityNeed) -> list[tuple[float, float]]:
     """Return what is wanted each month so that the system is at most 80 % full."""
     months = math.floor(need.years * MONTHS + 1e-9)
-    found = [(0.0, max(_first(need), need.usable / FULL))]
+    found = [(0.0, max(need.first_purchase, need.usable / FULL))]
     for month in range(1, months + 1):
         year = month / MONTHS
         found.append((year, need_at(need, year) / FULL))
@@ -204,7 +200,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
         Figure(
             key="first-capacity",
             title="capacity to buy first",
-            value=_first(need),
+            value=need.first_purchase,
             unit="B",
             formula="initial need x (1 + reserve)",
             inputs=(

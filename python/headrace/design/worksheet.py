@@ -74,6 +74,11 @@ class CapacityNeed(msgspec.Struct, frozen=True):
     reserve: float = 0.2
     """Part of the initial need that is bought in addition."""
 
+    @property
+    def first_purchase(self) -> float:
+        """Usable bytes to buy first: the initial need and its reserve."""
+        return self.usable * (1 + self.reserve)
+
 
 class ClientGroup(msgspec.Struct, frozen=True):
     """Clients that are alike."""

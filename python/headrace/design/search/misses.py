@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 
-from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import Evaluation
 from headrace.design.figure import by_key
 from headrace.design.worksheet import Worksheet
@@ -56,7 +55,7 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
     need, recovery = worksheet.capacity, worksheet.recovery
     facility, budget = worksheet.facility, worksheet.budget
     if "usable-capacity" in figures and figures["usable-capacity"].value > 0:
-        yield "capacity.usable", capacity_wanted(need).value / figures["usable-capacity"].value
+        yield "capacity.usable", need.first_purchase / figures["usable-capacity"].value
     circuits = None
     if facility.circuits is not None and facility.circuit_amperes is not None:
         circuits = facility.circuits * facility.circuit_amperes
