@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
-from headrace.design.document_file import DocumentFile, open_document
+from headrace.design.document_file import DocumentFile
 
 DEFAULT = "example-2026"
 """The shipped catalogue that is used where none is named."""
@@ -47,7 +47,7 @@ def load_catalogue(
     text = catalogue_source(path)
     if path is None or text is not None:
         return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
-    return LoadedCatalogue(open_document("catalogue", path, sets))
+    return LoadedCatalogue(_core.Document.from_file("catalogue", path, list(sets)))
 
 
 def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:
