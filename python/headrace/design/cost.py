@@ -58,17 +58,15 @@ def cost(
     housing = by_key(facility(design, worksheet.facility) if facilities is None else facilities)
     figures = _purchase(found)
     purchase = by_key(figures).get("purchase")
-    failures = _failures(found)
-    running: list[Figure] = []
-    if purchase is not None:
-        running += _maintenance(found, catalogue, worksheet)
-    figures += [*_years(running, worksheet), failures]
-    if worksheet.budget.vendor_agreement is False:
-        figures += (spares := _spare_parts(found, worksheet))
-        running += spares
-    housed = [*_power(housing["total-power"], worksheet), *_colocation(housing["racks"], worksheet)]
-    engineer = _engineer(found, worksheet)
-    figures += [*housed, *engineer]
+    has_agreement = worksheet.budget.vendor_agreement is not False
+    if purchase is not None and has_agreement:
+        figures += _maintenance(found, catalogue, worksheet)
+    figures.append(_failures(found))
+    if not has_agreement:
+        figures += _spare_parts(found, worksheet)
+    figures += _power(housing["total-power"], worksheet)
+    figures += _colocation(housing["racks"], worksheet)
+    figures += _engineer(found, worksheet)
     if purchase is None:
         return tuple(figures)
     sums = by_key(figures)
@@ -128,36 +126,26 @@ def _purchase(found: Sequence[Part]) -> list[Figure]:
 
 
 def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Worksheet) -> list[Figure]:
-    """Return the maintenance of a year; none without an agreement."""
-    if worksheet.budget.vendor_agreement is False:
-        return []
+    """Return the maintenance of a year, and of all years."""
     quoted = sum(it.count * it.yearly_maintenance for it in found if it.yearly_maintenance)
     rest = sum(it.count * (it.price or 0.0) for it in found if it.yearly_maintenance is None)
     share = catalogue.maintenance_share
     unknown = worksheet.budget.vendor_agreement is None
-    return [
-        Figure(
-            key="maintenance-year",
-            title="maintenance a year",
-            value=quoted + share * rest,
-            unit="money/year",
-            formula="quoted maintenance + share x price of the other parts",
-            inputs=(
-                Input("quoted maintenance", number(quoted), "catalogue: yearly_maintenance"),
-                Input("share", f"{share:g}", "catalogue: maintenance_share"),
-                Input("price of the other parts", number(rest), "purchase"),
-            ),
-            source=HINDMAN,
-            note="budget.vendor_agreement is unknown: an agreement is assumed" if unknown else "",
-        )
-    ]
-
-
-def _years(running: Sequence[Figure], worksheet: Worksheet) -> list[Figure]:
-    if not running:
-        return []
+    yearly = Figure(
+        key="maintenance-year",
+        title="maintenance a year",
+        value=quoted + share * rest,
+        unit="money/year",
+        formula="quoted maintenance + share x price of the other parts",
+        inputs=(
+            Input("quoted maintenance", number(quoted), "catalogue: yearly_maintenance"),
+            Input("share", f"{share:g}", "catalogue: maintenance_share"),
+            Input("price of the other parts", number(rest), "purchase"),
+        ),
+        source=HINDMAN,
+        note="budget.vendor_agreement is unknown: an agreement is assumed" if unknown else "",
+    )
     years = worksheet.capacity.years
-    yearly = running[0]
     total = Figure(
         key="maintenance",
         title="maintenance",
