@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.quantities import AsJson, parse_size, print_figures
+from headrace.cli.design.output_options import FiguresAsJson, print_figures
+from headrace.cli.design.quantity_options import size
 from headrace.cli.design.storage_options import (
     Arrays,
     Copies,
@@ -49,7 +50,7 @@ def capacity(
             " --capacity the number of nodes.",
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: FiguresAsJson = False,
 ) -> None:
     """Compute raw and usable capacity, and show the arithmetic.
 
@@ -58,10 +59,10 @@ def capacity(
     """
     from headrace.design.capacity import capacity_of
 
-    wanted = None if usable is None else parse_size("--usable", usable)
+    wanted = None if usable is None else size("--usable", usable)
     options = StorageOptions(
         disks=disks,
-        disk_capacity=None if disk_capacity is None else parse_size("--capacity", disk_capacity),
+        disk_capacity=None if disk_capacity is None else size("--capacity", disk_capacity),
         level=level,
         data=data,
         parity=parity,

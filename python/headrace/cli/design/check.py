@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from headrace.cli.design.output_options import AsJson, print_json
 from headrace.cli.options import Sets
 from headrace.cli.screen import show
 from headrace.design.document_file import Answer
@@ -37,7 +38,7 @@ def check(
         ),
     ] = None,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Check a worksheet: mistakes, contradictory requirements, unknown answers.
 
@@ -57,7 +58,7 @@ def check(
         contradictions=contradictions(loaded.worksheet, load_catalogue(catalogue).catalogue),
     )
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(found)
     else:
         from headrace.report.worksheet_tables import worksheet_check
 

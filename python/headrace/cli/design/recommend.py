@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from headrace.cli.design.output_options import AsJson, print_json
 from headrace.cli.options import Sets
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
@@ -41,7 +42,7 @@ def recommend(
         ),
     ] = None,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recommend file system, distribution, arrays and more, with reasons.
 
@@ -65,7 +66,7 @@ def recommend(
         unknown=unknown_answers(worksheet),
     )
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(found)
         return
     from headrace.report.recommendation_tables import recommendation
 
