@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from headrace.cli.design.output_options import AsJson, print_json
+from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
 from headrace.cli.options import Sets
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
@@ -26,15 +27,8 @@ class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recommend(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    catalogue: Annotated[
-        str | None,
-        typer.Option(
-            "--catalogue",
-            metavar="FILE",
-            help="Catalogue of parts and prices in TOML; by default the shipped example.",
-        ),
-    ] = None,
+    file: WorksheetFile,
+    catalogue: CatalogueFile = None,
     rules: Annotated[
         Path | None,
         typer.Option(
