@@ -17,6 +17,7 @@ from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
+from headrace.design.raw_need import whole_units
 from headrace.design.system import Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.report.figure_tables import number, size_text
@@ -141,8 +142,7 @@ def _plan(
     purchases: list[Purchase] = []
     stand = 0
     for year, bytes_ in wanted:
-        # Quotients such as 80 TB / 8 TB must not become 11 by a rounding error.
-        units = math.ceil(bytes_ / unit.usable * (1 - 1e-12)) - stand
+        units = whole_units(bytes_, unit.usable) - stand
         if units > 0:
             stand += units
             purchases.append(Purchase(year=year, units=units, price=units * unit.price(year)))

@@ -84,12 +84,17 @@ def plan_of(design: Design, local: LocalFileSystem | None = None) -> StoragePlan
     )
 
 
+def check_disk_capacity(disk_capacity: float) -> None:
+    """Raise ValueError if the bytes of a disk are impossible or absurd."""
+    if not 0 < disk_capacity <= LARGEST_DISK:
+        raise ValueError(
+            f"disk capacity {disk_capacity:g} B: expected more than 0, and at most 1 PB"
+        )
+
+
 def check_plan(plan: StoragePlan) -> None:
     """Raise ValueError if disks and arrays do not fit together."""
-    if not 0 < plan.disk_capacity <= LARGEST_DISK:
-        raise ValueError(
-            f"disk capacity {plan.disk_capacity:g} B: expected more than 0, and at most 1 PB"
-        )
+    check_disk_capacity(plan.disk_capacity)
     for name, least in (
         ("nodes", 1),
         ("disks_per_node", 1),

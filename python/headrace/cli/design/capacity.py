@@ -1,6 +1,5 @@
 """`headrace design capacity`."""
 
-import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -113,13 +112,13 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
     from headrace.design.array_level import MOST_DISKS
     from headrace.design.capacity import capacity_of
     from headrace.design.figure import Figure, Input, by_key
+    from headrace.design.raw_need import whole_units
     from headrace.report.figure_tables import size_text
 
     each = by_key(capacity_of(plan))["usable-capacity"].value / plan.nodes
     if each <= 0:
         raise ValueError("--capacity: the file system leaves nothing: expected larger disks")
-    # Quotients such as 80 TB / 1 TB must not become 81 by a rounding error.
-    count = max(math.ceil(wanted / each * (1 - 1e-12)), plan.nodes)
+    count = max(whole_units(wanted, each), plan.nodes)
     if count > MOST_DISKS:
         raise ValueError(f"{count} nodes are needed: expected larger nodes, or less capacity")
     least = plan.nodes
