@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from headrace.design.array_level import DRAID_DATA, array_of
 from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.figure import by_key
@@ -33,8 +34,8 @@ USUAL: dict[ArrayKind, tuple[int, ...]] = {
     "raid6": (6, 10),
 }
 """Disks of usual arrays: two mirrors, 4 + 1, 4 + 2 and 8 + 2."""
-DRAID_DATA, DRAID_PARITY = 8, 2
-"""Disks of a group of a declustered array (OpenZFS' default is 8 data disks)."""
+DRAID_PARITY = 2
+"""Redundant disks of a group of a declustered array, beside the default data disks of OpenZFS."""
 DRAID_LEAST = 20
 """Disks of a node from which on a declustered array is tried (declared: two groups)."""
 FULL_STRIPE = 1 << 20
@@ -133,9 +134,9 @@ def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
             yield Filling(array, 1, spares, own_spares=False)
         return
     for width in _widths(kind, free):
-        data, parity = _parts(kind, width)
-        chunk = _chunk(data) if kind in ("raid5", "raid6") else USUAL_CHUNK
-        array = Array(kind=kind, disks=width, data=data, parity=parity, chunk=chunk)
+        array = array_of(kind, width)
+        chunk = _chunk(array.data) if kind in ("raid5", "raid6") else USUAL_CHUNK
+        array = msgspec.structs.replace(array, chunk=chunk)
         yield Filling(array, free // width, spares, own_spares=True)
 
 
@@ -150,14 +151,6 @@ def _widths(kind: ArrayKind, free: int) -> list[int]:
         even -= even % 2
     found = {it for it in (*USUAL[kind], even) if min(USUAL[kind]) <= it <= free}
     return sorted(found)
-
-
-def _parts(kind: ArrayKind, width: int) -> tuple[int, int]:
-    """Return the data disks and the redundant disks of an array."""
-    if kind == "raid10":
-        return width // 2, width // 2
-    parity = {"single": 0, "raid0": 0, "raid1": 1, "raid5": 1, "raid6": 2}[kind]
-    return width - parity, parity
 
 
 def _chunk(data: int) -> int:
