@@ -11,7 +11,7 @@ from headrace.design.catalogue import Catalogue, NetworkModel
 from headrace.design.enumeration import designs
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
-from headrace.design.figure import by_key
+from headrace.design.figure import Figure, by_key
 from headrace.design.headroom import Demand, headroom
 from headrace.design.options import Options
 from headrace.design.pareto import front
@@ -193,15 +193,26 @@ def _price(network: NetworkModel) -> float:
 
 
 def _candidate(evaluation: Evaluation, bound: float) -> Candidate:
-    figures = by_key([*evaluation.cost, *evaluation.reliability, *evaluation.facility])
-
-    def value(*keys: str) -> float:
-        return next((figures[key].value for key in keys if key in figures), math.inf)
-
     return Candidate(
         design=evaluation.design,
-        cost=value("total-cost", "purchase"),
+        cost=cost_of(evaluation),
         headroom=bound,
-        loss=value("loss-probability"),
-        power=value("total-power", "power"),
+        loss=loss_of(evaluation),
+        power=_first_value(evaluation.facility, "total-power", "power"),
     )
+
+
+def cost_of(evaluation: Evaluation) -> float:
+    """Return the total cost over the years, or else the purchase; infinite if both are unknown."""
+    return _first_value(evaluation.cost, "total-cost", "purchase")
+
+
+def loss_of(evaluation: Evaluation) -> float:
+    """Return the probability of a data loss; infinite if it was not computed."""
+    return _first_value(evaluation.reliability, "loss-probability")
+
+
+def _first_value(figures: Sequence[Figure], *keys: str) -> float:
+    """Return the value of the first of the keys that has a figure; infinite if none has."""
+    found = by_key(figures)
+    return next((found[key].value for key in keys if key in found), math.inf)
