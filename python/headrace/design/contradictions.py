@@ -182,9 +182,8 @@ def _power(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
         ("facility.power", facility.power, "power"),
         ("facility.cooling", facility.cooling, "heat"),
     ]
-    if facility.circuits is not None and facility.circuit_amperes is not None:
-        limit = facility.circuits * facility.circuit_amperes * facility.voltage
-        limits.append(("facility.circuits", limit, "power"))
+    if facility.amperes is not None:
+        limits.append(("facility.circuits", facility.amperes * facility.voltage, "power"))
     if facility.ups_va:
         limit = facility.ups_va * facility.ups_power_factor
         limits.append(("facility.ups_va", limit, "load of the UPS"))

@@ -12,7 +12,7 @@ from headrace.design.facility import facility
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Budget, Worksheet
 from headrace.report.figure_tables import number, quantity, size_text
 
 HINDMAN = "Hindman 2011, section 2.9"
@@ -380,16 +380,20 @@ def _absent(worksheet: Worksheet) -> list[str]:
     return absent
 
 
-def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
-    """Return the limits of the budget that a design exceeds, from its costs."""
-    found, budget = by_key(figures), worksheet.budget
-    limits = (
+def cost_limits(budget: Budget) -> tuple[tuple[str, float | None, str], ...]:
+    """Return the limits of a budget: field of the worksheet, limit, key of the limited figure."""
+    return (
         ("budget.initial", budget.initial, "purchase"),
         ("budget.monthly_power", budget.monthly_power, "power-month"),
         ("budget.yearly_maintenance", budget.yearly_maintenance, "maintenance-year"),
         ("budget.spare_parts", budget.spare_parts, "spare-parts"),
         ("budget.engineer_hours_month", budget.engineer_hours_month, "engineer-hours"),
     )
+
+
+def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
+    """Return the limits of the budget that a design exceeds, from its costs."""
+    found = by_key(figures)
     return tuple(
         Violation(
             field=field,
@@ -398,7 +402,7 @@ def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Vi
             message=f"{found[key].title[:1].upper()}{found[key].title[1:]}:"
             f" {number(found[key].value)}; the budget has {number(limit)}.",
         )
-        for field, limit, key in limits
+        for field, limit, key in cost_limits(worksheet.budget)
         if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
     )
 

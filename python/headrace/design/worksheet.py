@@ -208,6 +208,13 @@ class Facility(msgspec.Struct, frozen=True):
     floor_load: float | None = None
     """Kilograms that a rack may weigh."""
 
+    @property
+    def amperes(self) -> float | None:
+        """Amperes of all circuits; None if their number or their current is unknown."""
+        if self.circuits is None or self.circuit_amperes is None:
+            return None
+        return self.circuits * self.circuit_amperes
+
 
 class Budget(msgspec.Struct, frozen=True):
     """Money, in the currency of the catalogue."""
