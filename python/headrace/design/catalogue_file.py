@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
-from headrace.design.document_file import DocumentFile
+from headrace.design.document_file import DocumentFile, toml_names
 
 DEFAULT = "example-2026"
 """The shipped catalogue that is used where none is named."""
@@ -27,8 +27,7 @@ class LoadedCatalogue(DocumentFile):
 
 def shipped_catalogues() -> tuple[str, ...]:
     """Return the names of the catalogues that ship with Headrace."""
-    names = (Path(entry.name) for entry in _FOLDER.iterdir())
-    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
+    return toml_names(_FOLDER)
 
 
 def load_catalogue(

@@ -1,6 +1,8 @@
 """TOML files whose values know their origin: the base of worksheets and catalogues."""
 
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Literal
 
 from headrace import _core
@@ -90,6 +92,12 @@ class DocumentFile:
             message: What was expected, or what to write instead.
         """
         return self._loaded.refusal(toml_path(path), message)
+
+
+def toml_names(folder: Traversable) -> tuple[str, ...]:
+    """Return the names of the TOML files of a folder without their suffix, in order."""
+    names = (Path(entry.name) for entry in folder.iterdir())
+    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
 
 
 def toml_path(path: str) -> str:
