@@ -1,5 +1,7 @@
 """Figures and performance of a design, and the requirements that it misses."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from headrace.design.figure import Figure
@@ -43,6 +45,21 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     """The scenario that was simulated, as TOML."""
     notes: tuple[str, ...] = ()
     """What the simulation leaves out."""
+
+
+def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
+    """Return the least part of its throughput or calls that an application gets; None if none
+    says what it wants."""
+    parts = [
+        got / wanted
+        for it in performance
+        for wanted, got in (
+            (it.wanted_throughput, it.throughput),
+            (it.wanted_operations, it.operations),
+        )
+        if wanted
+    ]
+    return min(parts, default=None)
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):

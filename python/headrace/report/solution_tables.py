@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution
+from headrace.design.evaluation import (
+    ApplicationPerformance,
+    Evaluation,
+    Solution,
+    least_satisfaction,
+)
 from headrace.design.figure import Figure, by_key
 from headrace.report.figure_tables import number, quantity
 from headrace.report.fitted_table import FittedTable
@@ -62,7 +67,7 @@ def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Render
     for place, it in enumerate(designs):
         figures = _figures(it)
         total = sum(one.throughput for one in it.performance)
-        served = satisfaction(it.performance)
+        served = least_satisfaction(it.performance)
         units = figures.get("rack-units")
         table.add_row(
             label(place),
@@ -120,21 +125,6 @@ def _wanted(one: ApplicationPerformance) -> str:
     if one.wanted_latency is not None:
         parts.append(f"at most {quantity(one.wanted_latency, 's')}")
     return ", ".join(parts) or UNKNOWN
-
-
-def satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
-    """Return the least part of its throughput or calls that an application gets; None if none
-    says what it wants."""
-    parts = [
-        got / wanted
-        for it in performance
-        for wanted, got in (
-            (it.wanted_throughput, it.throughput),
-            (it.wanted_operations, it.operations),
-        )
-        if wanted
-    ]
-    return min(parts, default=None)
 
 
 def _chosen(solution: Solution, currency: str) -> Text:

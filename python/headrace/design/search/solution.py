@@ -19,6 +19,7 @@ from headrace.design.evaluation import (
     Evaluation,
     Solution,
     Violation,
+    least_satisfaction,
 )
 from headrace.design.headroom import Demand, demands, expected_events
 from headrace.design.options import options
@@ -216,7 +217,8 @@ class Search:
             for candidate, it in zip(chosen, found, strict=True):
                 left.remove(candidate)
                 if it.performance:
-                    efficiency.note(candidate, _satisfaction(it.performance))
+                    satisfied = least_satisfaction(it.performance)
+                    efficiency.note(candidate, 1.0 if satisfied is None else satisfied)
             done.extend(found)
             return sum(it.is_feasible for it in found)
 
@@ -430,20 +432,6 @@ def _confirmation(design: Design, whole: ApplicationPerformance) -> str:
         f" confirms it: {quantity(whole.throughput, 'B/s')}, {number(whole.operations)} calls a"
         f" second of {quantity(whole.latency, 's')}"
     )
-
-
-def _satisfaction(performance: Sequence[ApplicationPerformance]) -> float:
-    """Return the least part of its throughput or calls that an application gets."""
-    parts = [
-        got / wanted
-        for it in performance
-        for wanted, got in (
-            (it.wanted_throughput, it.throughput),
-            (it.wanted_operations, it.operations),
-        )
-        if wanted
-    ]
-    return min(parts, default=1.0)
 
 
 def _objectives(evaluation: Evaluation) -> tuple[float, float, float]:
