@@ -7,7 +7,7 @@ from heapq import heappush, heapreplace
 
 import msgspec
 
-from headrace.design.catalogue import Catalogue, NetworkModel
+from headrace.design.catalogue import Catalogue
 from headrace.design.enumeration import designs
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
@@ -96,7 +96,7 @@ def screen(
     feasible: list[Candidate] = []
     nearest = _Nearest()
     seen: set[Design] = set()
-    prices = {it.name: _price(it) for it in catalogue.networks}
+    prices = {it.name: math.inf if it.price is None else it.price for it in catalogue.networks}
     field = throughput_field(worksheet)
     wants = any(it.throughput or it.operations for it in worksheet.applications)
     for scale in SCALES:
@@ -184,12 +184,6 @@ def _differs_in_network(one: Design, other: Design) -> bool:
     return one.network != other.network and one == msgspec.structs.replace(
         other, network=one.network
     )
-
-
-def _price(network: NetworkModel) -> float:
-    if network.adapter_price is None or network.port_price is None:
-        return math.inf
-    return network.adapter_price + network.port_price
 
 
 def _candidate(evaluation: Evaluation, bound: float) -> Candidate:
