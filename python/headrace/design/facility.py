@@ -111,7 +111,7 @@ def _space(design: Design, found: Sequence[Part], facility: Facility) -> list[Fi
 
 
 def _blocks(design: Design, found: Sequence[Part]) -> list[float]:
-    """Return the rack units of what stays together: a data server with its shelves, ..."""
+    """Return the rack units of each block that stays in one rack: a server with its shelves."""
     blocks = []
     for it in found:
         size = it.rack_units

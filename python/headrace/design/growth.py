@@ -62,7 +62,7 @@ class Purchase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """When a plan buys what."""
+    """A plan: its purchases with their times and prices."""
 
     key: str
     """`at-once`, `yearly` or `when-full`."""
@@ -177,7 +177,7 @@ def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
 
 
 def _when_full(need: CapacityNeed) -> list[tuple[float, float]]:
-    """Return what is wanted each month so that the system is at most 80 % full."""
+    """Return the capacity of each month with which the system is at most 80 % full."""
     months = math.floor(need.years * MONTHS + 1e-9)
     found = [(0.0, max(need.first_purchase, need.usable / FULL))]
     for month in range(1, months + 1):

@@ -1,4 +1,4 @@
-"""An upper bound of what a design can do, as a multiple of what the applications want.
+"""An upper bound of the performance of a design, as a multiple of the applications' demand.
 
 Every resource is busy for the least time that the demand can take. Each byte passes its disks, its
 array's redundant disks, the bus and the card once. Each call at a random place takes one access.
@@ -94,7 +94,7 @@ def _workload(table: Table) -> tuple[int | None, float, bool]:
 
 
 def headroom(design: Design, wanted: Sequence[Demand]) -> float:
-    """Return how many times what the applications want a design could do at most.
+    """Return an upper bound of the performance of a design, as a multiple of the demand.
 
     Args:
         design: The design.

@@ -1,4 +1,4 @@
-"""Workloads from what was recorded of an application: a profile, a scenario, or a trace."""
+"""Workloads of an application from its profile, a scenario, or a trace."""
 
 import json
 import tomllib

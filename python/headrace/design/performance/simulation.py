@@ -23,11 +23,11 @@ LEFT_OUT = (
     "clients are on the network of the servers",
     "files are as old as the run: fragmentation and full disks are left out",
 )
-"""What no scenario of a design has."""
+"""Simplifications of every scenario of a design."""
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """How much is simulated."""
+    """Size and length of a simulation."""
 
     disks: int
     """Simulated disks, about, at most."""
@@ -60,7 +60,7 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
     toml: str
     loads: tuple[ApplicationLoad, ...]
     notes: tuple[str, ...]
-    """What it simplifies."""
+    """Its simplifications."""
     detail: Detail
     scale: float
     """Real servers for each that is simulated."""

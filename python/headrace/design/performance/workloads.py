@@ -99,7 +99,7 @@ def write_applications(
         scale: Real servers for each that is simulated: of the clients the same part is.
 
     Returns:
-        Applications as they are simulated, and what is simplified for all of them.
+        Applications as they are simulated, and the simplifications for all of them.
 
     Raises:
         ValueError: An application cannot run on the file system, or a file of it cannot be read.

@@ -1,4 +1,4 @@
-"""By how much a design misses what is required."""
+"""Ratios by which a design misses its requirements."""
 
 import math
 from collections.abc import Iterator
