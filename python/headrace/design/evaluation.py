@@ -1,6 +1,6 @@
 """Figures and performance of a design, and the requirements that it misses."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -44,10 +44,10 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str = ""
     """The scenario that was simulated, as TOML."""
     notes: tuple[str, ...] = ()
-    """What the simulation leaves out."""
+    """Simplifications of the simulation."""
 
 
-def satisfaction(performance: Iterable[ApplicationPerformance]) -> float | None:
+def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
     """Return the least part of its throughput or calls that an application gets; None if none
     says what it wants."""
     parts = [
@@ -75,12 +75,12 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_feasible(self) -> bool:
-        """Return whether it meets all requirements that are known."""
+        """True if it meets all requirements that are known."""
         return not self.violations
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why a choice was made, or an alternative was not."""
+    """A reason for a choice, or against an alternative."""
 
     rule: str
     """Identifier of the rule."""

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution, satisfaction
+from headrace.design.evaluation import (
+    ApplicationPerformance,
+    Evaluation,
+    Solution,
+    least_satisfaction,
+)
 from headrace.design.figure import Figure, by_key
 from headrace.report.figure_tables import number, quantity
 from headrace.report.fitted_table import FittedTable
@@ -62,7 +67,7 @@ def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Render
     for place, it in enumerate(designs):
         figures = _figures(it)
         total = sum(one.throughput for one in it.performance)
-        served = satisfaction(it.performance)
+        served = least_satisfaction(it.performance)
         units = figures.get("rack-units")
         table.add_row(
             label(place),

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
+from headrace.cli.design.output_options import AsJson, print_json
 from headrace.cli.options import Sets
 from headrace.cli.screen import show
 
@@ -22,7 +22,7 @@ def catalogue(
         typer.Option("--toml", help="Print it as TOML, to be saved and changed."),
     ] = False,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a catalogue and list what can be bought: disks, nodes, shelves, networks."""
     from headrace.design.catalogue_file import catalogue_source, load_catalogue, shipped_catalogues
@@ -31,7 +31,7 @@ def catalogue(
         raise ValueError("--toml: expected no --json beside it")
     loaded = load_catalogue(file, sets or [])
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(loaded.catalogue), indent=2).decode())
+        print_json(loaded.catalogue)
     elif text:
         source = None if sets else catalogue_source(file)
         print(loaded.text if source is None else source, end="")

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.design.worksheet_options import WorksheetFile
 from headrace.cli.options import Sets
 from headrace.files import atomic_file, check_apart, check_writable
 
 
 def flow(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
+    file: WorksheetFile,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),

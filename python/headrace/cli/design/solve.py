@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.design.output_options import AsJson
 from headrace.cli.design.quantity_options import time
+from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
 from headrace.cli.options import Sets
 from headrace.cli.screen import show, steps
 
@@ -18,15 +20,8 @@ MOST_SEED = 2**63 - 1
 
 
 def solve(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    catalogue: Annotated[
-        str | None,
-        typer.Option(
-            "--catalogue",
-            metavar="FILE",
-            help="Catalogue of parts and prices in TOML; by default the shipped example.",
-        ),
-    ] = None,
+    file: WorksheetFile,
+    catalogue: CatalogueFile = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,7 +45,7 @@ def solve(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the report (HTML and PDF).")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the progress.")
     ] = True,
