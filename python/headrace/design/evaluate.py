@@ -137,7 +137,5 @@ def _without_network(design: Design) -> Design:
     return msgspec.structs.replace(
         design,
         network=_ANY_NETWORK,
-        metadata_nodes=0,
-        metadata_disk=None,
         gateways=0,
     )
