@@ -1,0 +1,1 @@
+"""Who may do what: users and their tokens, requests from elsewhere, files of the host."""

@@ -1,0 +1,131 @@
+"""Charts, each with a table of the same numbers.
+
+Colours are those of Okabe and Ito (2008), which people with a colour vision deficiency can tell
+apart; series also differ in their marks and line styles.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from nicegui import ui
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
+MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
+LINES = ("solid", "dashed", "dotted")
+
+
+class Series(msgspec.Struct, frozen=True):
+    """A line, bar or set of points."""
+
+    name: str
+    x: Sequence[Any]
+    y: Sequence[float | None]
+    kind: str = "line"
+    """`line`, `bar` or `scatter`."""
+
+
+class Chart:
+    """An ECharts chart and its table, which stays in step with it."""
+
+    def __init__(
+        self,
+        title: str,
+        x: str,
+        y: str,
+        series: Sequence[Series] = (),
+        *,
+        x_kind: str = "value",
+        y_kind: str = "value",
+        options: Mapping[str, Any] | None = None,
+        height: int = 320,
+    ) -> None:
+        """Draw a chart.
+
+        Parameters:
+            title: What it shows.
+            x: Name of the x axis with its unit, such as "load (operations/s)"; y likewise.
+            series: The data.
+            x_kind: `value`, `log`, `time` or `category`; y_kind likewise.
+            options: Further ECharts options, which replace those of the same name.
+            height: Height in pixels.
+        """
+        self._title, self._x, self._y = title, x, y
+        self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
+        with ui.element("figure").classes("w-full q-ma-none"):
+            self.echart = ui.echart({}).classes("w-full").style(f"height: {height}px")
+            self.echart.props(f'role="img" aria-label="{_plain(title)}: chart of the table below"')
+            with ui.expansion("Numbers").classes("w-full"):
+                self._table = ui.table(rows=[], columns=[]).classes("w-full")
+                self._table.props(f'dense flat aria-label="{_plain(title)}"')
+        self.show(series)
+
+    def show(self, series: Sequence[Series]) -> None:
+        """Show other data."""
+        self.echart.options.clear()
+        self.echart.options.update(self._options(series))
+        self.echart.update()
+        columns = [self._x, *(it.name for it in series)]
+        self._table.columns = [
+            {
+                "name": str(at),
+                "label": name,
+                "field": str(at),
+                "align": "left" if at == 0 else "right",
+            }
+            for at, name in enumerate(columns)
+        ]
+        rows: dict[Any, dict[str, Any]] = {}
+        for at, it in enumerate(series, 1):
+            for x, y in zip(it.x, it.y, strict=True):
+                rows.setdefault(x, {"0": number_text(x)})[str(at)] = number_text(y)
+        self._table.rows = list(rows.values())
+        self._table.update()
+
+    def _options(self, series: Sequence[Series]) -> dict[str, Any]:
+        categories = {"data": list(dict.fromkeys(x for it in series for x in it.x))}
+        return {
+            "title": {"text": self._title, "textStyle": {"fontSize": 15}},
+            "color": list(COLOURS),
+            "aria": {"enabled": True, "decal": {"show": any(it.kind == "bar" for it in series)}},
+            "tooltip": {"trigger": "axis", "confine": True},
+            "legend": {"top": 28, "type": "scroll"} if len(series) > 1 else {"show": False},
+            "grid": {"left": 16, "right": 24, "bottom": 36, "top": 64, "containLabel": True},
+            "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
+            "xAxis": {
+                "type": self._x_kind,
+                "name": self._x,
+                "nameLocation": "middle",
+                "nameGap": 28,
+                **(categories if self._x_kind == "category" else {}),
+            },
+            "yAxis": {"type": self._y_kind, "name": self._y, "nameTextStyle": {"align": "left"}},
+            "series": [self._one(at, it) for at, it in enumerate(series)],
+            "animation": False,
+            **self._more,
+        }
+
+    def _one(self, at: int, series: Series) -> dict[str, Any]:
+        data: list[Any] = list(zip(series.x, series.y, strict=True))
+        if self._x_kind == "category":
+            data = list(series.y)
+        return {
+            "type": series.kind,
+            "name": series.name,
+            "data": data,
+            "symbol": MARKS[at % len(MARKS)],
+            "symbolSize": 7,
+            "showSymbol": len(data) <= 100,
+            "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
+        }
+
+
+def number_text(value: Any) -> str:
+    """Return a number with four digits; other values as they are."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "" if value is None else str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _plain(text: str) -> str:
+    return text.replace('"', "'")

@@ -1,0 +1,68 @@
+"""The commands that a job may run, and what the server adds to each."""
+
+import msgspec
+
+
+class Runnable(msgspec.Struct, frozen=True):
+    """A command that a job may run."""
+
+    command: tuple[str, ...]
+    measures: bool = False
+    """Whether it measures this machine, and so must run alone."""
+    programs: bool = False
+    """Whether it runs a program of the user's, which the operator must allow."""
+    output: str | None = None
+    """Name of its output in the job's directory, for a command whose output is a directory."""
+
+
+RUNNABLE = (
+    Runnable(("run",)),
+    Runnable(("sweep",), output="sweep"),
+    Runnable(("optimise",), output="optimise"),
+    Runnable(("whatif",)),
+    Runnable(("bench", "quick"), measures=True),
+    Runnable(("bench", "run"), measures=True),
+    Runnable(("bench", "mix"), measures=True),
+    Runnable(("bench", "tune"), measures=True),
+    Runnable(("bench", "sweep"), measures=True),
+    Runnable(("bench", "blocks"), measures=True),
+    Runnable(("bench", "clients"), measures=True),
+    Runnable(("bench", "meta"), measures=True),
+    Runnable(("bench", "disk"), measures=True),
+    Runnable(("bench", "copy"), measures=True),
+    Runnable(("baseline",), measures=True),
+    Runnable(("profile", "record"), measures=True, programs=True, output="profile"),
+    Runnable(("profile", "report")),
+    Runnable(("trace", "info")),
+    Runnable(("trace", "convert")),
+    Runnable(("trace", "findings")),
+    Runnable(("design", "solve"), output="design"),
+)
+"""To let jobs run another command takes a line here."""
+
+WITHHELD = frozenset(
+    {
+        "as_json",
+        "output",
+        "plot",
+        "csv",
+        "requests",
+        "trusted",
+        "trust",
+        "label",
+        "stored",
+        "store",
+        "keep",
+        "resume",
+        "show_progress",
+        "on",
+        "help",
+        "rules",
+    }
+)
+"""Parameters that a request may not give: the server sets them, or they name files to write."""
+
+
+def runnable(command: tuple[str, ...]) -> Runnable | None:
+    """Return the entry of a command; None if jobs may not run it."""
+    return next((it for it in RUNNABLE if it.command == command), None)

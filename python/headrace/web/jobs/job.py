@@ -1,0 +1,94 @@
+"""Jobs and what describes them."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class RefusedRequest(ValueError):
+    """A request that no job can be made of. The text is for the user, `field` is the parameter."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class JobState(StrEnum):
+    """State of a job."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+    """Its process ended without leaving its exit status: killed, or the machine restarted."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job will not change any more."""
+        return self not in (JobState.WAITING, JobState.RUNNING)
+
+
+class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command to run, with its parameters by name.
+
+    A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded),
+    `job:ID/NAME` (a file that a job made), `results:ID`, or a path below a directory that the
+    operator allows.
+    """
+
+    command: tuple[str, ...]
+    values: dict[str, Any] = {}
+    inputs: dict[str, str] = {}
+    """Texts of files by name, such as `{"scenario.toml": "…"}`. They are written into the job's
+    directory."""
+    title: str = ""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a job is. A line of `progress.jsonl`."""
+
+    time: float
+    """Seconds since the epoch."""
+    title: str = ""
+    done: float = 0.0
+    total: float | None = None
+    text: str = ""
+    figures: dict[str, Any] = {}
+    """Figures of this moment, such as `{"seconds": 3.0, "iops": 8200, "latency": 0.0004}`, or of a
+    finished step of a load sweep."""
+
+    @property
+    def fraction(self) -> float | None:
+        """Part of the work that is done; None if the total is unknown."""
+        return min(1.0, self.done / self.total) if self.total else None
+
+
+class Job(msgspec.Struct):
+    """A job, as `job.json` keeps it."""
+
+    id: str
+    owner: str
+    request: JobRequest
+    created: float
+    """Seconds since the epoch, as `started` and `ended`."""
+    state: JobState = JobState.WAITING
+    started: float | None = None
+    ended: float | None = None
+    status: int | None = None
+    """Exit status of the command."""
+    message: str = ""
+    """Last line of the log of a job that failed."""
+    result: str | None = None
+    """Identifier of its result in the store."""
+    cancelled: bool = False
+    """Whether a user asked for its end."""
+    measures: bool = False
+    """Whether it must run alone."""
+
+    @property
+    def title(self) -> str:
+        """Title of the request, or its command."""
+        return self.request.title or "headrace " + " ".join(self.request.command)

@@ -1,0 +1,60 @@
+"""Pages and their registration."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from nicegui import ui
+
+from headrace.web.access.requests import user_of
+from headrace.web.access.users import User
+from headrace.web.layout import frame
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page of the site.
+
+    `build` draws its content within the frame. A route below the page, such as `/jobs/{id}`, has a
+    builder of its own, whose parameters after the user are those of the route.
+    """
+
+    path: str
+    title: str
+    icon: str
+    """Name of a Material icon."""
+    build: Callable[[User], Any]
+    routes: Mapping[str, Callable[..., Any]] = {}
+    in_navigation: bool = True
+
+
+def current_user() -> User:
+    """Return the user of the page that is being built."""
+    request = ui.context.client.request
+    return user_of(request)
+
+
+def register(pages: tuple[Page, ...]) -> None:
+    """Make the routes of all pages."""
+    for page in pages:
+        _route(page.path, page, page.build, pages)
+        for path, build in page.routes.items():
+            _route(path, page, build, pages)
+
+
+def _route(path: str, page: Page, build: Callable[..., Any], pages: tuple[Page, ...]) -> None:
+    import functools
+    import inspect
+
+    parameters = list(inspect.signature(build).parameters.values())[1:]
+
+    @functools.wraps(build)
+    async def shown(**values: Any) -> None:
+        user = current_user()
+        with frame(page, pages, user):
+            drawn = build(user, **values)
+            if inspect.isawaitable(drawn):
+                await drawn
+
+    # FastAPI reads the parameters of the route from the signature.
+    shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    ui.page(path, title=f"{page.title} - Headrace")(shown)

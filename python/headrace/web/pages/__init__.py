@@ -1,0 +1,10 @@
+"""The pages: a file here and a line in the list each."""
+
+from headrace.web.page import Page
+from headrace.web.pages import jobs, start
+
+PAGES: tuple[Page, ...] = (
+    start.PAGE,
+    jobs.PAGE,
+)
+"""In the order of the navigation."""

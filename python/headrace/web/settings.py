@@ -1,0 +1,38 @@
+"""What the operator of a server decides."""
+
+from pathlib import Path
+
+import msgspec
+
+GIB = 1 << 30
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Limits of each job."""
+
+    memory: int = 8 * GIB
+    """Bytes of address space."""
+    seconds: float = 3600.0
+    """Time from start to end."""
+    waiting: int = 100
+    """Jobs of one user that may wait."""
+    upload: int = GIB
+    """Bytes of an uploaded file."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """Settings of `headrace serve`."""
+
+    data: Path
+    """Directory for jobs, uploads, users and the history of monitors."""
+    address: str = "127.0.0.1"
+    port: int = 8180
+    directories: tuple[Path, ...] = ()
+    """Directories that benchmarks may write below, and whose files jobs may read."""
+    schedulers: bool = False
+    """Whether scenarios may run Python schedulers."""
+    programs: bool = False
+    """Whether users may run programs of their own (`headrace profile -- PROGRAM`)."""
+    limits: Limits = Limits()
+    cores: int = 1
+    """Number of jobs that run side by side. A measurement always runs alone."""

@@ -1,0 +1,49 @@
+"""The parts of a running server, for pages and the API."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from headrace.web.access.paths import PathPolicy
+from headrace.web.jobs import CommandForm, JobQueue
+from headrace.web.settings import Settings
+
+if TYPE_CHECKING:
+    from headrace.store import Store
+
+
+class Site:
+    """A running server."""
+
+    def __init__(self, settings: Settings, forms: Iterable[CommandForm]) -> None:
+        self.settings = settings
+        self.forms = {it.command: it for it in forms}
+        """Parameters of all commands, by command."""
+        self.paths = PathPolicy(settings)
+        self.jobs = JobQueue(settings, self.forms, self.paths.path_of)
+
+    def store(self) -> "Store":
+        """Return the store of results. Raises StoreFailure if it cannot be opened."""
+        from headrace import store
+
+        return store.open()
+
+    def close(self) -> None:
+        """End what the server itself does. Jobs go on."""
+        self.jobs.close()
+
+
+_site: Site | None = None
+
+
+def open_site(settings: Settings, forms: Iterable[CommandForm]) -> Site:
+    """Make the server's parts. A process has one server."""
+    global _site
+    _site = Site(settings, forms)
+    return _site
+
+
+def site() -> Site:
+    """Return the running server."""
+    if _site is None:
+        raise RuntimeError("no server runs in this process")
+    return _site

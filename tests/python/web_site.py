@@ -1,0 +1,118 @@
+"""A running server and a real browser for tests of the pages."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+WITHOUT = "no browser to try the pages in: apt install chromium"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+class RunningSite:
+    """A server of a test."""
+
+    def __init__(self, url: str, data: Path, process: "subprocess.Popen[str]") -> None:
+        self.url, self.data, self.process = url, data, process
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Request a path."""
+        return httpx.get(self.url + path, timeout=30, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        """Post to a path."""
+        return httpx.post(self.url + path, timeout=30, **options)
+
+    def submit(self, *command: str, inputs: Mapping[str, str] | None = None, **values: Any) -> str:
+        """Submit a job and return its identifier."""
+        request = {"command": command, "values": values, "inputs": dict(inputs or {})}
+        answer = self.post("/api/jobs", json=request)
+        assert answer.status_code == 201, answer.text
+        identifier: str = answer.json()["id"]
+        return identifier
+
+    def ended(self, identifier: str) -> dict[str, Any]:
+        """Wait for the end of a job and return it."""
+        while True:
+            job: dict[str, Any] = self.get(f"/api/jobs/{identifier}").json()
+            if job["state"] not in ("waiting", "running"):
+                return job
+            time.sleep(0.1)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        port: int = it.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running_site(
+    directory: Path, *arguments: str, port: int | None = None, **variables: str
+) -> Iterator[RunningSite]:
+    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM."""
+    port = port or free_port()
+    data = directory / "serve"
+    work = directory / "work"
+    work.mkdir(exist_ok=True)
+    options = [f"--data={data}", f"--port={port}", f"--directory={work}", *arguments]
+    # NiceGUI would take the server for a test of its own.
+    environment = {it: os.environ[it] for it in os.environ if it != "PYTEST_CURRENT_TEST"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headrace", "serve", *options],
+        env=environment | {"HEADRACE_STORE": str(directory / "store")} | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            assert process.poll() is None, process.stdout.read() if process.stdout else ""
+            try:
+                httpx.get(url + "/api/openapi.json", timeout=30)
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield RunningSite(url, data, process)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium of the distribution, headless."""
+    if CHROMIUM is None:
+        pytest.skip(WITHOUT)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
+    """A server for the tests of a module."""
+    with running_site(tmp_path_factory.mktemp("site")) as it:
+        yield it
