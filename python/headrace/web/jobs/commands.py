@@ -50,6 +50,7 @@ WITHHELD = frozenset(
         "trusted",
         "trust",
         "label",
+        "labels",
         "stored",
         "store",
         "keep",
@@ -58,6 +59,8 @@ WITHHELD = frozenset(
         "on",
         "help",
         "rules",
+        "mix",
+        "save_machine",
     }
 )
 """Parameters that a request may not give: the server sets them, or they name files to write."""
