@@ -80,9 +80,7 @@ def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
         ],
         schema=RUNS | {"started": pl.String()},
     )
-    return frame.with_columns(
-        _as_time("started")
-    )
+    return frame.with_columns(_as_time("started"))
 
 
 def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:

@@ -17,6 +17,12 @@ CONTENT_TYPES = {
     "json": "application/json",
     "html": "text/html",
 }
+STYLE = """
+body { font-family: sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }
+table { border-collapse: collapse; margin: 1em 0 }
+td, th { padding: .2em .7em; border-bottom: 1px solid #ccc; text-align: left }
+caption { font-weight: bold; text-align: left }
+"""
 
 
 def exported(store: "Store", ids: Sequence[str], format: str, directory: Path) -> bytes:
@@ -63,12 +69,7 @@ def _report(store: "Store", ids: Sequence[str]) -> str:
     for it in ids:
         shown = store.shown(it)
         parts.append(f"<h2>{escape(shown['name'])}</h2>" + as_html(one_result(shown)))
-    style = (
-        "body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-        "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;border-bottom:1px solid"
-        " #ccc;text-align:left}caption{font-weight:bold;text-align:left}"
-    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Results</title>'
-        f"<style>{style}</style></head><body><h1>Results</h1>{''.join(parts)}</body></html>"
+        f"<style>{STYLE}</style></head><body><h1>Results</h1>{''.join(parts)}</body></html>"
     )

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -28,15 +28,15 @@ def results(
     search: str | None = None,
     kind: str | None = None,
     name: str | None = None,
-    label: list[str] = Query(default=[]),
+    label: Annotated[list[str] | None, Query()] = None,
     since: str | None = None,
     host: str | None = None,
-    limit: int = Query(default=50, ge=1, le=MOST),
-    skip: int = Query(default=0, ge=0),
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    skip: Annotated[int, Query(ge=0)] = 0,
 ) -> dict[str, Any]:
     """List results, the newest first; `label` is KEY=VALUE and can be repeated."""
     labels = {}
-    for it in label:
+    for it in label or ():
         key, equals, value = it.partition("=")
         if not key or not equals:
             raise HTTPException(422, f"label {it}: expected KEY=VALUE")

@@ -1,10 +1,11 @@
 """Results side by side, simulated and measured ones too."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.report.comparison_tables import comparison
 from headrace.report.html import as_html
@@ -25,7 +26,9 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
 
         def go() -> None:
             values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}
-            ui.navigate.to("/results/compare?" + urlencode({k: it for k, it in values.items() if it}))
+            ui.navigate.to(
+                "/results/compare?" + urlencode({k: it for k, it in values.items() if it})
+            )
 
         ui.button("Compare", on_click=go)
     identifiers = [it.strip() for it in ids.split(",") if it.strip()]
@@ -34,11 +37,13 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         ui.link("All results", "/results")
         return
     try:
-        compared = await run.io_bound(
-            lambda: site()
-            .store()
-            .compare(identifiers, by=by or None, name=name or None, step=step or None)
-            .json()
+        compared = await asyncio.to_thread(
+            lambda: (
+                site()
+                .store()
+                .compare(identifiers, by=by or None, name=name or None, step=step or None)
+                .json()
+            )
         )
     except (StoreError, StoreFailure, ValueError) as error:
         ui.label(str(error)).props('role="alert"').classes("text-negative")

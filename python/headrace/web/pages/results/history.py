@@ -1,11 +1,13 @@
 """A figure of a scenario over versions and dates."""
 
+import asyncio
 from urllib.parse import urlencode
 
 import polars as pl
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.store import StoreError, StoreFailure, make_filter
+from headrace.store.figures import FIGURES
 from headrace.web.access.users import User
 from headrace.web.charts import Chart, Series
 from headrace.web.pages.results.figures import shown_value, title
@@ -21,10 +23,10 @@ async def build(
     """Draw a figure of the results with a name over time."""
     try:
         if result:
-            name = await run.io_bound(lambda: str(site().store().shown(result)["name"]))
-        names = await run.io_bound(lambda: list(site().store().names()))
+            name = await asyncio.to_thread(lambda: str(site().store().shown(result)["name"]))
+        names = await asyncio.to_thread(lambda: list(site().store().names()))
         wanted = make_filter(name=name or None, limit=MOST)
-        pairs = await run.io_bound(lambda: site().store().operations(wanted)) if name else ()
+        pairs = await asyncio.to_thread(lambda: site().store().operations(wanted)) if name else ()
     except (StoreError, StoreFailure) as error:
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         return
@@ -33,7 +35,8 @@ async def build(
     operations = sorted({it for it, _ in pairs})
     operation = operation if operation in operations else next(iter(operations), "")
     figures = [it for one, it in pairs if one == operation]
-    figure = figure if figure in figures else next(iter(figures), "")
+    if figure not in figures:
+        figure = next((it for it in FIGURES if it in figures), "")
 
     def go() -> None:
         values = {"name": scenario.value, "operation": what.value, "figure": shown.value}
@@ -50,7 +53,7 @@ async def build(
         ).classes("min-w-48")
     if not figure:
         return
-    found = await run.io_bound(lambda: site().store().history(wanted, operation, figure))
+    found = await asyncio.to_thread(lambda: site().store().history(wanted, operation, figure))
     _draw(found, figure, f"{name}: {operation}")
     ui.link("Compare by version", "/results/compare?" + urlencode({"name": name, "by": "version"}))
 

@@ -1,9 +1,10 @@
 """The list of results."""
 
+import asyncio
 from typing import Any
 from urllib.parse import urlencode
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.report.store_tables import when
 from headrace.store import StoreError, StoreFailure, make_filter
@@ -14,7 +15,19 @@ from headrace.web.pages.results.figures import figure_text
 from headrace.web.site import site
 
 PAGE_SIZE = 50
-EXPORTS = {"zip": "Archive (zip)", "csv": "CSV", "parquet": "Parquet", "json": "JSON", "html": "Report"}
+EXPORTS = {
+    "zip": "Archive (zip)",
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "json": "JSON",
+    "html": "Report",
+}
+NAME_CELL = """
+<q-td :props="props">
+  <a :href="'/results/' + props.row.id">{{ props.row.name }}</a>
+</q-td>
+"""
+"""Vue shows the name as text."""
 COLUMNS = (
     ("name", "Name", "left"),
     ("started", "Started", "left"),
@@ -35,9 +48,11 @@ async def build(
         text = ui.input("Search", value=search).props("clearable").classes("grow")
         kinds = ui.select({"": "all", **{it: it for it in KINDS}}, label="Kind", value=kind)
         kinds.classes("min-w-32")
-        names = await run.io_bound(lambda: list(site().store().names()))
+        names = await asyncio.to_thread(lambda: list(site().store().names()))
         named = ui.select(
-            {"": "all", **{it: it for it in names}}, label="Name", value=name if name in names else ""
+            {"": "all", **{it: it for it in names}},
+            label="Name",
+            value=name if name in names else "",
         ).classes("min-w-40")
         labelled = ui.input("Label", value=label, placeholder="disks=new").classes("min-w-32")
         after = ui.input("Since", value=since, placeholder="7 d or 2026-11-01").classes("min-w-32")
@@ -53,16 +68,13 @@ async def build(
         selection="multiple",
     )
     table.props('flat bordered dense aria-label="Results"').classes("w-full")
-    table.add_slot(
-        "body-cell-name",
-        """<q-td :props="props"><a :href="'/results/' + props.row.id">{{ props.row.name }}</a></q-td>""",
-    )
+    table.add_slot("body-cell-name", NAME_CELL)
     place = {"page": 1, "total": 0}
 
     async def show() -> None:
         message.text = ""
         try:
-            listed = await run.io_bound(query)
+            listed = await asyncio.to_thread(query)
         except (StoreError, StoreFailure, ValueError) as error:
             message.text = str(error)
             return
@@ -111,15 +123,17 @@ async def build(
     with ui.row().classes("items-center"):
         earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
         later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
-        ui.button("Compare", icon="compare_arrows", on_click=lambda: _compare(table)).bind_enabled_from(
-            table, "selected", lambda it: len(it) > 1
-        )
+        ui.button(
+            "Compare", icon="compare_arrows", on_click=lambda: _compare(table)
+        ).bind_enabled_from(table, "selected", lambda it: len(it) > 1)
         with ui.dropdown_button("Export", icon="download").bind_enabled_from(
             table, "selected", lambda it: len(it) > 0
         ):
             for format_, title in EXPORTS.items():
                 ui.item(title, on_click=lambda format_=format_: _export(table, format_))
-        ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props("outline")
+        ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props(
+            "outline"
+        )
     for element in (text, labelled, after):
         element.on("change", changed)
         element.on("clear", changed)

@@ -1,13 +1,15 @@
 """One result: how it was made, its figures, its labels and note."""
 
+import asyncio
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.report.html import as_html
 from headrace.report.store_tables import environment, one_result, when
 from headrace.store import StoreError, StoreFailure
 from headrace.web.access.users import User
+from headrace.web.layout import heading
 from headrace.web.result_views import show_result
 from headrace.web.site import site
 
@@ -15,12 +17,12 @@ from headrace.web.site import site
 async def build(user: User, identifier: str) -> None:
     """Draw a result."""
     try:
-        entry = await run.io_bound(lambda: site().store().shown(identifier))
+        entry = await asyncio.to_thread(lambda: site().store().shown(identifier))
     except (StoreError, StoreFailure) as error:
         ui.label(str(error)).props('role="alert"')
         ui.link("All results", "/results")
         return
-    ui.label(entry["name"]).classes("text-xl").props('role="heading" aria-level="2"')
+    heading(entry["name"])
     made = f"{entry['kind']}, started {when(entry['started'])}, version {entry['version']}"
     seed = "" if entry["seed"] is None else f", seed {entry['seed']}"
     ui.label(f"{entry['id']}: {made}{seed}")
@@ -63,7 +65,7 @@ def _labels(entry: dict[str, Any]) -> None:
 
     async def change(changes: dict[str, str | None]) -> bool:
         try:
-            await run.io_bound(lambda: site().store().set_labels(entry["id"], changes))
+            await asyncio.to_thread(lambda: site().store().set_labels(entry["id"], changes))
         except (StoreError, StoreFailure) as error:
             message.text = str(error)
             return False
@@ -110,7 +112,7 @@ async def _remove(entry: dict[str, Any]) -> None:
             ui.button("Remove", on_click=lambda: dialog.submit(True))
             ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("outline")
     if await dialog:
-        await run.io_bound(lambda: site().store().remove(entry["id"]))
+        await asyncio.to_thread(lambda: site().store().remove(entry["id"]))
         ui.navigate.to("/results")
 
 
