@@ -86,7 +86,8 @@ def test_the_api_of_results(filled: tuple[RunningSite, Store, list[str]]) -> Non
     ratios = {(it["operation"], it["figure"]): it["ratio"] for it in compared["figures"][1::2]}
     assert ratios["write", "throughput_bytes_per_s"] == 0.5
     history = site.get("/api/results/history", params={"name": "small", "operation": "write"})
-    assert [it["version"] for it in history.json()] == [store.shown(ids[0])["version"], "9.9.9"]
+    now = store.shown(ids[0])["version"]
+    assert [it["version"] for it in history.json()] == [now, "9.9.9", now]
 
 
 def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
@@ -98,12 +99,12 @@ def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
         return answer.content
 
     assert zipfile.ZipFile(io.BytesIO(export("zip"))).testzip() is None
-    assert len(pl.read_csv(export("csv"))) == 3
+    assert set(pl.read_csv(export("csv"))["id"]) == set(ids)
     figures = pl.read_parquet(export("parquet"))
     assert figures.height == store.figures(ids).height and set(figures["id"]) == set(ids)
     assert [it["id"] for it in json.loads(export("json"))] == ids
     report = export("html").decode()
-    assert HOSTILE not in report and "half" not in report and "Compared" in report
+    assert HOSTILE not in report and "Compared" in report
 
 
 @pytest.mark.parametrize(

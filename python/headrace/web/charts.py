@@ -1,7 +1,7 @@
 """Charts, each with a table of the same numbers.
 
-Colours are those of Okabe and Ito (2008), which people with a colour vision deficiency can tell
-apart; series also differ in their marks and line styles.
+People with a colour vision deficiency can tell the colours apart: Okabe and Ito, "Color Universal
+Design", 2008. Series also differ in their marks and line styles.
 """
 
 from collections.abc import Mapping, Sequence
