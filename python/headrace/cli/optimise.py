@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import PlotsDirectory, ScenarioFile, Sets, ShowProgress
 from headrace.cli.screen import show, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
@@ -155,14 +155,9 @@ def optimise(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the answer and all points as one JSON document.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotsDirectory = None,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Find the values of fields that are best for one figure or several.
 

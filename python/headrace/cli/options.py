@@ -19,3 +19,28 @@ Sets: TypeAlias = Annotated[
         "--set", metavar="PATH=VALUE", help="Override a value of the file; can be repeated."
     ),
 ]
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+ResultAsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the result as one JSON document.")
+]
+ResultFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
+]
+SvgFile: TypeAlias = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write.")
+]
+PlotDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
+]
+PlotsDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+]
+ShowProgress: TypeAlias = Annotated[
+    bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+]
+ShowFigures: TypeAlias = Annotated[
+    bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+]

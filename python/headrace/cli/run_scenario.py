@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import (
+    PlotsDirectory,
+    ResultAsJson,
+    ResultFile,
+    ScenarioFile,
+    Sets,
+    ShowProgress,
+)
 from headrace.cli.screen import progress, show
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
@@ -22,27 +29,17 @@ if TYPE_CHECKING:
 def run(
     file: ScenarioFile,
     sets: Sets = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    plot: PlotsDirectory = None,
     requests: Annotated[
         Path | None,
         typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Simulate a scenario, or that of a saved result.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import PlotsDirectory, ScenarioFile, Sets, ShowProgress
 from headrace.cli.screen import show, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
@@ -107,16 +107,11 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all points as one JSON document.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotsDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run a scenario at every combination of values, or at samples of ranges.
 
