@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.options import Sets
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show
 
 
@@ -22,7 +22,7 @@ def catalogue(
         typer.Option("--toml", help="Print it as TOML, to be saved and changed."),
     ] = False,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a catalogue and list what can be bought: disks, nodes, shelves, networks."""
     from headrace.design.catalogue_file import catalogue_source, load_catalogue, shipped_catalogues

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.options import Sets
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation
@@ -37,7 +37,7 @@ def check(
         ),
     ] = None,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Check a worksheet: mistakes, contradictory requirements, unknown answers.
 

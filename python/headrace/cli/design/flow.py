@@ -5,16 +5,13 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import Sets
+from headrace.cli.options import Sets, SvgFile
 from headrace.files import atomic_file, check_apart, check_writable
 
 
 def flow(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
-    ],
+    output: SvgFile,
     sets: Sets = None,
 ) -> None:
     """Draw how data flows between zones, clients and the outside.

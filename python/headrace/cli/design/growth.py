@@ -1,6 +1,5 @@
 """`headrace design growth`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from headrace.cli.design.quantities import (
     parse_size,
     print_figures,
 )
+from headrace.cli.options import PlotDirectory
 
 
 def growth(
@@ -52,10 +52,7 @@ def growth(
     racks: Annotated[
         int | None, typer.Option("--racks", help="Racks, with --nodes-per-rack; by default 1.")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotDirectory = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare purchase plans for a growing system: at once, every year, or when 80 % full.

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.options import Sets
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
 
@@ -41,7 +41,7 @@ def recommend(
         ),
     ] = None,
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recommend file system, distribution, arrays and more, with reasons.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.design.quantity_options import time
-from headrace.cli.options import Sets
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show, steps
 
 NO_DESIGN = 1
@@ -50,7 +50,7 @@ def solve(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the report (HTML and PDF).")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
     show_progress: Annotated[
         bool, typer.Option("--progress/--no-progress", help="Show the progress.")
     ] = True,
