@@ -5,6 +5,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max"
+"""Figures of a run for help texts, all but the simulated time; commands check names themselves."""
+
 ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
@@ -44,3 +47,16 @@ ShowProgress: TypeAlias = Annotated[
 ShowFigures: TypeAlias = Annotated[
     bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
 ]
+
+
+def part(option: str, text: str, example: str) -> float:
+    """Return the part that an option names, such as 0.02 for `2%` and for `0.02`.
+
+    Raises:
+        ValueError: The text is no number.
+    """
+    number = text.strip().removesuffix("%").strip()
+    try:
+        return float(number) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f'{option} "{text}": expected a part such as {example}') from None

@@ -16,7 +16,7 @@ from headrace.cli.options import (
     Sets,
     ShowProgress,
 )
-from headrace.cli.screen import progress, show
+from headrace.cli.screen import progress, show, show_files
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
@@ -72,32 +72,22 @@ def run(
         )
         if taking is not None and requests is not None:
             taking.save(requests)
-    written = _write(result, plot, requests, output)
+    _write(result, plot, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.report import tables
-    from headrace.report.plain_text import plain_line
 
     if identifier is not None:
         print(f"in the store: {identifier}")
     show(tables.result(result.document))
-    for what, path in written:
-        print(plain_line(f"{what}: {path}"))
+    show_files({"plots": plot, "requests": requests, "result": output})
 
 
-def _write(
-    result: "Result", plot: Path | None, requests: Path | None, output: Path | None
-) -> list[tuple[str, Path]]:
-    written = []
+def _write(result: "Result", plot: Path | None, output: Path | None) -> None:
     if plot is not None:
         from headrace.report import plots
 
         plots.save(plot, result.figure_data())
-        written.append(("plots", plot))
-    if requests is not None:
-        written.append(("requests", requests))
     if output is not None:
         result.save(output)
-        written.append(("result", output))
-    return written

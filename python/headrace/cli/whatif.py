@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 
@@ -99,9 +99,7 @@ def whatif(
     if as_json:
         print(json.dumps(study.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain_text import plain_line
     from headrace.report.whatif_tables import what_if
 
     show(what_if(study.json()))
-    if plot is not None:
-        print(plain_line(f"plots: {plot}"))
+    show_files({"plots": plot})
