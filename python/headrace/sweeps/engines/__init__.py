@@ -17,11 +17,6 @@ from headrace.sweeps.task import Outcome, Task
 class Engine(Protocol):
     """Runs tasks side by side. Leaving its context ends the runs in progress."""
 
-    @property
-    def workers(self) -> int:
-        """Number of runs in progress at once, as far as it is known."""
-        ...
-
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Yield each task with its outcome as they complete, in any order.
 

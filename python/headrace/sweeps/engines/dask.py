@@ -96,11 +96,6 @@ class Dask:
         self._threads, self._counted = 1, float("-inf")
         self._have_joined = False
 
-    @property
-    def workers(self) -> int:
-        """Number of runs that the cluster executes at once."""
-        return self._threads
-
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(quiet())
