@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from headrace._core import RunError, ScenarioError
-from headrace.document_io import as_sets
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps import designs
 from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
@@ -24,7 +22,7 @@ from headrace.sweeps.finished_runs import FinishedRuns
 from headrace.sweeps.progress import OnProgress, shown
 from headrace.sweeps.result import FIGURES, Run, Sweep, values
 from headrace.sweeps.sensitivity import METHODS
-from headrace.sweeps.task import Outcome, Task, anonymous, key_of
+from headrace.sweeps.task import Outcome, Task, TaskMaker
 
 Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
 """Values by path or by a tuple of paths, or axes."""
@@ -71,11 +69,10 @@ class Precision:
 class _Plan:
     """The runs of a sweep: known from the start, or added until the precision is reached."""
 
-    scenario: Scenario
+    maker: TaskMaker
     points: Sequence[Point]
     replications: int
     precision: Precision | None
-    first_seed: int
     tasks: list[tuple[Task, int, int]] = field(default_factory=list)
     """Tasks with their point and replication."""
     failed: list[Run] = field(default_factory=list)
@@ -85,11 +82,8 @@ class _Plan:
     by_point: dict[int, list[Outcome]] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
     """Replications of each point."""
-    own_code: dict[tuple[str, str, str], Scenario] = field(default_factory=dict)
-    """Scenarios with schedulers of their own, by module, class and folder."""
 
     def __post_init__(self) -> None:
-        self._anonymous = anonymous(self.scenario.loaded)
         count = self.replications if self.precision is None else FEWEST
         for number, point in enumerate(self.points):
             for replication in range(count):
@@ -97,22 +91,22 @@ class _Plan:
                     break
 
     def _add(self, number: int, point: Point, replication: int) -> bool:
-        seed = self.first_seed + replication
-        # The same seeds at every point: common random numbers.
-        sets = (*as_sets(point), f"run.seed={seed}", "run.replications=1")
         try:
-            loaded = self._anonymous.with_sets(list(sets))
+            task = self.maker.task(len(self.tasks), point, replication)
         except ScenarioError as error:
             self.refused = self.refused or error
             self.failed.append(
-                Run(point=number, set=point, replication=replication, seed=seed, error=str(error))
+                Run(
+                    point=number,
+                    set=point,
+                    replication=replication,
+                    seed=self.maker.seed(replication),
+                    error=str(error),
+                )
             )
             return False
-        if loaded.scheduler is not None:
-            module, name, folder, *_ = loaded.scheduler
-            self.own_code.setdefault((module, name, str(folder)), Scenario(loaded))
         self.begun[number] = replication + 1
-        self.tasks.append((Task(len(self.tasks), key_of(loaded), sets), number, replication))
+        self.tasks.append((task, number, replication))
         return True
 
     def take(self, task: Task, outcome: Outcome) -> None:
@@ -273,16 +267,15 @@ def run_points(
     directory: str | PathLike[str] | None = None,
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
-    design_name: str = "points",
     on_stop: OnStop | None = None,
 ) -> Sweep:
     """Run a scenario at given points; see `sweep`."""
     begun, started = time.monotonic(), datetime.now(UTC)
     trusted = trust_of(trust)
-    plan = _Plan(scenario, points, replications, precision, scenario.loaded.seed)
+    plan = _Plan(TaskMaker(scenario), points, replications, precision)
     if plan.refused is not None and not plan.tasks:
         raise plan.refused
-    check_trust(plan.own_code.values(), trusted)
+    plan.maker.check_trust(trusted)
     record = nullcontext() if directory is None else FinishedRuns(Path(directory))
     with record as finished:
         waiting = _Waiting(plan, {} if finished is None else finished.known)
@@ -296,8 +289,8 @@ def run_points(
                 reused=waiting.reused,
                 left=len(plan.tasks) + len(plan.failed) - len(runs),
                 wall_s=time.monotonic() - begun,
-                design=design_name,
-                seed=plan.first_seed,
+                design="points",
+                seed=scenario.loaded.seed,
                 axes=list(dict.fromkeys(path for point in points for path in point)),
                 started=started,
             )
@@ -324,7 +317,7 @@ def _runs(plan: _Plan, outcomes: Mapping[int, Outcome]) -> list[Run]:
             point=point,
             set=dict(plan.points[point]),
             replication=replication,
-            seed=plan.first_seed + replication,
+            seed=plan.maker.seed(replication),
             figures=outcome.figures,
             details=outcome.details,
             error=outcome.error,
