@@ -93,7 +93,7 @@ class _Rates(msgspec.Struct):
     count: float
 
 
-class _Report(msgspec.Struct):
+class Report(msgspec.Struct):
     """The part of a run's report that figures come from."""
 
     simulated_seconds: float
@@ -186,9 +186,9 @@ def carry_out(
             )
     except FAILURES as error:
         return Outcome(error=str(error))
-    report = ended["report"].encode()
-    details = msgspec.json.decode(report, type=Details)
-    return Outcome(figures(report, warm_up(loaded)), details)
+    text = ended["report"].encode()
+    report = msgspec.json.decode(text, type=Report)
+    return Outcome(figures(report, warm_up(loaded)), msgspec.json.decode(text, type=Details))
 
 
 def warm_up(loaded: Loaded) -> float:
@@ -196,14 +196,15 @@ def warm_up(loaded: Loaded) -> float:
     return sum(amount for path, _, amount, _ in loaded.quantities() if path == "run.warm_up")
 
 
-def figures(report: bytes, warm_up_s: float) -> Figures:
+def figures(it: Report, warm_up_s: float) -> Figures:
     """Return the main figures of a report.
 
+    Rates are over the whole run, so that alternating operations are weighed by their time.
+
     Args:
-        report: JSON.
+        it: The report.
         warm_up_s: Seconds before statistics begin.
     """
-    it = msgspec.json.decode(report, type=_Report)
     kept_s = it.simulated_seconds - warm_up_s
     seconds = kept_s if kept_s > 0 else float("inf")
     return Figures(
