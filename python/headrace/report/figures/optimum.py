@@ -35,7 +35,7 @@ def history(optimum: Optimum) -> Figure:
         short(f"Search: {optimum.name}"), loc="left", fontsize="large", fontweight="bold"
     )
     by_number = {it.number: it for it in optimum.candidates}
-    trials = [by_number[number] for number in optimum.told]
+    trials = [by_number[number] for number in optimum.candidate_of_trial]
     for axes, objective in zip(every, objectives, strict=True):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#dddddd", linewidth=0.7)
