@@ -84,10 +84,15 @@ def sheet(
     axes.annotate(
         short(name), (0, 1), (0, 5), "axes fraction", "offset points", color="#444444", va="bottom"
     )
+    grid(axes)
+    return figure, axes
+
+
+def grid(axes: Axes) -> None:
+    """Draw a grid behind the data, and no frame at the top and the right."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
-    return figure, axes
 
 
 def nothing(axes: Axes, why: str) -> None:
