@@ -184,8 +184,8 @@ def save_kernel_trace(
     return _save(directory, figures)
 
 
-def save_profile(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
-    """Write the figures of a profile by their names, as `save` does."""
+def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Write figures by their names, as `save` does."""
     return _save(directory, figures)
 
 

@@ -5,7 +5,7 @@ A design is added by a function and one line in `DESIGNS`.
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from headrace.simulate.scenario import Scenario
@@ -30,7 +30,7 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     if count > MOST_POINTS:
         raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use --design sobol")
     every = [_rows(axis, scenario) for axis in axes]
-    return [_merged(rows) for rows in itertools.product(*every)]
+    return [merged(rows) for rows in itertools.product(*every)]
 
 
 def at_coordinates(
@@ -46,7 +46,7 @@ def at_coordinates(
     ranges = [None if axis.range is None else continuum(axis, scenario) for axis in axes]
     columns = list(zip(axes, ranges, strict=True))
     return [
-        _merged([_at(*column, float(part)) for column, part in zip(columns, row, strict=True)])
+        merged([_at(*column, float(part)) for column, part in zip(columns, row, strict=True)])
         for row in coordinates
     ]
 
@@ -147,5 +147,6 @@ def _at(axis: Axis, whole: Continuum | None, part: float) -> Point:
     return dict(zip(axis.paths, row, strict=True))
 
 
-def _merged(parts: Sequence[Point]) -> Point:
+def merged(parts: Iterable[Point]) -> Point:
+    """Return the fields of several axes as one point."""
     return {path: value for part in parts for path, value in part.items()}

@@ -75,4 +75,4 @@ def save_plot(path: Path, name: str, figure: "Figure") -> None:
     if path.suffix in IMAGES:
         plots.write_figure(figure, path)
     else:
-        plots.save_profile(path, {name: figure})
+        plots.save_figures(path, {name: figure})

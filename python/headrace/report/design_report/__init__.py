@@ -81,7 +81,7 @@ def write(
     begin("drawings")
     figures = directory / "figures"
     drawn = list(draw(data))
-    drawings = plots.save_profile(figures, {it.name: it.figure for it in drawn})
+    drawings = plots.save_figures(figures, {it.name: it.figure for it in drawn})
     pictures = {it.name: _picture(it, figures) for it in drawn}
     flow = data_flow_svg(worksheet)
     pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)

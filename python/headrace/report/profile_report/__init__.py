@@ -63,7 +63,7 @@ def write_report(
                 name = draw.__module__.rpartition(".")[2].replace("_", " ")
                 on_progress(steps.index(draw), len(steps) + 1, f"chart of {name}")
             charts = list(draw(data))
-            written += plots.save_profile(figures, {it.name: it.figure for it in charts})
+            written += plots.save_figures(figures, {it.name: it.figure for it in charts})
             pictures[-1] += [_picture(it, figures) for it in charts]
     if on_progress is not None:
         on_progress(len(steps), len(steps) + 1, "documents")
