@@ -4,10 +4,11 @@ python tools/design_tables.py           # after a change of rules.toml or data_c
 python tools/design_tables.py --check   # exit status 1 if a page differs
 """
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from generated_tables import update
 
 from headrace.design.data_classes import data_classes
 from headrace.design.recommendation.answers import answers
@@ -101,41 +102,19 @@ def answer_rows() -> Iterator[str]:
         yield f"| `{it.field}` | {it.cost}{unless} |"
 
 
-def with_tables(page: str, text: str) -> str:
-    """Return a page with current tables between its markers."""
-    table = shipped_rules()
-    tables = {
-        "data-classes.md": {"classes": list(class_rows())},
-        "design-rules.md": {
-            "aspects": list(aspect_rows(table)),
-            "rules": [row for it in table.aspects for row in rule_rows(table, it)],
-            "facts": list(fact_rows()),
-            "answers": list(answer_rows()),
-        },
-    }[page]
-    for name, rows in tables.items():
-        start, end = f"<!-- {name}: tools/design_tables.py -->", f"<!-- end of {name} -->"
-        body = "\n".join([start, "", "\n".join(rows).rstrip(), "", end])
-        pattern = re.escape(start) + ".*?" + re.escape(end)
-        text, count = re.subn(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"{page}: expected one {start} with {end}")
-    return text
-
-
 def main() -> int:
     """Write the pages, or compare them."""
-    status = 0
-    for name in ("data-classes.md", "design-rules.md"):
-        page = DOCS / name
-        text = page.read_text(encoding="utf-8")
-        new = with_tables(name, text)
-        if sys.argv[1:] != ["--check"]:
-            page.write_text(new, encoding="utf-8")
-        elif text != new:
-            print(f"{page}: the tables are out of date: run python tools/design_tables.py")
-            status = 1
-    return status
+    table = shipped_rules()
+    pages = {
+        DOCS / "data-classes.md": {"classes": class_rows()},
+        DOCS / "design-rules.md": {
+            "aspects": aspect_rows(table),
+            "rules": (row for it in table.aspects for row in rule_rows(table, it)),
+            "facts": fact_rows(),
+            "answers": answer_rows(),
+        },
+    }
+    return update(pages, "tools/design_tables.py")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@ python tools/verdict_tables.py           # after a change of rules.toml or figur
 python tools/verdict_tables.py --check   # exit status 1 if the page differs
 """
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from generated_tables import update
 
 from headrace.profile.figures import FIGURES
 from headrace.profile.rules import Condition, Rule, shipped_rules
@@ -43,34 +44,15 @@ def figure_rows() -> Iterator[str]:
         yield f"| `{it.name}` | {it.unit or 'none'} | {it.description} |"
 
 
-def with_tables(text: str) -> str:
-    """Return the page with current tables between its markers."""
+def main() -> int:
+    """Write the page, or compare it."""
     rules = shipped_rules()
     tables = {
         "rules": rule_rows([it for it in rules if it.verdict]),
         "remarks": rule_rows([it for it in rules if not it.verdict]),
         "figures": figure_rows(),
     }
-    for name, rows in tables.items():
-        start, end = f"<!-- {name}: tools/verdict_tables.py -->", f"<!-- end of {name} -->"
-        body = "\n".join([start, "", *rows, "", end])
-        pattern = re.escape(start) + ".*?" + re.escape(end)
-        text, count = re.subn(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"{PAGE}: expected one {start} with {end}")
-    return text
-
-
-def main() -> int:
-    """Write the page, or compare it."""
-    text = PAGE.read_text(encoding="utf-8")
-    new = with_tables(text)
-    if sys.argv[1:] == ["--check"]:
-        if text != new:
-            print(f"{PAGE}: the tables are out of date: run python tools/verdict_tables.py")
-        return int(text != new)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return update({PAGE: tables}, "tools/verdict_tables.py")
 
 
 if __name__ == "__main__":

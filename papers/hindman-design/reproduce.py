@@ -20,7 +20,7 @@ import numpy as np
 from headrace.design.capacity import capacity_of
 from headrace.design.facility import racks_for
 from headrace.design.figure import by_key
-from headrace.design.quantities import HOUR, YEAR
+from headrace.design.quantities import DAY, HOUR, YEAR
 from headrace.design.reliability import ask
 from headrace.design.reliability.answer import Answer
 from headrace.design.reliability.disk_classes import PRESETS
@@ -58,7 +58,7 @@ CLASSES = ("desktop", "nearline", "enterprise")
 SMALL, LARGE = 1e9 * 512, 4e9 * 512
 """Bytes of a disk of 500 GB and of 2 TB, as 512-byte sectors: see the preset hindman-2011."""
 MTTF = PRESETS["nearline"].mttf
-MTTR = 24 * HOUR
+MTTR = DAY
 """Time to replace and rebuild a disk (declared: the thesis gives none)."""
 OBSERVED = 10.0
 """Actual / stated failure rate: "up to ten times", section 3.3."""
@@ -186,7 +186,7 @@ def failures_a_day() -> list[Row]:
         ("2 PB of 500 GB disks, MTBF of table 3.2", MTTF),
         (f"the same, failing {OBSERVED:g} times as often", MTTF / OBSERVED),
     ):
-        ours = disks * 24 * HOUR / mttf
+        ours = disks * DAY / mttf
         rows.append(number(what, "1 failure a day", 1.0, ours, f"{ours:.2f} a day", near=0.25))
     return rows
 
@@ -273,21 +273,18 @@ def draw_levels(paper: Paper) -> None:
     paper.save(figure, "raid-levels")
 
 
+def scrubbed_mttdl(name: str, period: float) -> float:
+    """Return the MTTDL in seconds of a level that is scrubbed each `period` seconds."""
+    mttf = MTTF / OBSERVED
+    latent = Latent(mttf / LATENT_PER_FAILURE, ScrubPeriod(period))
+    return mttdl(answer(LEVELS[name], mttf=mttf, latent=latent))
+
+
 def scrubbing() -> list[Row]:
     """Section 3.4.3: monthly against annual scrubbing."""
-    mttf = MTTF / OBSERVED
     rows = []
     for name in ("RAID-1", "RAID-5", "RAID-6"):
-        yearly, monthly = (
-            mttdl(
-                answer(
-                    LEVELS[name],
-                    mttf=mttf,
-                    latent=Latent(mttf / LATENT_PER_FAILURE, ScrubPeriod(period)),
-                )
-            )
-            for period in (YEAR, YEAR / 12)
-        )
+        yearly, monthly = (scrubbed_mttdl(name, period) for period in (YEAR, YEAR / 12))
         gain = monthly / yearly - 1
         nearest = min(max(gain, 3.0), 9.0)
         error = "" if gain == nearest else percent(gain / nearest - 1, sign=True)
@@ -304,21 +301,10 @@ def scrubbing() -> list[Row]:
 
 
 def draw_scrubbing(paper: Paper) -> None:
-    mttf = MTTF / OBSERVED
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
     days = (1, 7, 14, 30.4, 91, 182, 365)
     for colour, name in zip(COLOURS, ("RAID-1", "RAID-5", "RAID-6"), strict=False):
-        means = [
-            mttdl(
-                answer(
-                    LEVELS[name],
-                    mttf=mttf,
-                    latent=Latent(mttf / LATENT_PER_FAILURE, ScrubPeriod(it * 24 * HOUR)),
-                )
-            )
-            / YEAR
-            for it in days
-        ]
+        means = [scrubbed_mttdl(name, it * DAY) / YEAR for it in days]
         axes.plot(days, means, marker="o", markersize=3, color=colour, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")

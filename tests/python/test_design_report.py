@@ -21,7 +21,7 @@ from headrace.design.worksheet import Worksheet
 from headrace.design.worksheet_file import load_worksheet
 from headrace.report.design_report import charts, content, reasons, write
 from headrace.report.design_report.bill import bill
-from headrace.report.design_report.data import SHOWN, DesignData, figures_of, label
+from headrace.report.design_report.data import SHOWN, DesignData, figures_of
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.requirements import percent, requirements
 from headrace.report.document import html, pdf
@@ -38,6 +38,7 @@ from headrace.report.document.content import (
     Text,
 )
 from headrace.report.document.footnotes import numbered
+from headrace.report.solution_tables import label
 from report_checks import HOSTILE, Page, check_page, check_pdf
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "design"

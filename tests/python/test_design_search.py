@@ -24,6 +24,7 @@ from headrace.cli.app import run as headrace
 from headrace.design.capacity import capacity
 from headrace.design.catalogue import ShelfModel
 from headrace.design.enumeration import Housing, designs, fillings, horizon_capacity
+from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Choice, Reason, Solution
 from headrace.design.figure import by_key
 from headrace.design.options import Options, options
@@ -110,6 +111,13 @@ def test_designs_of_a_small_catalogue_by_hand() -> None:
         (2, 10, 1),
         (2, 12, 1),
     }
+
+
+def test_an_evaluation_has_the_capacities_of_its_design() -> None:
+    # The metadata servers of Lustre limit the number of files.
+    worksheet, catalogue = small_worksheet().worksheet, small_catalogue().catalogue
+    for it in list(designs(worksheet, catalogue, Options(metadata_nodes=(1, 2))))[::97]:
+        assert evaluate(it, worksheet, catalogue, to_the_end=False).capacity == capacity(it)
 
 
 def test_every_design_holds_the_data_and_fits_its_slots() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel
+import test_design_capacity as sample
 from headrace.design.figure import by_key
 from headrace.design.quantities import HOUR, YEAR
 from headrace.design.reliability import reliability_violations, system_reliability
@@ -16,38 +16,8 @@ from headrace.design.system import Array, ArrayKind, Code, Design
 from headrace.design.worksheet import Budget, CapacityNeed, Recovery, Worksheet
 from headrace.report.figure_tables import arithmetic, figure_rows
 
-DISK = DiskModel(
-    name="nearline-4tb",
-    disk_class="nearline",
-    capacity=4e12,
-    price=120.0,
-    mttf=1.2e6 * HOUR,
-    bit_error_rate=1e-15,
-    read_rate=2e8,
-    write_rate=1.8e8,
-    access_time=0.012,
-    power=8.0,
-    failure_factor=2.0,
-)
-NODE = NodeModel(
-    name="2u12",
-    slots=12,
-    rack_units=2,
-    price=3500.0,
-    memory=64e9,
-    cores=16,
-    max_power=800.0,
-    power=250.0,
-    mttf=40_000 * HOUR,
-)
-NETWORK = NetworkModel(
-    name="10gbe",
-    bandwidth=1.25e9,
-    latency=1e-5,
-    adapter_price=200.0,
-    port_price=100.0,
-    port_power=5.0,
-)
+DISK = msgspec.structs.replace(sample.DISK, write_rate=1.8e8, failure_factor=2.0)
+NODE = msgspec.structs.replace(sample.NODE, mttf=40_000 * HOUR)
 ARRAYS: dict[ArrayKind, Array] = {
     "single": Array(kind="single", disks=1, data=1, parity=0),
     "raid0": Array(kind="raid0", disks=8, data=8, parity=0),
@@ -67,7 +37,7 @@ DESIGN = Design(
     array=ARRAYS["raid6"],
     arrays_per_node=1,
     spares_per_node=1,
-    network=NETWORK,
+    network=sample.NETWORK,
     metadata_nodes=2,
 )
 SHEET = Worksheet(name="test", capacity=CapacityNeed(1e13))

@@ -7,7 +7,7 @@ use crate::declare::{Codec, Place, Section};
 use crate::error::Error;
 use crate::explain::{self, Row};
 use crate::form;
-use crate::load::{in_file, read_file, resolve_files, supply_name, user_layer};
+use crate::load::{error_at, in_file, read_file, resolve_files, supply_name, user_layer};
 use crate::reference::{self, Page};
 use crate::schema;
 use crate::structure;
@@ -59,12 +59,7 @@ impl LoadedDocument {
     /// The error about the value of the field at `path`, found after loading.
     #[must_use]
     pub fn error(&self, path: &str, message: impl Into<String>) -> Error {
-        let (section, field) = path.rsplit_once('.').unwrap_or(("", path));
-        let at = Place {
-            root: &self.tree,
-            path: section.to_owned(),
-        };
-        in_file(at.error(field, message), &self.tree)
+        error_at(&self.tree, path, message)
     }
 }
 

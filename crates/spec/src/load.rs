@@ -33,12 +33,7 @@ impl Loaded {
     /// The error about the value of the field at `path`, found after loading.
     #[must_use]
     pub fn error(&self, path: &str, message: impl Into<String>) -> Error {
-        let (section, field) = path.rsplit_once('.').unwrap_or(("", path));
-        let at = Place {
-            root: &self.tree,
-            path: section.to_owned(),
-        };
-        in_file(at.error(field, message), &self.tree)
+        error_at(&self.tree, path, message)
     }
 
     /// Returns true if the field at `path` was given a value: by the scenario, a file that it names
@@ -193,7 +188,7 @@ fn name_kinds(node: &mut Node, section: &Section) {
     }
 }
 
-/// Puts the scenario's folder before the files that it names, or that are named
+/// Puts the document's folder before the files that it names, or that are named
 /// if it names none.
 pub(crate) fn resolve_files(
     node: &mut Node,
@@ -237,7 +232,7 @@ pub(crate) fn resolve_files(
                 match full.ok().and_then(|full| full.to_str().map(str::to_owned)) {
                     Some(full) => *text = full,
                     None => {
-                        let message = "the folder of the scenario has no name in UTF-8";
+                        let message = "the folder of the file that names it has no name in UTF-8";
                         return Err(Error::value(node, &path, message));
                     }
                 }
@@ -246,6 +241,16 @@ pub(crate) fn resolve_files(
         }
     }
     Ok(())
+}
+
+/// The error about the value of the field at `path` of a document that was loaded.
+pub(crate) fn error_at(tree: &Node, path: &str, message: impl Into<String>) -> Error {
+    let (section, field) = path.rsplit_once('.').unwrap_or(("", path));
+    let at = Place {
+        root: tree,
+        path: section.to_owned(),
+    };
+    in_file(at.error(field, message), tree)
 }
 
 /// Places an absent field in the document's file.

@@ -5,7 +5,7 @@
 //! at `kill[j]`. The way up from the last state is a loss by failures.
 
 /// Rates of a chain in 1/s.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Chain {
     /// Rate from state j to j + 1; from the last state to loss.
     pub up: Vec<f64>,
@@ -35,6 +35,16 @@ impl Chain {
     /// Mean time from state 0 to loss in seconds, by elimination of the states from below
     /// (Grassmann, Taksar and Heyman 1985): all terms are positive.
     pub fn mean_time(&self) -> f64 {
+        self.eliminate().0
+    }
+
+    /// Part of the losses that read errors cause, in the long run.
+    pub fn read_error_share(&self) -> f64 {
+        1.0 - self.eliminate().1
+    }
+
+    /// Mean time to loss, and the probability that a loss is by failures.
+    fn eliminate(&self) -> (f64, f64) {
         let (mut time, mut killed) = (0.0, 0.0);
         let (mut sum, mut reach) = (0.0, 1.0);
         for state in 0..self.up.len() {
@@ -46,7 +56,7 @@ impl Chain {
             sum += reach * time;
             reach *= up / leaves;
         }
-        sum
+        (sum, reach)
     }
 
     /// Probabilities of loss within `time` seconds from state 0.

@@ -13,7 +13,7 @@ pub fn losses(chain: &Chain, time: f64) -> Losses {
         2 => two_states(chain, time),
         _ => -libm::expm1(-time / chain.mean_time()),
     };
-    let share = read_error_share(chain);
+    let share = chain.read_error_share();
     Losses {
         failures: total * (1.0 - share),
         read_error: total * share,
@@ -38,18 +38,6 @@ fn two_states(chain: &Chain, time: f64) -> f64 {
         return 1.0 - (1.0 + fast * time) * libm::exp(-fast * time);
     }
     numerator / root
-}
-
-/// Part of the losses that read errors cause, in the long run.
-fn read_error_share(chain: &Chain) -> f64 {
-    let (mut killed, mut reach) = (0.0, 1.0);
-    for state in 0..chain.up.len() {
-        let lost = chain.kill[state] + chain.down[state] * killed;
-        let leaves = chain.up[state] + lost;
-        killed = lost / leaves;
-        reach *= chain.up[state] / leaves;
-    }
-    1.0 - reach
 }
 
 #[cfg(test)]

@@ -2,8 +2,36 @@
 
 use rand_core::Rng;
 
-use crate::question::{Duration, Repair, Spares};
+use crate::question::{Duration, Repair, Spares, WeibullLaw};
 use crate::random::exponential;
+
+impl WeibullLaw {
+    /// Mean in seconds.
+    pub fn mean(&self) -> f64 {
+        self.location + self.scale * libm::tgamma(1.0 + 1.0 / self.shape)
+    }
+
+    /// Whether it is an exponential law.
+    pub fn is_exponential(&self) -> bool {
+        self.shape == 1.0 && self.location == 0.0
+    }
+
+    /// Samples it, in seconds.
+    #[inline]
+    pub fn sample<R: Rng>(&self, random: &mut R) -> f64 {
+        let step = exponential(random);
+        let power = if self.shape == 1.0 {
+            step
+        } else if self.shape == 2.0 {
+            step.sqrt()
+        } else if self.shape == 3.0 {
+            step.cbrt()
+        } else {
+            step.powf(1.0 / self.shape)
+        };
+        self.location + self.scale * power
+    }
+}
 
 impl Duration {
     /// Mean in seconds.
@@ -11,11 +39,7 @@ impl Duration {
         match *self {
             Duration::Constant { seconds } => seconds,
             Duration::Exponential { mean } => mean,
-            Duration::Weibull {
-                shape,
-                scale,
-                location,
-            } => location + scale * libm::tgamma(1.0 + 1.0 / shape),
+            Duration::Weibull(law) => law.mean(),
             Duration::Transfer {
                 bytes,
                 bytes_per_second,
@@ -27,9 +51,7 @@ impl Duration {
     pub fn is_exponential(&self) -> bool {
         match *self {
             Duration::Exponential { .. } => true,
-            Duration::Weibull {
-                shape, location, ..
-            } => shape == 1.0 && location == 0.0,
+            Duration::Weibull(law) => law.is_exponential(),
             Duration::Constant { seconds } => seconds == 0.0,
             Duration::Transfer { .. } => false,
         }
@@ -46,23 +68,7 @@ impl Duration {
         match *self {
             Duration::Constant { seconds } => seconds,
             Duration::Exponential { mean } => mean * exponential(random),
-            Duration::Weibull {
-                shape,
-                scale,
-                location,
-            } => {
-                let step = exponential(random);
-                let power = if shape == 1.0 {
-                    step
-                } else if shape == 2.0 {
-                    step.sqrt()
-                } else if shape == 3.0 {
-                    step.cbrt()
-                } else {
-                    step.powf(1.0 / shape)
-                };
-                location + scale * power
-            }
+            Duration::Weibull(law) => law.sample(random),
             Duration::Transfer {
                 bytes,
                 bytes_per_second,
@@ -108,10 +114,12 @@ mod tests {
             },
         ];
         let shapes = [0.7, 1.0, 2.0, 3.0, 3.3];
-        let weibulls = shapes.map(|shape| Duration::Weibull {
-            shape,
-            scale: 4.0,
-            location: 1.0,
+        let weibulls = shapes.map(|shape| {
+            Duration::Weibull(WeibullLaw {
+                shape,
+                scale: 4.0,
+                location: 1.0,
+            })
         });
         for law in laws.iter().chain(&weibulls) {
             let draws = 100_000;

@@ -5,7 +5,7 @@
 
 use rand_core::Rng;
 
-use crate::question::LifetimeLaw;
+use crate::question::{LifetimeLaw, WeibullLaw};
 use crate::random::exponential;
 
 /// One risk.
@@ -14,11 +14,7 @@ enum Risk {
     Constant {
         rate: f64,
     },
-    Weibull {
-        shape: f64,
-        scale: f64,
-        location: f64,
-    },
+    Weibull(WeibullLaw),
     Table {
         ages: Vec<f64>,
         hazards: Vec<f64>,
@@ -31,11 +27,7 @@ impl Risk {
     fn cumulative(&self, age: f64) -> f64 {
         match self {
             Risk::Constant { rate } => rate * age,
-            Risk::Weibull {
-                shape,
-                scale,
-                location,
-            } => ((age - location).max(0.0) / scale).powf(*shape),
+            Risk::Weibull(law) => ((age - law.location).max(0.0) / law.scale).powf(law.shape),
             Risk::Table {
                 ages,
                 hazards,
@@ -51,11 +43,7 @@ impl Risk {
     fn inverse(&self, sum: f64) -> f64 {
         match self {
             Risk::Constant { rate } => sum / rate,
-            Risk::Weibull {
-                shape,
-                scale,
-                location,
-            } => location + scale * sum.powf(1.0 / shape),
+            Risk::Weibull(law) => law.location + law.scale * sum.powf(1.0 / law.shape),
             Risk::Table {
                 ages,
                 hazards,
@@ -81,31 +69,25 @@ pub struct Hazard {
 impl Hazard {
     /// The hazard of a law.
     pub fn new(law: &LifetimeLaw) -> Hazard {
-        let weibull = |shape: f64, scale: f64, location: f64| {
-            if shape == 1.0 && location == 0.0 {
-                Risk::Constant { rate: 1.0 / scale }
-            } else {
-                Risk::Weibull {
-                    shape,
-                    scale,
-                    location,
+        let weibull = |law: &WeibullLaw| {
+            if law.is_exponential() {
+                Risk::Constant {
+                    rate: 1.0 / law.scale,
                 }
+            } else {
+                Risk::Weibull(*law)
             }
         };
         let risks = match law {
             LifetimeLaw::Exponential { mean } => vec![Risk::Constant { rate: 1.0 / mean }],
-            LifetimeLaw::Weibull {
-                shape,
-                scale,
-                location,
-            } => vec![weibull(*shape, *scale, *location)],
+            LifetimeLaw::Weibull(law) => vec![weibull(law)],
             LifetimeLaw::Bathtub {
                 infant,
                 constant_mean,
                 wear_out,
             } => [infant, wear_out]
-                .iter()
-                .map(|it| weibull(it.shape, it.scale, it.location))
+                .into_iter()
+                .map(weibull)
                 .chain(constant_mean.map(|mean| Risk::Constant { rate: 1.0 / mean }))
                 .collect(),
             LifetimeLaw::HazardTable { ages, hazards } => {
@@ -202,9 +184,7 @@ impl Hazard {
         }
         first
     }
-}
 
-impl Hazard {
     /// Samples as [`Hazard::sample`] where the cumulative hazard at the age is known.
     #[inline]
     pub fn sample_from<R: Rng>(
@@ -229,7 +209,6 @@ impl Hazard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::WeibullLaw;
     use crate::random::stream;
 
     fn bathtub() -> Hazard {

@@ -14,6 +14,7 @@ mod events;
 mod hazard;
 mod mission;
 mod model;
+mod pilot;
 mod pool;
 pub mod question;
 mod random;
@@ -29,7 +30,7 @@ use answer::{Estimate, HorizonAnswer, MethodUsed};
 use estimate::Sums;
 use model::Model;
 use pool::Pool;
-use question::{Method, ReadErrorLoss, Redundancy, YEAR};
+use question::{Method, Redundancy, YEAR};
 use shape::Shape;
 
 pub use answer::Answer;
@@ -55,15 +56,15 @@ pub fn answer_json(
 ///
 /// # Errors
 ///
-/// If no system is as the question has it, or `progress` breaks the simulation off.
+/// If no system has the values of the question, or `progress` stops the simulation.
 pub fn answer(
     question: &Question,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Answer, Error> {
     validate::validate(question)?;
-    match method(question) {
-        MethodUsed::ClosedForm => Ok(by_rates(question, MethodUsed::ClosedForm)),
-        MethodUsed::Markov => Ok(by_rates(question, MethodUsed::Markov)),
+    let method = method(question);
+    match method {
+        MethodUsed::ClosedForm | MethodUsed::Markov => Ok(by_rates(question, method)),
         MethodUsed::MonteCarlo | MethodUsed::Splitting => match question.redundancy {
             Redundancy::Declustered { .. } => simulate_pool(question, progress),
             Redundancy::Array { .. } | Redundancy::Mirrors { .. } => {
@@ -99,10 +100,7 @@ fn method(question: &Question) -> MethodUsed {
 fn by_rates(question: &Question, method: MethodUsed) -> Answer {
     let shape = Shape::of(question);
     let group = rates::group(question);
-    let read_error_bytes = match question.read_errors.loses {
-        ReadErrorLoss::Stripe => shape.stripe_bytes.min(shape.usable_bytes),
-        ReadErrorLoss::Array => shape.usable_bytes,
-    };
+    let read_error_bytes = shape.read_error_bytes(question.read_errors.loses);
     let horizons = question.horizons.iter().map(|horizon| {
         let losses = match method {
             MethodUsed::ClosedForm => closed_form::losses(&group.chain, *horizon),

@@ -1,24 +1,17 @@
 //! Missions of arrays and mirrors: disks fail, are repaired, and fail again until data is lost.
 //!
-//! Rare losses are made frequent by dynamic failure biasing with proportional hazards. While a
-//! group is degraded, the hazards of its survivors are multiplied by c. The mission's weight is the
-//! likelihood ratio: exp((c - 1) dH) for the cumulative hazard dH that each biased disk passes, and
-//! 1/c for each biased failure. It holds for any lifetime law, because only hazards are scaled
-//! (Heidelberger 1995; Nicola, Shahabuddin and Nakayama 2001).
-//!
-//! The failures of the law and those of the additional hazard (c - 1) h are drawn separately, so
-//! that nothing that is on the agenda is drawn again.
+//! Rare losses are made frequent by failure biasing (`biasing`).
 
-use rand_core::Rng;
+mod biasing;
+mod domains;
+mod read_errors;
 
 use crate::estimate::Sums;
 use crate::events::{Agenda, Event, Kind};
-use crate::model::{Model, UNKNOWN_ODDS};
-use crate::question::{Duration, Layout, ReplacementManner, Scrub, YEAR};
-use crate::random::{Random, exponential, uniform};
-
-/// Failures after which a pilot run ends.
-const PILOT_FAILURES: u64 = 300_000;
+use crate::model::Model;
+use crate::pilot::Pilot;
+use crate::question::{ReplacementManner, YEAR};
+use crate::random::{Random, uniform};
 
 #[derive(Clone, Copy, Debug)]
 struct DiskState {
@@ -70,6 +63,19 @@ enum Loss {
     ReadError,
 }
 
+/// Losses of a mission by one horizon, times their weights.
+#[derive(Clone, Copy, Debug, Default)]
+struct HorizonLosses {
+    /// Weight of the first loss.
+    first: f64,
+    /// The same if a read error caused it.
+    first_by_read_error: f64,
+    /// Bytes of each group's first loss.
+    bytes: f64,
+    /// Number of losses.
+    count: f64,
+}
+
 /// Runs missions of a model; the state is used again from mission to mission.
 pub struct Missions<'a> {
     model: &'a Model,
@@ -87,15 +93,11 @@ pub struct Missions<'a> {
     unavailable_time: f64,
     over: bool,
     has_loss: bool,
-    /// Weight of the first loss, of its kind, bytes and number of losses by each horizon.
-    loss: Vec<f64>,
-    read_error: Vec<f64>,
-    bytes: Vec<f64>,
-    losses: Vec<f64>,
+    /// Losses by each horizon.
+    horizons: Vec<HorizonLosses>,
     sums: Sums,
-    /// Windows of the mission, of all missions, and missions with any, for each number of failed
-    /// disks; of crude missions.
-    windows: Vec<(u64, u64, u64)>,
+    /// Windows of crude missions.
+    pilot: Pilot,
 }
 
 impl<'a> Missions<'a> {
@@ -134,50 +136,28 @@ impl<'a> Missions<'a> {
             unavailable_time: 0.0,
             over: false,
             has_loss: false,
-            loss: vec![0.0; horizons],
-            read_error: vec![0.0; horizons],
-            bytes: vec![0.0; horizons],
-            losses: vec![0.0; horizons],
+            horizons: vec![HorizonLosses::default(); horizons],
             sums: Sums::new(horizons),
-            windows: vec![(0, 0, 0); model.shape.tolerates as usize + 1],
+            pilot: Pilot::new(model.shape.tolerates),
         }
     }
 
-    /// Runs crude missions, fewer if disks fail very often; returns the mean number of windows for
-    /// each number of failed disks, in missions that have any, and the share of missions with a
-    /// loss.
-    pub fn pilot(&mut self, most: u64, random: &mut Random) -> (Vec<f64>, f64) {
-        let (mut losses, mut missions) = (0, 0);
-        while missions < most && (missions < 20 || self.sums.counts.failures < PILOT_FAILURES) {
+    /// Runs at most `most` crude missions.
+    pub fn pilot(mut self, most: u64, random: &mut Random) -> Pilot {
+        while self.pilot.goes_on(most, self.sums.counts.failures) {
             self.mission(random);
-            missions += 1;
-            losses += u64::from(self.has_loss);
-            for (current, all, having) in &mut self.windows {
-                *all += *current;
-                *having += u64::from(*current > 0);
-                *current = 0;
-            }
+            self.pilot.end_mission(self.has_loss);
         }
-        let means = self.windows.iter().enumerate().map(|(failed, it)| {
-            // The first level is entered in missions of all kinds.
-            let of = if failed == 1 { missions } else { it.2.max(1) };
-            it.1 as f64 / of as f64
-        });
-        (means.collect(), losses as f64 / missions as f64)
+        self.pilot
     }
 
     fn count_window(&mut self, group: usize) {
-        let failed = self.groups[group].failed as usize;
-        if failed > 0
-            && let Some(window) = self.windows.get_mut(failed)
-        {
-            window.0 += 1;
-        }
+        self.pilot.count(self.groups[group].failed as usize);
     }
 
     /// Runs missions and returns their sums.
     pub fn run(&mut self, missions: u64, random: &mut Random) -> Sums {
-        self.sums = Sums::new(self.loss.len());
+        self.sums = Sums::new(self.horizons.len());
         for _ in 0..missions {
             self.mission(random);
         }
@@ -206,11 +186,11 @@ impl<'a> Missions<'a> {
         }
         if self.has_loss {
             let usable = self.model.shape.usable_bytes * f64::from(self.model.simulated_groups);
-            for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
-                sums.loss.add(self.loss[at]);
-                sums.read_error.add(self.read_error[at]);
-                sums.bytes.add(self.bytes[at] / usable);
-                sums.losses.add(self.losses[at]);
+            for (sums, at) in self.sums.horizons.iter_mut().zip(&self.horizons) {
+                sums.loss.add(at.first);
+                sums.read_error.add(at.first_by_read_error);
+                sums.bytes.add(at.bytes / usable);
+                sums.losses.add(at.count);
             }
         }
     }
@@ -226,14 +206,7 @@ impl<'a> Missions<'a> {
         self.over = false;
         if self.has_loss {
             self.has_loss = false;
-            for list in [
-                &mut self.loss,
-                &mut self.read_error,
-                &mut self.bytes,
-                &mut self.losses,
-            ] {
-                list.fill(0.0);
-            }
+            self.horizons.fill(HorizonLosses::default());
         }
         if let Some(spares) = &model.question.repair.spares {
             for pool in &mut self.pools {
@@ -255,7 +228,7 @@ impl<'a> Missions<'a> {
             self.disks[disk].out_until = 0.0;
             self.begin_life(disk, 0.0, true, random);
         }
-        if let Some(policy) = model.replacement()
+        if let Some(policy) = &model.question.replacement
             && policy.manner == ReplacementManner::AllAtOnce
         {
             let age = model.question.lifetime.initial_age;
@@ -301,7 +274,7 @@ impl<'a> Missions<'a> {
             .sample(age, batch * factor, model.hazard_bound, random);
         self.agenda
             .add(now - age + fails, Kind::Failure, disk as u32, serial);
-        if let Some(policy) = model.replacement() {
+        if let Some(policy) = &model.question.replacement {
             let left = policy.age - (age - model.new_age);
             let when = match policy.manner {
                 ReplacementManner::AllAtOnce => return,
@@ -354,7 +327,7 @@ impl<'a> Missions<'a> {
                         self.replace(disk, now, random);
                     }
                 }
-                if let Some(policy) = self.model.replacement() {
+                if let Some(policy) = &self.model.question.replacement {
                     self.agenda.add(now + policy.age, Kind::AllPlanned, 0, 0);
                 }
             }
@@ -400,9 +373,9 @@ impl<'a> Missions<'a> {
             if failed == self.model.shape.tolerates + 1 {
                 self.lose(group, Loss::Failures, now);
             }
-        } else if self.model.question.latent.is_some()
+        } else if let Some(latent) = &self.model.question.latent
             && self.model.read_error_loses(failed)
-            && self.finds_latent_error(group, now, random)
+            && self.finds_latent_error(latent, group, now, random)
         {
             self.lose(group, Loss::ReadError, now);
         }
@@ -463,12 +436,7 @@ impl<'a> Missions<'a> {
     fn repaired(&mut self, disk: usize, now: f64, random: &mut Random) {
         let group = self.group_of(disk);
         let failed = self.groups[group].failed;
-        let unreadable = self
-            .model
-            .unreadable
-            .get(failed as usize)
-            .copied()
-            .unwrap_or(0.0);
+        let unreadable = self.model.unreadable(failed);
         if unreadable > 0.0 && self.meets_read_error(group, unreadable, random) {
             self.lose(group, Loss::ReadError, now);
             if self.over {
@@ -482,25 +450,6 @@ impl<'a> Missions<'a> {
         self.begin_window(group, now, random);
     }
 
-    /// Draws whether a rebuild meets a read error, which biasing makes frequent.
-    fn meets_read_error(&mut self, group: usize, unreadable: f64, random: &mut Random) -> bool {
-        let factor = self.groups[group].read_factor;
-        let drawn = if factor > 1.0 {
-            -libm::expm1(-factor * unreadable)
-        } else {
-            unreadable
-        };
-        let meets = uniform(random) < drawn;
-        if factor > 1.0 {
-            self.log_weight += libm::log(if meets {
-                unreadable / drawn
-            } else {
-                (1.0 - unreadable) / (1.0 - drawn)
-            });
-        }
-        meets
-    }
-
     /// Replaces a disk that works.
     fn replace(&mut self, disk: usize, now: f64, random: &mut Random) {
         self.sums.counts.planned_replacements += 1;
@@ -512,97 +461,6 @@ impl<'a> Missions<'a> {
         }
     }
 
-    // Biasing.
-
-    /// Adds the weight of a disk since its factor began.
-    #[inline]
-    fn end_segment(&mut self, disk: usize, now: f64) {
-        self.log_weight += self.open_weight(disk, now);
-    }
-
-    #[inline]
-    fn open_weight(&self, disk: usize, now: f64) -> f64 {
-        let state = &self.disks[disk];
-        if state.factor == 1.0 {
-            return 0.0;
-        }
-        let passed = self.model.hazard.cumulative(now - state.born) - state.mark;
-        (state.factor - 1.0) * state.batch * passed
-    }
-
-    /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
-    /// survivors pass the wanted cumulative hazard until the next repair.
-    fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
-        let Some(bias) = &self.model.bias else {
-            self.count_window(group);
-            return;
-        };
-        let state = &mut self.groups[group];
-        state.window = state.window.wrapping_add(1);
-        state.read_factor = 1.0;
-        let (window, failed) = (state.window, state.failed);
-        let range = self.disks_of(group);
-        let degraded = failed > 0 && failed <= self.model.shape.tolerates;
-        let hazard = &self.model.hazard;
-        let mut wanted = bias.windows.get(failed as usize).copied().unwrap_or(0.0);
-        let mut until = f64::INFINITY;
-        if degraded {
-            for disk in range.clone() {
-                if self.disks[disk].failed {
-                    until = until.min(self.disks[disk].repaired_at);
-                }
-            }
-            if until == f64::INFINITY {
-                until = now + self.model.repair_mean;
-                wanted *= UNKNOWN_ODDS;
-            }
-            until = until.min(self.model.end);
-        }
-        let mut passes = 0.0;
-        for disk in range.clone() {
-            if self.disks[disk].failed {
-                continue;
-            }
-            self.end_segment(disk, now);
-            let state = &mut self.disks[disk];
-            state.factor = bias.healthy;
-            if degraded || bias.healthy != 1.0 {
-                state.mark = hazard.cumulative(now - state.born);
-            }
-            if degraded {
-                passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
-            }
-        }
-        // A read error at the end of the rebuild counts as a hazard of its own.
-        let unreadable = self.model.unreadable.get(failed as usize);
-        let factor = wanted / (passes + unreadable.copied().unwrap_or(0.0));
-        if !degraded || !factor.is_finite() || factor <= bias.healthy {
-            return;
-        }
-        self.groups[group].read_factor = factor;
-        let mut first = (f64::INFINITY, 0);
-        for disk in range {
-            let state = &mut self.disks[disk];
-            if state.failed {
-                continue;
-            }
-            state.factor = factor;
-            let age = now - state.born;
-            let added = (factor - bias.healthy) * state.batch;
-            let bound = self.model.hazard_bound;
-            let fails = state.born + hazard.sample_from(age, state.mark, added, bound, random);
-            if fails < first.0 {
-                first = (fails, disk);
-            }
-        }
-        self.agenda.add(
-            first.0.max(now),
-            Kind::BiasedFailure,
-            first.1 as u32,
-            window,
-        );
-    }
-
     /// Records a loss.
     fn lose(&mut self, group: usize, loss: Loss, now: f64) {
         let (bytes, is_read_error) = match loss {
@@ -612,7 +470,8 @@ impl<'a> Missions<'a> {
             }
             Loss::ReadError => {
                 self.sums.counts.read_error_losses += 1;
-                (self.model.read_error_bytes(), true)
+                let loses = self.model.question.read_errors.loses;
+                (self.model.shape.read_error_bytes(loses), true)
             }
         };
         let counts = self.model.question.simulation.count_losses;
@@ -629,209 +488,19 @@ impl<'a> Missions<'a> {
         } else {
             1.0
         };
-        for (at, horizon) in self.model.question.horizons.iter().enumerate() {
+        for (horizon, at) in self.model.question.horizons.iter().zip(&mut self.horizons) {
             if now > *horizon {
                 continue;
             }
             if is_first {
-                self.loss[at] = weight;
-                self.read_error[at] = if is_read_error { weight } else { 0.0 };
+                at.first = weight;
+                at.first_by_read_error = if is_read_error { weight } else { 0.0 };
             }
             if of_group {
-                self.bytes[at] += weight * bytes;
+                at.bytes += weight * bytes;
             }
-            self.losses[at] += weight;
+            at.count += weight;
         }
         self.over = !counts && (self.model.bias.is_some() || self.model.simulated_groups == 1);
-    }
-
-    // Latent errors.
-
-    /// Whether any disk of a group that works has a latent error. Biasing multiplies the rate at
-    /// which they came since the disks were last known to be clean.
-    fn finds_latent_error(&mut self, group: usize, now: f64, random: &mut Random) -> bool {
-        let Some(latent) = &self.model.question.latent else {
-            return false;
-        };
-        let mut factor = 1.0;
-        if let Some(bias) = &self.model.bias {
-            let expected: f64 = self
-                .disks_of(group)
-                .filter(|disk| !self.disks[*disk].failed)
-                .map(|disk| (now - self.visible_from(disk, now)) / latent.mean)
-                .sum();
-            let aim = bias.windows.get(self.groups[group].failed as usize);
-            factor = (aim.copied().unwrap_or(0.0) / expected).max(1.0);
-            if !factor.is_finite() {
-                factor = 1.0;
-            }
-        }
-        let mut found = false;
-        for disk in self.disks_of(group) {
-            if !self.disks[disk].failed {
-                found |= self.has_latent_error(disk, now, factor, random);
-            }
-        }
-        found
-    }
-
-    /// Time from which on a latent error of a disk can still be seen.
-    fn visible_from(&self, disk: usize, now: f64) -> f64 {
-        let state = &self.disks[disk];
-        let from = state.clean.max(state.corrupt_until);
-        match self.model.question.latent.as_ref().map(|it| it.scrub) {
-            Some(Scrub::Period { seconds }) => from.max((now / seconds).floor() * seconds),
-            Some(Scrub::Weibull { .. }) => from.max(now - self.model.look_back),
-            _ => from,
-        }
-        .min(now)
-    }
-
-    /// Looks at a disk. Clean times are exponential, so that a disk that was clean at a look
-    /// starts anew there: nothing is simulated between looks but what can still be seen.
-    fn has_latent_error(
-        &mut self,
-        disk: usize,
-        now: f64,
-        factor: f64,
-        random: &mut Random,
-    ) -> bool {
-        let Some(latent) = &self.model.question.latent else {
-            return false;
-        };
-        if self.disks[disk].corrupt_until > now {
-            return true;
-        }
-        let mut from = self.visible_from(disk, now);
-        let corrupt_until = loop {
-            let error = from + latent.mean / factor * exponential(random);
-            if factor != 1.0 {
-                // Likelihood of the clean time, and of the error at its end.
-                let clean = error.min(now) - from;
-                self.log_weight += (factor - 1.0) * clean / latent.mean;
-                if error < now {
-                    self.log_weight -= libm::log(factor);
-                }
-            }
-            if error >= now {
-                break None;
-            }
-            match latent.scrub {
-                Scrub::None => break Some(f64::INFINITY),
-                Scrub::Period { seconds } => break Some(((now / seconds).floor() + 1.0) * seconds),
-                Scrub::Weibull {
-                    shape,
-                    scale,
-                    location,
-                } => {
-                    let scrub = Duration::Weibull {
-                        shape,
-                        scale,
-                        location,
-                    };
-                    from = error + scrub.sample(random);
-                    if from > now {
-                        break Some(from);
-                    }
-                }
-            }
-        };
-        let state = &mut self.disks[disk];
-        match corrupt_until {
-            Some(until) => state.corrupt_until = until,
-            None => state.clean = now,
-        }
-        corrupt_until.is_some()
-    }
-
-    // Domains.
-
-    fn next_domain_failure(&mut self, kind: usize, now: f64, random: &mut Random) {
-        let domain = &self.model.question.domains[kind];
-        let count = self.disks.len().div_ceil(domain.disks as usize);
-        let time = now + domain.mean / count as f64 * exponential(random);
-        self.agenda.add(time, Kind::DomainFailure, kind as u32, 0);
-    }
-
-    fn fail_domain(&mut self, kind: usize, now: f64, random: &mut Random) {
-        let domain = &self.model.question.domains[kind];
-        self.sums.counts.domain_failures += 1;
-        self.next_domain_failure(kind, now, random);
-        let all = self.disks.len();
-        let count = all.div_ceil(domain.disks as usize);
-        let which = (((random.next_u64() >> 32) * count as u64) >> 32) as usize;
-        let until = now + domain.outage.sample(random);
-        let members: Vec<usize> = match domain.layout {
-            Layout::Within => {
-                let size = domain.disks as usize;
-                (which * size..((which + 1) * size).min(all)).collect()
-            }
-            Layout::Across => (which..all).step_by(count).collect(),
-        };
-        let mut out = Vec::new();
-        for disk in members {
-            if self.disks[disk].failed {
-                continue;
-            }
-            if domain.lost_share > 0.0 && uniform(random) < domain.lost_share {
-                self.fail(disk, now, true, random);
-                if self.over {
-                    return;
-                }
-                continue;
-            }
-            let group = self.group_of(disk);
-            let before = self.is_unavailable(group);
-            let state = &mut self.disks[disk];
-            state.out_until = state.out_until.max(until);
-            if !state.out {
-                state.out = true;
-                self.groups[group].out += 1;
-            }
-            self.note_availability(group, before, now);
-            out.push(disk as u32);
-        }
-        self.agenda
-            .add(until, Kind::OutageEnd, self.outages.len() as u32, 0);
-        self.outages.push(out);
-    }
-
-    fn end_outage(&mut self, outage: usize, now: f64) {
-        for disk in std::mem::take(&mut self.outages[outage]) {
-            let disk = disk as usize;
-            if self.disks[disk].out && self.disks[disk].out_until <= now {
-                let group = self.group_of(disk);
-                let before = self.is_unavailable(group);
-                self.disks[disk].out = false;
-                self.groups[group].out -= 1;
-                self.note_availability(group, before, now);
-            }
-        }
-    }
-
-    /// Whether too many disks of a group are out, though none of its data is lost.
-    fn is_unavailable(&self, group: usize) -> bool {
-        let state = &self.groups[group];
-        let tolerated = self.model.shape.tolerates;
-        state.failed <= tolerated && state.failed + state.out > tolerated
-    }
-
-    /// Counts the time during which any group is unavailable.
-    fn note_availability(&mut self, group: usize, before: bool, now: f64) {
-        match (before, self.is_unavailable(group)) {
-            (false, true) => {
-                if self.unavailable_groups == 0 {
-                    self.unavailable_since = now;
-                }
-                self.unavailable_groups += 1;
-            }
-            (true, false) => {
-                self.unavailable_groups -= 1;
-                if self.unavailable_groups == 0 {
-                    self.unavailable_time += now - self.unavailable_since;
-                }
-            }
-            _ => {}
-        }
     }
 }

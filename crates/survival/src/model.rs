@@ -1,17 +1,13 @@
 //! A question made ready for missions of arrays and mirrors.
 
 use crate::hazard::Hazard;
-use crate::question::{
-    Concurrency, Question, ReadErrorLoss, ReadErrorWithRedundancy, Replacement, Scrub,
-};
+use crate::pilot::Pilot;
+use crate::question::{Concurrency, Question, Scrub};
 use crate::read_error;
 use crate::shape::Shape;
 
 /// Failures of a mission that the biasing of healthy groups aims at.
 const FAILURES_AIMED: f64 = 1.0;
-/// Cumulative hazard of the survivors until the next repair that biasing aims at. It minimises the
-/// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
-const WINDOW_HAZARD: f64 = 1.594;
 /// Odds of a failure before a repair whose time is not known yet. One half minimises the second
 /// moment for exponential repairs; at 1 and above it is infinite.
 pub const UNKNOWN_ODDS: f64 = 0.5;
@@ -37,9 +33,8 @@ pub struct Model {
     pub end: f64,
     /// Mean repair.
     pub repair_mean: f64,
-    /// Probability of a read error, by the bit error rate, at the end of a rebuild of a group with
-    /// so many failed disks.
-    pub unreadable: Vec<f64>,
+    /// Probability of a read error, by the bit error rate, at the end of a rebuild.
+    rebuild_read_error: f64,
     /// Seconds before a look at latent errors at which the disk may be taken as clean.
     pub look_back: f64,
     /// Biasing; none: crude.
@@ -56,62 +51,50 @@ pub struct Bias {
     pub windows: Vec<f64>,
 }
 
+impl Bias {
+    /// Cumulative hazard to aim at with `failed` failed disks; 0 if data is lost.
+    pub fn window(&self, failed: u32) -> f64 {
+        self.windows.get(failed as usize).copied().unwrap_or(0.0)
+    }
+}
+
 impl Model {
     /// Makes a question ready for crude missions.
     pub fn new(question: &Question) -> Model {
         let shape = Shape::of(question);
         let hazard = Hazard::new(&question.lifetime.law);
-        let new_age = question.lifetime.burn_in;
-        let first_age = new_age + question.lifetime.initial_age;
-        let end = question.horizons.iter().copied().fold(0.0, f64::max);
+        let first_age = question.lifetime.first_age();
+        let end = question.longest_horizon();
         let simulated_groups = if independent(question, &shape) {
             1
         } else {
             shape.groups
         };
-        let always = question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss;
-        let unreadable = (0..=shape.tolerates + 1)
-            .map(|failed| {
-                let critical = failed == shape.tolerates;
-                if failed == 0 || failed > shape.tolerates || !(critical || always) {
-                    return 0.0;
-                }
-                let read = shape.disks - shape.tolerates;
-                read_error::in_rebuild(read, &question.disk, None, end)
-            })
-            .collect();
-        let repair_mean = question.repair.mean();
+        let read = shape.disks - shape.tolerates;
         Model {
             shape,
             simulated_groups,
             first_age,
-            new_age,
-            hazard_bound: hazard.cumulative(first_age.max(new_age) + end),
+            new_age: question.lifetime.burn_in,
+            hazard_bound: hazard.cumulative(first_age + end),
             hazard,
             end,
-            repair_mean,
-            unreadable,
+            repair_mean: question.repair.mean(),
+            rebuild_read_error: read_error::in_rebuild(read, &question.disk, None, end),
             look_back: look_back(question),
             bias: None,
             question: question.clone(),
         }
     }
 
-    /// Biases missions, after pilot missions without biasing: `windows` is their mean number of
-    /// windows with each number of failed disks, in missions that have any.
-    pub fn bias(&mut self, windows: &[f64]) {
+    /// Biases missions, after pilot missions without biasing.
+    pub fn bias(&mut self, pilot: &Pilot) {
         let hazard = &self.hazard;
         let each = hazard.cumulative(self.first_age + self.end) - hazard.cumulative(self.first_age);
         let failures = each * self.disks() as f64;
         self.bias = Some(Bias {
             healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
-            windows: (0..=self.shape.tolerates as usize)
-                .map(|failed| match windows.get(failed).copied().unwrap_or(0.0) {
-                    // In all missions; passed ones count for those that follow.
-                    passed if failed == 1 => aimed_hazard(passed.max(FAILURES_AIMED)),
-                    passed => aimed_hazard((passed - 1.0).max(0.0)),
-                })
-                .collect(),
+            windows: pilot.aims(),
         });
     }
 
@@ -125,45 +108,20 @@ impl Model {
         self.question.repair.concurrency == Concurrency::Serial
     }
 
-    /// Bytes that a read error loses.
-    pub fn read_error_bytes(&self) -> f64 {
-        match self.question.read_errors.loses {
-            ReadErrorLoss::Stripe => self.shape.stripe_bytes.min(self.shape.usable_bytes),
-            ReadErrorLoss::Array => self.shape.usable_bytes,
-        }
-    }
-
-    /// Whether a read error in a group with so many failed disks loses data.
+    /// Whether a read error loses data in a group with `failed` failed disks.
     pub fn read_error_loses(&self, failed: u32) -> bool {
-        let tolerated = self.shape.tolerates;
-        failed > 0
-            && failed <= tolerated
-            && (failed == tolerated
-                || self.question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss)
+        self.question.read_errors.lose(failed, self.shape.tolerates)
     }
 
-    /// The policy of planned replacement.
-    pub fn replacement(&self) -> Option<&Replacement> {
-        self.question.replacement.as_ref()
-    }
-}
-
-/// Cumulative hazard of a window to aim at where a mission passes `windows` others on average.
-///
-/// A window that is passed without a failure multiplies the second moment of all later weights:
-/// exp(windows (exp(y) - 1)) in all. Their product with that of the window of the loss is
-/// minimised.
-pub fn aimed_hazard(windows: f64) -> f64 {
-    let moment = |y: f64| libm::log(libm::expm1(y) / (y * y)) + windows * libm::expm1(y);
-    let mut best = WINDOW_HAZARD;
-    let mut tried = WINDOW_HAZARD;
-    while tried > 1e-9 {
-        if moment(tried) < moment(best) {
-            best = tried;
+    /// Probability that the end of a rebuild of a group with `failed` failed disks loses data by the
+    /// bit error rate.
+    pub fn unreadable(&self, failed: u32) -> f64 {
+        if self.read_error_loses(failed) {
+            self.rebuild_read_error
+        } else {
+            0.0
         }
-        tried *= 0.9;
     }
-    best
 }
 
 /// Whether groups fail independently, so that one stands for all.
@@ -188,13 +146,9 @@ fn look_back(question: &Question) -> f64 {
         return 0.0;
     };
     match latent.scrub {
-        Scrub::Weibull {
-            shape,
-            scale,
-            location,
-        } => {
+        Scrub::Weibull(law) => {
             // Exceeded once in 1e16.
-            let longest = location + scale * libm::pow(37.0, 1.0 / shape);
+            let longest = law.location + law.scale * libm::pow(37.0, 1.0 / law.shape);
             let ratio = longest / latent.mean;
             if ratio > 0.5 {
                 return f64::INFINITY;
@@ -202,24 +156,5 @@ fn look_back(question: &Question) -> f64 {
             longest * (1.0 + (1e-8_f64.ln() / ratio.ln()).ceil())
         }
         Scrub::None | Scrub::Period { .. } => f64::INFINITY,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn biasing_is_weaker_where_windows_are_many() {
-        assert_eq!(aimed_hazard(0.0), WINDOW_HAZARD);
-        let many = aimed_hazard(100.0);
-        assert!((0.005..0.02).contains(&many), "{many}");
-    }
-
-    #[test]
-    fn the_aimed_hazard_is_the_minimum() {
-        let moment = |y: f64| y.exp_m1() / (y * y);
-        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 0.99));
-        assert!(moment(WINDOW_HAZARD) < moment(WINDOW_HAZARD * 1.01));
     }
 }

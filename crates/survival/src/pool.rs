@@ -18,7 +18,7 @@ use rand_distr::{Binomial, Distribution};
 use crate::estimate::Sums;
 use crate::events::{Agenda, Kind};
 use crate::hazard::Hazard;
-use crate::model::aimed_hazard;
+use crate::pilot::Pilot;
 use crate::question::{Question, Redundancy, YEAR};
 use crate::random::{Random, uniform};
 use crate::read_error;
@@ -28,8 +28,6 @@ use crate::shape::Shape;
 const EFFORT: u64 = 250;
 /// Crude missions that decide on biasing.
 const PILOT: u64 = 100;
-/// Failures after which the pilot ends.
-const PILOT_FAILURES: u64 = 300_000;
 /// Share of missions with a loss from which on they stay crude.
 const FREQUENT: f64 = 0.05;
 /// Disks up to which hazards that change with age are summed in each window at the first level.
@@ -112,23 +110,19 @@ impl Pool {
             _ => (shape.disks, 0),
         };
         let hazard = Hazard::new(&question.lifetime.law);
-        let end = question.horizons.iter().copied().fold(0.0, f64::max);
-        let age = question.lifetime.burn_in + question.lifetime.initial_age;
+        let end = question.longest_horizon();
         let chunks =
             shape.usable_bytes / shape.stripe_bytes * f64::from(width) / f64::from(shape.disks);
-        let data = f64::from(width - shape.tolerates);
-        let by_bits = read_error::unreadable(shape.stripe_bytes, question.disk.bit_error_rate);
-        let by_latent = question.latent.as_ref().map_or(0.0, |latent| {
-            data * read_error::latent_probability(latent, end) / chunks
-        });
+        let data = width - shape.tolerates;
+        let unreadable = read_error::in_stripe(question, shape.stripe_bytes, data, chunks);
         Pool {
-            hazard_bound: hazard.cumulative(age + end),
+            hazard_bound: hazard.cumulative(question.lifetime.first_age() + end),
             hazard,
             width: f64::from(width),
             chunks,
             spare_disks,
             aims: None,
-            unreadable: (by_bits + by_latent).min(1.0),
+            unreadable: unreadable.min(1.0),
             end,
             shape,
             question: question.clone(),
@@ -137,38 +131,24 @@ impl Pool {
 
     /// Splits and biases missions if losses are rare among some crude ones.
     pub fn bias(&mut self, random: &mut Random) {
-        let levels = self.shape.tolerates as usize;
-        let (mut losses, mut visits, mut having) =
-            (0_u64, vec![0_u64; levels + 1], vec![0_u64; levels + 1]);
         let mut sums = Sums::new(self.question.horizons.len());
         let mut run = Run::new(self, &mut sums);
-        let mut missions = 0;
-        while missions < PILOT && (missions < 20 || run.sums.counts.failures < PILOT_FAILURES) {
-            missions += 1;
+        while run.pilot.goes_on(PILOT, run.sums.counts.failures) {
             let mut state = run.fresh();
-            run.visits.fill(0);
-            if let Outcome::Lost { .. } = run.mission(&mut state, usize::MAX, random) {
-                losses += 1;
-            }
-            for (level, visited) in run.visits.iter().enumerate() {
-                visits[level] += visited;
-                having[level] += u64::from(*visited > 0);
-            }
+            let outcome = run.mission(&mut state, usize::MAX, random);
+            run.pilot
+                .end_mission(matches!(outcome, Outcome::Lost { .. }));
         }
-        if losses as f64 >= FREQUENT * missions as f64 {
+        let pilot = run.pilot;
+        if pilot.loss_share() >= FREQUENT {
             return;
         }
-        let summed = self.hazard.is_constant() || self.shape.disks <= SUMMED_DISKS;
-        let aims = (0..=levels).map(|level| match level {
-            0 => 0.0,
-            1 if !summed => 0.0,
-            1 => aimed_hazard((visits[1] as f64 / missions as f64).max(1.0)),
-            _ => {
-                let each = visits[level] as f64 / having[level].max(1) as f64;
-                aimed_hazard((each - 1.0).max(0.0))
-            }
-        });
-        self.aims = Some(aims.collect());
+        let mut aims = pilot.aims();
+        let is_summed = self.hazard.is_constant() || self.shape.disks <= SUMMED_DISKS;
+        if !is_summed && let Some(first) = aims.get_mut(1) {
+            *first = 0.0;
+        }
+        self.aims = Some(aims);
     }
 
     /// Whether missions are split.
@@ -227,7 +207,7 @@ struct Run<'a> {
     /// Number of the life of each disk.
     lives: Vec<u32>,
     /// Failures after which the pool was at each level.
-    visits: Vec<u64>,
+    pilot: Pilot,
     window: Option<Window>,
     window_serial: u32,
     log_weight: f64,
@@ -240,7 +220,7 @@ impl<'a> Run<'a> {
             pool,
             agenda: Agenda::default(),
             lives: vec![0; pool.shape.disks as usize],
-            visits: vec![0; pool.shape.tolerates as usize + 1],
+            pilot: Pilot::new(pool.shape.tolerates),
             window: None,
             window_serial: 0,
             log_weight: 0.0,
@@ -250,7 +230,7 @@ impl<'a> Run<'a> {
 
     fn fresh(&self) -> State {
         let pool = self.pool;
-        let age = pool.question.lifetime.burn_in + pool.question.lifetime.initial_age;
+        let age = pool.question.lifetime.first_age();
         State {
             now: 0.0,
             born: vec![-age; pool.shape.disks as usize],
@@ -391,7 +371,7 @@ impl<'a> Run<'a> {
                     if let Some(lost) = self.fail(state, disk, random) {
                         return lost;
                     }
-                    self.visits[state.level()] += 1;
+                    self.pilot.count(state.level());
                     if state.level() >= level {
                         return Outcome::Reached;
                     }

@@ -53,6 +53,13 @@ pub struct Question {
     pub simulation: Simulation,
 }
 
+impl Question {
+    /// Longest horizon in seconds: the length of a mission.
+    pub fn longest_horizon(&self) -> f64 {
+        self.horizons.iter().copied().fold(0.0, f64::max)
+    }
+}
+
 /// How the disks of a group keep data safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -124,6 +131,13 @@ pub struct Lifetime {
     pub initial_age: f64,
 }
 
+impl Lifetime {
+    /// Age in seconds of the first disks at the start.
+    pub fn first_age(&self) -> f64 {
+        self.burn_in + self.initial_age
+    }
+}
+
 /// Laws of a time to failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -133,16 +147,8 @@ pub enum LifetimeLaw {
         /// Mean time to failure in seconds.
         mean: f64,
     },
-    /// Weibull: cumulative hazard ((t - location) / scale)^shape.
-    Weibull {
-        /// Shape: below 1 infant mortality, above 1 wear-out.
-        shape: f64,
-        /// Scale in seconds (characteristic life).
-        scale: f64,
-        /// Seconds without failure at the start.
-        #[serde(default)]
-        location: f64,
-    },
+    /// Weibull: below shape 1 infant mortality, above it wear-out.
+    Weibull(WeibullLaw),
     /// Bathtub: the sum of the hazards of up to three Weibull laws.
     Bathtub {
         /// Infant mortality, shape below 1.
@@ -162,15 +168,15 @@ pub enum LifetimeLaw {
     },
 }
 
-/// A Weibull law.
+/// A Weibull law: cumulative hazard ((t - location) / scale)^shape.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeibullLaw {
     /// Shape.
     pub shape: f64,
-    /// Scale in seconds.
+    /// Scale in seconds (characteristic life).
     pub scale: f64,
-    /// Seconds before which nothing happens.
+    /// Least number of seconds.
     #[serde(default)]
     pub location: f64,
 }
@@ -190,15 +196,7 @@ pub enum Duration {
         mean: f64,
     },
     /// Weibull.
-    Weibull {
-        /// Shape.
-        shape: f64,
-        /// Scale in seconds.
-        scale: f64,
-        /// Least number of seconds.
-        #[serde(default)]
-        location: f64,
-    },
+    Weibull(WeibullLaw),
     /// Bytes moved at a rate; always the same.
     Transfer {
         /// Bytes.
@@ -278,15 +276,7 @@ pub enum Scrub {
         seconds: f64,
     },
     /// Time from the error to its repair follows a Weibull law (Elerath and Pecht 2007).
-    Weibull {
-        /// Shape.
-        shape: f64,
-        /// Scale in seconds.
-        scale: f64,
-        /// Least number of seconds.
-        #[serde(default)]
-        location: f64,
-    },
+    Weibull(WeibullLaw),
 }
 
 /// Effect of a read error, latent or by the bit error rate, that is met in a rebuild.
@@ -299,6 +289,15 @@ pub struct ReadErrors {
     /// What happens while redundancy is left.
     #[serde(default)]
     pub with_redundancy: ReadErrorWithRedundancy,
+}
+
+impl ReadErrors {
+    /// Whether a read error loses data in a group with `failed` failed disks that tolerates
+    /// `tolerated`.
+    pub fn lose(&self, failed: u32, tolerated: u32) -> bool {
+        (1..=tolerated).contains(&failed)
+            && (failed == tolerated || self.with_redundancy == ReadErrorWithRedundancy::Loss)
+    }
 }
 
 /// What is lost by a read error without redundancy left. Either is a loss of data and counts in

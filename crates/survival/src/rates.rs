@@ -2,7 +2,7 @@
 
 use crate::chain::Chain;
 use crate::hazard::Hazard;
-use crate::question::{Concurrency, Question, ReadErrorWithRedundancy, Redundancy};
+use crate::question::{Concurrency, Question, Redundancy};
 use crate::read_error;
 use crate::shape::Shape;
 
@@ -17,70 +17,52 @@ pub struct Group {
     pub failure_bytes: f64,
 }
 
-/// Mean lifetime and repair of a disk in seconds.
-pub fn means(question: &Question) -> (f64, f64) {
-    let start = question.lifetime.burn_in + question.lifetime.initial_age;
-    let lifetime = Hazard::new(&question.lifetime.law).mean_from(start);
-    (lifetime, question.repair.mean())
-}
-
 /// Returns the chain of one group.
 pub fn group(question: &Question) -> Group {
     let shape = Shape::of(question);
-    let (lifetime, repair) = means(question);
-    let last = question.horizons.iter().copied().fold(0.0, f64::max);
     match question.redundancy {
-        Redundancy::Declustered {
-            disks,
-            data,
-            parity,
-            ..
-        } => pool(
-            question,
-            &shape,
-            disks,
-            data + parity,
-            lifetime,
-            repair,
-            last,
-        ),
-        Redundancy::Array { .. } | Redundancy::Mirrors { .. } => {
-            let (disks, tolerates) = (shape.disks, shape.tolerates);
-            // A group without redundancy is never rebuilt.
-            let read_error = if tolerates == 0 {
-                0.0
-            } else {
-                read_error::in_rebuild(
-                    disks - tolerates,
-                    &question.disk,
-                    question.latent.as_ref(),
-                    last,
-                )
-            };
-            let mut chain = Chain {
-                up: Vec::new(),
-                down: Vec::new(),
-                kill: Vec::new(),
-            };
-            for failed in 0..=tolerates {
-                let rebuilds = match question.repair.concurrency {
-                    Concurrency::Parallel => f64::from(failed),
-                    Concurrency::Serial => f64::from(failed.min(1)),
-                };
-                let rate = rebuilds / repair;
-                let critical = failed == tolerates
-                    || question.read_errors.with_redundancy == ReadErrorWithRedundancy::Loss;
-                let lost = if critical { read_error } else { 0.0 };
-                chain.up.push(f64::from(disks - failed) / lifetime);
-                chain.down.push(rate * (1.0 - lost));
-                chain.kill.push(rate * lost);
-            }
-            Group {
-                chain,
-                read_error,
-                failure_bytes: shape.usable_bytes,
-            }
-        }
+        Redundancy::Declustered { data, .. } => pool(question, &shape, data),
+        Redundancy::Array { .. } | Redundancy::Mirrors { .. } => array(question, &shape),
+    }
+}
+
+/// Mean lifetime of a disk in seconds.
+fn mean_lifetime(question: &Question) -> f64 {
+    Hazard::new(&question.lifetime.law).mean_from(question.lifetime.first_age())
+}
+
+/// The chain of an array or a mirror: state j has j failed disks.
+fn array(question: &Question, shape: &Shape) -> Group {
+    let (lifetime, repair) = (mean_lifetime(question), question.repair.mean());
+    let (disks, tolerates) = (shape.disks, shape.tolerates);
+    // A group without redundancy is never rebuilt.
+    let read_error = if tolerates == 0 {
+        0.0
+    } else {
+        read_error::in_rebuild(
+            disks - tolerates,
+            &question.disk,
+            question.latent.as_ref(),
+            question.longest_horizon(),
+        )
+    };
+    let mut chain = Chain::default();
+    for failed in 0..=tolerates {
+        let rebuilds = match question.repair.concurrency {
+            Concurrency::Parallel => f64::from(failed),
+            Concurrency::Serial => f64::from(failed.min(1)),
+        };
+        let rate = rebuilds / repair;
+        let is_lost = question.read_errors.lose(failed, tolerates);
+        let lost = if is_lost { read_error } else { 0.0 };
+        chain.up.push(f64::from(disks - failed) / lifetime);
+        chain.down.push(rate * (1.0 - lost));
+        chain.kill.push(rate * lost);
+    }
+    Group {
+        chain,
+        read_error,
+        failure_bytes: shape.usable_bytes,
     }
 }
 
@@ -88,32 +70,17 @@ pub fn group(question: &Question) -> Group {
 ///
 /// The stripes that lack j chunks are those of a fresh pool with j failed disks. They are rebuilt
 /// first, so that a state lasts as long as they take.
-fn pool(
-    question: &Question,
-    shape: &Shape,
-    disks: u32,
-    width: u32,
-    lifetime: f64,
-    repair: f64,
-    horizon: f64,
-) -> Group {
-    let all = f64::from(disks);
+fn pool(question: &Question, shape: &Shape, data: u32) -> Group {
+    let lifetime = mean_lifetime(question);
+    let width = data + shape.tolerates;
+    let all = f64::from(shape.disks);
     let stripes = shape.usable_bytes / shape.stripe_bytes;
     let chunks = stripes * f64::from(width) / all;
     let rebuild = question.repair.rebuild.mean();
-    let waiting = repair - rebuild;
-    let data = width - shape.tolerates;
+    let waiting = question.repair.mean() - rebuild;
     let chunk_bytes = shape.stripe_bytes / f64::from(data);
-    let lost_stripe =
-        read_error::unreadable(f64::from(data) * chunk_bytes, question.disk.bit_error_rate)
-            + question.latent.as_ref().map_or(0.0, |latent| {
-                f64::from(data) * read_error::latent_probability(latent, horizon) / chunks
-            });
-    let mut chain = Chain {
-        up: Vec::new(),
-        down: Vec::new(),
-        kill: Vec::new(),
-    };
+    let lost_stripe = read_error::in_stripe(question, shape.stripe_bytes, data, chunks);
+    let mut chain = Chain::default();
     let (mut critical, mut read_error, mut failure_bytes) = (stripes, 0.0, 0.0);
     for failed in 0..=shape.tolerates {
         let place = f64::from(failed);

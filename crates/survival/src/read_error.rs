@@ -1,6 +1,6 @@
 //! Probability of a read error in a rebuild.
 
-use crate::question::{Disk, Latent, Scrub};
+use crate::question::{Disk, Latent, Question, Scrub};
 
 /// Probability that reading `bytes` meets an error: 1 - (1 - rate)^bits, without cancellation.
 pub fn unreadable(bytes: f64, bit_error_rate: f64) -> f64 {
@@ -25,15 +25,21 @@ pub fn latent_probability(latent: &Latent, horizon: f64) -> f64 {
         // Averaged over the time until the horizon: a disk is never scrubbed.
         Scrub::None => fixed(horizon),
         Scrub::Period { seconds } => fixed(seconds),
-        Scrub::Weibull {
-            shape,
-            scale,
-            location,
-        } => {
-            let outstanding = location + scale * libm::tgamma(1.0 + 1.0 / shape);
+        Scrub::Weibull(law) => {
+            let outstanding = law.mean();
             outstanding / (outstanding + latent.mean)
         }
     }
+}
+
+/// Probability that the rebuild of a stripe of `stripe_bytes` without redundancy left meets a read
+/// error. It reads `data` chunks; a disk has `chunks` of them. Latent errors count with their
+/// expected number, so that the sum may exceed 1.
+pub fn in_stripe(question: &Question, stripe_bytes: f64, data: u32, chunks: f64) -> f64 {
+    let by_latent = question.latent.as_ref().map_or(0.0, |latent| {
+        f64::from(data) * latent_probability(latent, question.longest_horizon()) / chunks
+    });
+    unreadable(stripe_bytes, question.disk.bit_error_rate) + by_latent
 }
 
 /// Probability that the rebuild of a group without redundancy left, which reads `disks` whole

@@ -1,6 +1,6 @@
 //! Sizes of the groups of a system.
 
-use crate::question::{Question, Redundancy};
+use crate::question::{Question, ReadErrorLoss, Redundancy};
 
 /// Sizes of the groups of a system; all are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +58,14 @@ impl Shape {
                     / f64::from(data + parity),
                 stripe_bytes: f64::from(data) * chunk_bytes,
             },
+        }
+    }
+
+    /// Bytes that a read error loses.
+    pub fn read_error_bytes(&self, loses: ReadErrorLoss) -> f64 {
+        match loses {
+            ReadErrorLoss::Stripe => self.stripe_bytes.min(self.usable_bytes),
+            ReadErrorLoss::Array => self.usable_bytes,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::mission::Missions;
 use crate::model::Model;
 use crate::pool::Pool;
 use crate::question::{Simulation, YEAR};
-use crate::random::stream;
+use crate::random::{Random, stream};
 
 /// Disk missions of a block: enough to hide the cost of beginning one, few enough to stop soon.
 const BLOCK: u64 = 65_536;
@@ -32,9 +32,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 pub fn bias(model: &mut Model) {
     let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
     let mut random = stream(model.question.simulation.seed, u64::MAX);
-    let (windows, losses) = Missions::new(model).pilot(missions, &mut random);
-    if losses < FREQUENT {
-        model.bias(&windows);
+    let pilot = Missions::new(model).pilot(missions, &mut random);
+    if pilot.loss_share() < FREQUENT {
+        model.bias(&pilot);
     }
 }
 
@@ -82,7 +82,7 @@ fn rounds(
     simulation: &Simulation,
     most: u64,
     progress: Progress<'_>,
-    run: impl Fn(u64, &mut crate::random::Random) -> Sums + Sync,
+    run: impl Fn(u64, &mut Random) -> Sums + Sync,
 ) -> Result<Sums, Error> {
     let fixed = simulation.missions.is_some();
     let mut sums: Option<Sums> = None;
@@ -136,7 +136,7 @@ fn blocks(
     simulation: &Simulation,
     range: std::ops::Range<u64>,
     show: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    run: &(impl Fn(u64, &mut crate::random::Random) -> Sums + Sync),
+    run: &(impl Fn(u64, &mut Random) -> Sums + Sync),
 ) -> Result<Vec<Sums>, Error> {
     let threads = match simulation.threads {
         0 => thread::available_parallelism().map_or(1, |count| count.get() as u64),

@@ -42,11 +42,7 @@ pub fn validate(question: &Question) -> Result<(), Error> {
         match latent.scrub {
             Scrub::None => {}
             Scrub::Period { seconds } => positive("latent.scrub.seconds", seconds)?,
-            Scrub::Weibull {
-                shape,
-                scale,
-                location,
-            } => weibull("latent.scrub", shape, scale, location)?,
+            Scrub::Weibull(law) => weibull("latent.scrub", &law)?,
         }
     }
     systems(question)?;
@@ -163,28 +159,16 @@ fn redundancy(question: &Question) -> Result<(), Error> {
 }
 
 fn lifetime(question: &Question) -> Result<(), Error> {
-    let parts = |name: &str, law: &WeibullLaw| {
-        weibull(
-            &format!("lifetime.law.{name}"),
-            law.shape,
-            law.scale,
-            law.location,
-        )
-    };
     match &question.lifetime.law {
         LifetimeLaw::Exponential { mean } => positive("lifetime.law.mean", *mean)?,
-        LifetimeLaw::Weibull {
-            shape,
-            scale,
-            location,
-        } => weibull("lifetime.law", *shape, *scale, *location)?,
+        LifetimeLaw::Weibull(law) => weibull("lifetime.law", law)?,
         LifetimeLaw::Bathtub {
             infant,
             constant_mean,
             wear_out,
         } => {
-            parts("infant", infant)?;
-            parts("wear_out", wear_out)?;
+            weibull("lifetime.law.infant", infant)?;
+            weibull("lifetime.law.wear_out", wear_out)?;
             if let Some(mean) = constant_mean {
                 positive("lifetime.law.constant_mean", *mean)?;
             }
@@ -258,26 +242,23 @@ fn probability(place: &str, value: f64) -> Result<(), Error> {
     ))
 }
 
-fn weibull(place: &str, shape: f64, scale: f64, location: f64) -> Result<(), Error> {
+fn weibull(place: &str, law: &WeibullLaw) -> Result<(), Error> {
+    let shape = law.shape;
     if !(0.05..=100.0).contains(&shape) {
         return Err(Error::at(
             &format!("{place}.shape"),
             format!("{shape}: expected a shape from 0.05 to 100"),
         ));
     }
-    positive(&format!("{place}.scale"), scale)?;
-    not_negative(&format!("{place}.location"), location)
+    positive(&format!("{place}.scale"), law.scale)?;
+    not_negative(&format!("{place}.location"), law.location)
 }
 
 fn duration(place: &str, duration: &Duration) -> Result<(), Error> {
     match *duration {
         Duration::Constant { seconds } => not_negative(&format!("{place}.seconds"), seconds),
         Duration::Exponential { mean } => positive(&format!("{place}.mean"), mean),
-        Duration::Weibull {
-            shape,
-            scale,
-            location,
-        } => weibull(place, shape, scale, location),
+        Duration::Weibull(law) => weibull(place, &law),
         Duration::Transfer {
             bytes,
             bytes_per_second,

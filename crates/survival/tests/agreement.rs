@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use headrace_survival::answer::{HorizonAnswer, MethodUsed};
-use headrace_survival::question::{Duration, Spares};
+use headrace_survival::question::{Concurrency, Duration, Spares};
 use headrace_survival::{Answer, Error, Question};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -101,8 +101,11 @@ fn property<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)) {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Disks, failures tolerated, mean lifetime and repair in hours, horizon in hours.
-fn systems() -> impl Strategy<Value = (u32, u32, f64, f64, f64, bool)> {
+/// Disks, failures tolerated, mean lifetime and repair in hours, horizon in hours, and whether
+/// rebuilds are serial.
+type System = (u32, u32, f64, f64, f64, bool);
+
+fn systems() -> impl Strategy<Value = System> {
     (
         2_u32..14,
         0_u32..4,
@@ -123,74 +126,58 @@ fn systems() -> impl Strategy<Value = (u32, u32, f64, f64, f64, bool)> {
         })
 }
 
-fn concurrency(serial: bool) -> &'static str {
-    if serial { "serial" } else { "parallel" }
+/// The question about an array of a system.
+fn of_system((disks, tolerates, mttf, mttr, end, serial): System) -> Question {
+    let mut asked = question(
+        &array(disks, tolerates),
+        &exponential(mttf),
+        &exponential(mttr),
+        &horizon(end),
+    );
+    if serial {
+        asked.repair.concurrency = Concurrency::Serial;
+    }
+    asked
 }
 
 #[test]
 fn closed_form_and_chain_agree() {
-    property(
-        200,
-        &systems(),
-        |(disks, tolerates, mttf, mttr, end, serial)| {
-            let mut asked = question(
-                &array(disks, tolerates),
-                &exponential(mttf),
-                &exponential(mttr),
-                &horizon(end),
-            );
-            asked.repair.concurrency =
-                serde_json::from_str(&format!("\"{}\"", concurrency(serial))).expect("an order");
-            let chain = ask_by(&asked, "markov");
-            let formula = ask_by(&asked, "closed-form");
-            assert_eq!(chain.mttdl_seconds, formula.mttdl_seconds);
-            let (exact, got) = (
-                last(&chain).loss_probability,
-                last(&formula).loss_probability,
-            );
-            // From two failures on, the formula holds for repairs that are short beside the rest.
-            let allowed = if tolerates <= 1 {
-                1e-6
-            } else {
-                20.0 * mttr / end + 20.0 * f64::from(disks) * mttr / mttf
-            };
-            assert!((got / exact - 1.0).abs() <= allowed, "{got} {exact}");
-        },
-    );
+    property(200, &systems(), |system| {
+        let (disks, tolerates, mttf, mttr, end, _) = system;
+        let asked = of_system(system);
+        let chain = ask_by(&asked, "markov");
+        let formula = ask_by(&asked, "closed-form");
+        assert_eq!(chain.mttdl_seconds, formula.mttdl_seconds);
+        let (exact, got) = (
+            last(&chain).loss_probability,
+            last(&formula).loss_probability,
+        );
+        // From two failures on, the formula holds for repairs that are short beside the rest.
+        let allowed = if tolerates <= 1 {
+            1e-6
+        } else {
+            20.0 * mttr / end + 20.0 * f64::from(disks) * mttr / mttf
+        };
+        assert!((got / exact - 1.0).abs() <= allowed, "{got} {exact}");
+    });
 }
 
 #[test]
 fn chain_and_simulation_agree() {
-    property(
-        60,
-        &systems(),
-        |(disks, tolerates, mttf, mttr, end, serial)| {
-            let mut asked = question(
-                &array(disks, tolerates),
-                &exponential(mttf),
-                &exponential(mttr),
-                &horizon(end),
-            );
-            asked.repair.concurrency =
-                serde_json::from_str(&format!("\"{}\"", concurrency(serial))).expect("an order");
-            agree(
-                &last(&ask_by(&asked, "markov")),
-                &simulated(&asked, 20_000, true),
-            );
-        },
-    );
+    property(60, &systems(), |system| {
+        let asked = of_system(system);
+        agree(
+            &last(&ask_by(&asked, "markov")),
+            &simulated(&asked, 20_000, true),
+        );
+    });
 }
 
 #[test]
 fn chain_and_simulation_agree_on_read_errors() {
     for loss in ["corrected", "loss"] {
         property(20, &systems(), |(disks, tolerates, mttf, mttr, end, _)| {
-            let mut asked = question(
-                &array(disks, tolerates),
-                &exponential(mttf),
-                &exponential(mttr),
-                &horizon(end),
-            );
+            let mut asked = of_system((disks, tolerates, mttf, mttr, end, false));
             asked.disk.bit_error_rate = 1e-15;
             asked.disk.capacity_bytes = 4e12;
             asked.read_errors.with_redundancy =

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use headrace_survival::answer::HorizonAnswer;
 use headrace_survival::question::{
     Concurrency, Disk, Duration, HOUR, Latent, Lifetime, LifetimeLaw, Method, ReadErrors,
-    Redundancy, Repair, Scrub, Simulation, YEAR,
+    Redundancy, Repair, Scrub, Simulation, WeibullLaw, YEAR,
 };
 use headrace_survival::{Answer, Question};
 
@@ -187,16 +187,16 @@ fn raid6_with_read_errors_agrees_with_the_approximation() {
 
 fn elerath_pecht(latent: Option<Latent>) -> Question {
     let mut asked = question(8, 1, 461_386.0, 12.0);
-    asked.lifetime.law = LifetimeLaw::Weibull {
+    asked.lifetime.law = LifetimeLaw::Weibull(WeibullLaw {
         shape: 1.12,
         scale: 461_386.0 * HOUR,
         location: 0.0,
-    };
-    asked.repair.rebuild = Duration::Weibull {
+    });
+    asked.repair.rebuild = Duration::Weibull(WeibullLaw {
         shape: 2.0,
         scale: 12.0 * HOUR,
         location: 6.0 * HOUR,
-    };
+    });
     asked.latent = latent;
     asked.method = Method::MonteCarlo;
     asked.horizons = vec![10.0 * YEAR];
@@ -250,11 +250,11 @@ fn elerath_and_pecht_without_scrubbing() {
 fn elerath_and_pecht_with_weekly_scrubbing() {
     let latent = Latent {
         mean: 9259.0 * HOUR,
-        scrub: Scrub::Weibull {
+        scrub: Scrub::Weibull(WeibullLaw {
             shape: 3.0,
             scale: 168.0 * HOUR,
             location: 6.0 * HOUR,
-        },
+        }),
     };
     within(double_failures(Some(latent), 1_000_000), 136.1, 0.3);
 }

@@ -175,9 +175,8 @@ def optimise(
     entries = None
     if catalogue is not None:
         from headrace.design import load_catalogue
-        from headrace.design.entry_prices import entry_prices
 
-        entries = entry_prices(load_catalogue(catalogue).catalogue)
+        entries = load_catalogue(catalogue).catalogue.prices()
     known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
         known += prices.read(price_file, entries)

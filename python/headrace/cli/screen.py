@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from headrace.ranks import current
 from headrace.report.plain_text import plain, plain_line
@@ -112,30 +112,50 @@ def progress(
 
         yield write
         return
+    with late_bar(title, TextColumn("{task.fields[detail]}"), detail="") as update:
+
+        def report(seconds: float, requests: int, part: float | None) -> None:
+            detail = _run_so_far(seconds, requests, None)
+            total = None if part is None else 1.0
+            update(total=total, completed=min(part or 0.0, 1.0), detail=detail)
+
+        yield report
+
+
+@contextlib.contextmanager
+def late_bar(
+    title: str, *columns: ProgressColumn, total: float | None = None, **fields: Any
+) -> Iterator[Callable[..., None]]:
+    """Yield a callback that updates a progress bar, which appears if the work takes long.
+
+    Args:
+        title: Name of the work.
+        columns: Columns behind the percentage and the remaining time.
+        total: Value of `completed` at the end; None: unknown.
+        fields: Initial values of the fields that the columns show.
+    """
     started = time.monotonic()
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[detail]}"),
+        *columns,
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(plain(title), total=None, detail="")
+    task = bar.add_task(plain(title), total=total, **fields)
     running = False
 
-    def report(seconds: float, requests: int, part: float | None) -> None:
+    def update(**values: Any) -> None:
         nonlocal running
         if not running and time.monotonic() - started > PATIENCE_S:
             bar.start()
             running = True
-        detail = _run_so_far(seconds, requests, None)
-        total = None if part is None else 1.0
-        bar.update(task, total=total, completed=min(part or 0.0, 1.0), detail=detail)
+        bar.update(task, **values)
 
     try:
-        yield report
+        yield update
     finally:
         if running:
             bar.stop()

@@ -49,19 +49,16 @@ def capacity_of(plan: StoragePlan) -> tuple[Figure, ...]:
     figures = [raw, *_spares(plan), array]
     figures += _pool(plan, array) if plan.local == "zfs" else _file_system(plan, array)
     usable = _usable(plan, figures[-1])
-    figures += usable
-    total = usable[-1]
-    figures.append(
-        Figure(
-            key="usable-share",
-            title="usable / raw",
-            value=total.value / raw.value,
-            unit="1",
-            formula="usable capacity / raw capacity",
-            inputs=(_of(total), _of(raw)),
-            source=DEFINITION,
-        )
+    share = Figure(
+        key="usable-share",
+        title="usable / raw",
+        value=usable.value / raw.value,
+        unit="1",
+        formula="usable capacity / raw capacity",
+        inputs=(_of(usable), _of(raw)),
+        source=DEFINITION,
     )
+    figures += [usable, share]
     files = most_files(plan)
     return tuple(figures) if files is None else (*figures, files)
 
@@ -90,7 +87,7 @@ def _spares(plan: StoragePlan) -> list[Figure]:
         figures.append(
             Figure(
                 key="spare-capacity",
-                title=f"{kind}",
+                title=kind,
                 value=plan.nodes * plan.spares_per_node * plan.disk_capacity,
                 unit="B",
                 formula="nodes x spares of a node x capacity of a disk",
@@ -102,9 +99,8 @@ def _spares(plan: StoragePlan) -> list[Figure]:
                 source=DEFINITION,
             )
         )
-    spares = 0 if plan.has_distributed_spares else plan.spares_per_node
     filled = plan.array.disks * plan.arrays_per_node
-    if rest := plan.disks_per_node - spares - filled:
+    if rest := plan.disks_per_node - plan.hot_spares_per_node - filled:
         figures.append(
             Figure(
                 key="unused-capacity",
@@ -125,7 +121,7 @@ def _spares(plan: StoragePlan) -> list[Figure]:
 
 
 def _array(plan: StoragePlan) -> Figure:
-    array, spares = plan.array, 0
+    array, spares = plan.array, plan.distributed_spares
     formula = "nodes x arrays of a node x disks of an array x capacity of a disk x data / all"
     inputs = [
         _input(plan, "nodes", "nodes"),
@@ -137,7 +133,6 @@ def _array(plan: StoragePlan) -> Figure:
     ]
     source = "definition of the level"
     if plan.has_distributed_spares:
-        spares = plan.spares_per_node // plan.arrays_per_node
         formula = (
             "nodes x arrays of a node x (disks of an array - spares) x capacity of a disk"
             " x data / all"
@@ -196,8 +191,9 @@ def _file_system(plan: StoragePlan, array: Figure) -> list[Figure]:
 
 def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
     """Return the capacities of a ZFS pool on each node."""
-    spares = plan.spares_per_node // plan.arrays_per_node if plan.has_distributed_spares else 0
-    pool = zfs_space.pool(plan.array, plan.arrays_per_node, plan.disk_capacity, spares)
+    pool = zfs_space.pool(
+        plan.array, plan.arrays_per_node, plan.disk_capacity, plan.distributed_spares
+    )
     metaslabs = Figure(
         key="metaslabs",
         title="metaslabs of a vdev",
@@ -272,7 +268,7 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
     return [metaslabs, efficiency, slop, overhead, left]
 
 
-def _usable(plan: StoragePlan, files: Figure) -> list[Figure]:
+def _usable(plan: StoragePlan, files: Figure) -> Figure:
     """Return the usable capacity behind copies or a code, and the space of checksums."""
     given = Input("capacity for files", size_text(files.value), files.title)
     factor, formula, inputs = 1.0 / plan.copies, "capacity for files / copies", [given]
@@ -292,17 +288,15 @@ def _usable(plan: StoragePlan, files: Figure) -> list[Figure]:
         factor /= 1 + CHECKSUM
         formula += " / (1 + checksums)"
         inputs.append(Input("checksums", "4/512", "hdfs-default.xml: dfs.bytes-per-checksum = 512"))
-    return [
-        Figure(
-            key="usable-capacity",
-            title="usable capacity",
-            value=files.value * factor,
-            unit="B",
-            formula=formula,
-            inputs=tuple(inputs),
-            source=source,
-        )
-    ]
+    return Figure(
+        key="usable-capacity",
+        title="usable capacity",
+        value=files.value * factor,
+        unit="B",
+        formula=formula,
+        inputs=tuple(inputs),
+        source=source,
+    )
 
 
 def capacity_wanted(need: CapacityNeed) -> Figure:
@@ -310,7 +304,7 @@ def capacity_wanted(need: CapacityNeed) -> Figure:
     return Figure(
         key="wanted-capacity",
         title="capacity to buy first",
-        value=need.usable * (1 + need.reserve),
+        value=need.first_purchase,
         unit="B",
         formula="initial need x (1 + reserve)",
         inputs=(
@@ -325,7 +319,7 @@ def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tupl
     """Return the requirements of capacity that a design misses, from its capacities."""
     found = by_key(figures)
     usable = found["usable-capacity"].value
-    wanted = capacity_wanted(worksheet.capacity).value
+    wanted = worksheet.capacity.first_purchase
     files = file_violations(found.values(), worksheet)
     if usable >= wanted * (1 - 1e-9):
         return files

@@ -114,6 +114,13 @@ class NetworkModel(msgspec.Struct, frozen=True):
     switch_rack_units: float = 1.0
     source: str = ""
 
+    @property
+    def price(self) -> float | None:
+        """Price of an adapter and a switch's port; None if one of them is unknown."""
+        if self.adapter_price is None or self.port_price is None:
+            return None
+        return self.adapter_price + self.port_price
+
 
 class Catalogue(msgspec.Struct, frozen=True):
     """Disks, nodes, shelves and networks, at the prices of a day."""
@@ -129,3 +136,13 @@ class Catalogue(msgspec.Struct, frozen=True):
     """Part by which the price of a byte falls in a year."""
     maintenance_share: float = 0.1
     """Maintenance a year, as a part of the purchase, where an entry has none."""
+
+    def prices(self) -> dict[str, float | None]:
+        """Return the price of each entry by its name; None if the catalogue does not give it."""
+        entries: tuple[DiskModel | NodeModel | ShelfModel | NetworkModel, ...] = (
+            *self.disks,
+            *self.nodes,
+            *self.shelves,
+            *self.networks,
+        )
+        return {it.name: it.price for it in entries}

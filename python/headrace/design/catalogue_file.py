@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
-from headrace.design.document_file import DocumentFile, open_document
+from headrace.design.document_file import DocumentFile, toml_names
 
 DEFAULT = "example-2026"
 """The shipped catalogue that is used where none is named."""
@@ -27,8 +27,7 @@ class LoadedCatalogue(DocumentFile):
 
 def shipped_catalogues() -> tuple[str, ...]:
     """Return the names of the catalogues that ship with Headrace."""
-    names = (Path(entry.name) for entry in _FOLDER.iterdir())
-    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
+    return toml_names(_FOLDER)
 
 
 def load_catalogue(
@@ -47,7 +46,7 @@ def load_catalogue(
     text = catalogue_source(path)
     if path is None or text is not None:
         return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
-    return LoadedCatalogue(open_document("catalogue", path, sets))
+    return LoadedCatalogue(_core.Document.from_file("catalogue", path, list(sets)))
 
 
 def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:

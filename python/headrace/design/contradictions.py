@@ -12,6 +12,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.recommendation.facts import (
     DAY,
+    GIGABIT,
     cheapest_price,
     time_text,
     zone_bytes,
@@ -181,9 +182,8 @@ def _power(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
         ("facility.power", facility.power, "power"),
         ("facility.cooling", facility.cooling, "heat"),
     ]
-    if facility.circuits is not None and facility.circuit_amperes is not None:
-        limit = facility.circuits * facility.circuit_amperes * facility.voltage
-        limits.append(("facility.circuits", limit, "power"))
+    if facility.amperes is not None:
+        limits.append(("facility.circuits", facility.amperes * facility.voltage, "power"))
     if facility.ups_va:
         limit = facility.ups_va * facility.ups_power_factor
         limits.append(("facility.ups_va", limit, "load of the UPS"))
@@ -246,7 +246,7 @@ def _racks(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
 
 def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare each application's throughput with what feeds or connects its clients."""
-    port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
+    port = _fastest_port(catalogue)
     groups = {it.name: it for it in worksheet.clients}
     for index, application in enumerate(worksheet.applications):
         found = [groups[name] for name in application.clients if name in groups]
@@ -269,14 +269,19 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
             f" {size(application.throughput - limit)}/s less than the application wants",
         )
     for index, group in enumerate(worksheet.clients):
-        if group.high_throughput and group.source_rate is not None and group.source_rate < 125e6:
+        if group.high_throughput and group.source_rate is not None and group.source_rate < GIGABIT:
             yield Violation(
                 f"clients.{index}.source_rate",
                 "125 MB/s or more for clients.high_throughput",
                 f"{size(group.source_rate)}/s",
                 f"clients {group.name} want a high throughput, but their source gives"
-                f" {size(125e6 - group.source_rate)}/s less than gigabit Ethernet carries",
+                f" {size(GIGABIT - group.source_rate)}/s less than gigabit Ethernet carries",
             )
+
+
+def _fastest_port(catalogue: Catalogue) -> float:
+    """Return the bytes a second of a port of the fastest network."""
+    return max((it.bandwidth for it in catalogue.networks), default=math.inf)
 
 
 def _rate(rate: float | None) -> float:
@@ -356,7 +361,7 @@ def _survival(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[V
 def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare the sum of throughputs with the fastest network and the most nodes."""
     total = math.fsum(it.throughput or 0.0 for it in worksheet.applications)
-    port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
+    port = _fastest_port(catalogue)
     limits = []
     room = worksheet.facility.racks
     units = min((it.rack_units for it in catalogue.nodes if it.rack_units > 0), default=0.0)
@@ -385,7 +390,7 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
     """Compare rates of flows with their clients, and lifetimes with the time to move the data."""
     groups = {it.name: it for it in worksheet.clients}
     zones = {it.name: (index, it) for index, it in enumerate(worksheet.zones)}
-    port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
+    port = _fastest_port(catalogue)
     for number, flow in enumerate(worksheet.flows):
         if flow.rate is None or not flow.rate > 0:
             continue
@@ -418,7 +423,7 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
 
 def _backups(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare full backups each night with the day that they have."""
-    port = max((it.bandwidth for it in catalogue.networks), default=math.inf)
+    port = _fastest_port(catalogue)
     for index, zone in enumerate(worksheet.zones):
         words = zone.backup.lower()
         amount = zone_bytes(worksheet, zone)

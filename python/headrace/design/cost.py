@@ -12,7 +12,7 @@ from headrace.design.facility import facility
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Budget, Worksheet
 from headrace.report.figure_tables import number, quantity, size_text
 
 HINDMAN = "Hindman 2011, section 2.9"
@@ -58,17 +58,15 @@ def cost(
     housing = by_key(facility(design, worksheet.facility) if facilities is None else facilities)
     figures = _purchase(found)
     purchase = by_key(figures).get("purchase")
-    failures = _failures(found)
-    running: list[Figure] = []
-    if purchase is not None:
-        running += _maintenance(found, catalogue, worksheet)
-    figures += [*_years(running, worksheet), failures]
-    if worksheet.budget.vendor_agreement is False:
-        figures += (spares := _spare_parts(found, worksheet))
-        running += spares
-    housed = [*_power(housing["total-power"], worksheet), *_colocation(housing["racks"], worksheet)]
-    engineer = _engineer(found, worksheet)
-    figures += [*housed, *engineer]
+    has_agreement = worksheet.budget.vendor_agreement is not False
+    if purchase is not None and has_agreement:
+        figures += _maintenance(found, catalogue, worksheet)
+    figures.append(_failures(found))
+    if not has_agreement:
+        figures += _spare_parts(found, worksheet)
+    figures += _power(housing["total-power"], worksheet)
+    figures += _colocation(housing["racks"], worksheet)
+    figures += _engineer(found, worksheet)
     if purchase is None:
         return tuple(figures)
     sums = by_key(figures)
@@ -128,36 +126,26 @@ def _purchase(found: Sequence[Part]) -> list[Figure]:
 
 
 def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Worksheet) -> list[Figure]:
-    """Return the maintenance of a year; none without an agreement."""
-    if worksheet.budget.vendor_agreement is False:
-        return []
+    """Return the maintenance of a year, and of all years."""
     quoted = sum(it.count * it.yearly_maintenance for it in found if it.yearly_maintenance)
     rest = sum(it.count * (it.price or 0.0) for it in found if it.yearly_maintenance is None)
     share = catalogue.maintenance_share
     unknown = worksheet.budget.vendor_agreement is None
-    return [
-        Figure(
-            key="maintenance-year",
-            title="maintenance a year",
-            value=quoted + share * rest,
-            unit="money/year",
-            formula="quoted maintenance + share x price of the other parts",
-            inputs=(
-                Input("quoted maintenance", number(quoted), "catalogue: yearly_maintenance"),
-                Input("share", f"{share:g}", "catalogue: maintenance_share"),
-                Input("price of the other parts", number(rest), "purchase"),
-            ),
-            source=HINDMAN,
-            note="budget.vendor_agreement is unknown: an agreement is assumed" if unknown else "",
-        )
-    ]
-
-
-def _years(running: Sequence[Figure], worksheet: Worksheet) -> list[Figure]:
-    if not running:
-        return []
+    yearly = Figure(
+        key="maintenance-year",
+        title="maintenance a year",
+        value=quoted + share * rest,
+        unit="money/year",
+        formula="quoted maintenance + share x price of the other parts",
+        inputs=(
+            Input("quoted maintenance", number(quoted), "catalogue: yearly_maintenance"),
+            Input("share", f"{share:g}", "catalogue: maintenance_share"),
+            Input("price of the other parts", number(rest), "purchase"),
+        ),
+        source=HINDMAN,
+        note="budget.vendor_agreement is unknown: an agreement is assumed" if unknown else "",
+    )
     years = worksheet.capacity.years
-    yearly = running[0]
     total = Figure(
         key="maintenance",
         title="maintenance",
@@ -392,16 +380,20 @@ def _absent(worksheet: Worksheet) -> list[str]:
     return absent
 
 
-def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
-    """Return the limits of the budget that a design exceeds, from its costs."""
-    found, budget = by_key(figures), worksheet.budget
-    limits = (
+def cost_limits(budget: Budget) -> tuple[tuple[str, float | None, str], ...]:
+    """Return the limits of a budget: field of the worksheet, limit, key of the limited figure."""
+    return (
         ("budget.initial", budget.initial, "purchase"),
         ("budget.monthly_power", budget.monthly_power, "power-month"),
         ("budget.yearly_maintenance", budget.yearly_maintenance, "maintenance-year"),
         ("budget.spare_parts", budget.spare_parts, "spare-parts"),
         ("budget.engineer_hours_month", budget.engineer_hours_month, "engineer-hours"),
     )
+
+
+def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
+    """Return the limits of the budget that a design exceeds, from its costs."""
+    found = by_key(figures)
     return tuple(
         Violation(
             field=field,
@@ -410,7 +402,7 @@ def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Vi
             message=f"{found[key].title[:1].upper()}{found[key].title[1:]}:"
             f" {number(found[key].value)}; the budget has {number(limit)}.",
         )
-        for field, limit, key in limits
+        for field, limit, key in cost_limits(worksheet.budget)
         if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
     )
 

@@ -1,8 +1,8 @@
 """TOML files whose values know their origin: the base of worksheets and catalogues."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Literal
 
 from headrace import _core
@@ -94,21 +94,10 @@ class DocumentFile:
         return self._loaded.refusal(toml_path(path), message)
 
 
-def open_document(
-    kind: Kind, path: str | PathLike[str], sets: Sequence[str] = ()
-) -> _core.Document:
-    """Read and check a document.
-
-    Args:
-        kind: Which kind it is.
-        path: Its file.
-        sets: Values that replace those of the file, each as `PATH=VALUE`.
-
-    Raises:
-        ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
-            what was written, what was expected.
-    """
-    return _core.Document.from_file(kind, path, list(sets))
+def toml_names(folder: Traversable) -> tuple[str, ...]:
+    """Return the names of the TOML files of a folder without their suffix, in order."""
+    names = (Path(entry.name) for entry in folder.iterdir())
+    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
 
 
 def toml_path(path: str) -> str:

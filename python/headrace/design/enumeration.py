@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from headrace.design.capacity import capacity, capacity_wanted
+from headrace.design.array_level import DRAID_DATA, array_of
+from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.figure import by_key
+from headrace.design.growth import need_at
 from headrace.design.options import (
     HAS_COPIES,
     OWN_METADATA,
@@ -32,8 +34,8 @@ USUAL: dict[ArrayKind, tuple[int, ...]] = {
     "raid6": (6, 10),
 }
 """Disks of usual arrays: two mirrors, 4 + 1, 4 + 2 and 8 + 2."""
-DRAID_DATA, DRAID_PARITY = 8, 2
-"""Disks of a group of a declustered array (OpenZFS' default is 8 data disks)."""
+DRAID_PARITY = 2
+"""Redundant disks of a group of a declustered array, beside the default data disks of OpenZFS."""
 DRAID_LEAST = 20
 """Disks of a node from which on a declustered array is tried (declared: two groups)."""
 FULL_STRIPE = 1 << 20
@@ -88,7 +90,7 @@ def designs(
     networks = [
         it for it in catalogue.networks if not options.networks or it.name in options.networks
     ]
-    first = capacity_wanted(worksheet.capacity).value
+    first = worksheet.capacity.first_purchase
     horizon = horizon_capacity(worksheet)
     metadata_disk = _cheapest_flash(catalogue) if options.metadata_on_flash else None
     for file_system in options.file_systems:
@@ -108,9 +110,7 @@ def designs(
 def horizon_capacity(worksheet: Worksheet) -> float:
     """Return the bytes that are needed after the years to plan for; at least those to buy first."""
     need = worksheet.capacity
-    return max(
-        capacity_wanted(need).value, need.usable * float((1 + (need.growth or 0.0)) ** need.years)
-    )
+    return max(need.first_purchase, need_at(need, need.years))
 
 
 def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
@@ -134,9 +134,9 @@ def fillings(kind: ArrayKind, slots: int, spares: int) -> Iterator[Filling]:
             yield Filling(array, 1, spares, own_spares=False)
         return
     for width in _widths(kind, free):
-        data, parity = _parts(kind, width)
-        chunk = _chunk(data) if kind in ("raid5", "raid6") else USUAL_CHUNK
-        array = Array(kind=kind, disks=width, data=data, parity=parity, chunk=chunk)
+        array = array_of(kind, width)
+        chunk = _chunk(array.data) if kind in ("raid5", "raid6") else USUAL_CHUNK
+        array = msgspec.structs.replace(array, chunk=chunk)
         yield Filling(array, free // width, spares, own_spares=True)
 
 
@@ -151,14 +151,6 @@ def _widths(kind: ArrayKind, free: int) -> list[int]:
         even -= even % 2
     found = {it for it in (*USUAL[kind], even) if min(USUAL[kind]) <= it <= free}
     return sorted(found)
-
-
-def _parts(kind: ArrayKind, width: int) -> tuple[int, int]:
-    """Return the data disks and the redundant disks of an array."""
-    if kind == "raid10":
-        return width // 2, width // 2
-    parity = {"single": 0, "raid0": 0, "raid1": 1, "raid5": 1, "raid6": 2}[kind]
-    return width - parity, parity
 
 
 def _chunk(data: int) -> int:

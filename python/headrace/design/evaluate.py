@@ -1,4 +1,4 @@
-"""Everything that is computed of a design, and the requirements that it misses."""
+"""Evaluation of a design: its figures, and the requirements that it misses."""
 
 from functools import lru_cache
 
@@ -72,7 +72,7 @@ def evaluate(
 def performance_violations(
     performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
 ) -> tuple[Violation, ...]:
-    """Return what applications want and do not get in the simulation."""
+    """Return the requirements of applications that the simulated performance misses."""
     places = {it.name: number for number, it in enumerate(worksheet.applications)}
     found = []
     for it in performance:
@@ -137,7 +137,5 @@ def _without_network(design: Design) -> Design:
     return msgspec.structs.replace(
         design,
         network=_ANY_NETWORK,
-        metadata_nodes=0,
-        metadata_disk=None,
         gateways=0,
     )

@@ -1,5 +1,7 @@
 """Figures and performance of a design, and the requirements that it misses."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from headrace.design.figure import Figure
@@ -42,7 +44,22 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str = ""
     """The scenario that was simulated, as TOML."""
     notes: tuple[str, ...] = ()
-    """What the simulation leaves out."""
+    """Simplifications of the simulation."""
+
+
+def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
+    """Return the least part of its throughput or calls that an application gets; None if none
+    says what it wants."""
+    parts = [
+        got / wanted
+        for it in performance
+        for wanted, got in (
+            (it.wanted_throughput, it.throughput),
+            (it.wanted_operations, it.operations),
+        )
+        if wanted
+    ]
+    return min(parts, default=None)
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,12 +75,12 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_feasible(self) -> bool:
-        """Return whether it meets all requirements that are known."""
+        """True if it meets all requirements that are known."""
         return not self.violations
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why a choice was made, or an alternative was not."""
+    """A reason for a choice, or against an alternative."""
 
     rule: str
     """Identifier of the rule."""

@@ -14,6 +14,13 @@ from headrace.report.figure_tables import number, quantity, size_text
 DEFINITION = "definition"
 RACK_WEIGHT = 125.0
 """Kilograms of an empty rack: declared."""
+LIMITED = {
+    "facility.racks": "the number of racks",
+    "facility.floor_load": "the weight of a rack",
+    "facility.cooling": "the heat",
+    "facility.ups_va": "the UPS's rating",
+}
+"""Names of limited figures in messages, by the field of their limit; of others their titles."""
 
 
 def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
@@ -104,7 +111,7 @@ def _space(design: Design, found: Sequence[Part], facility: Facility) -> list[Fi
 
 
 def _blocks(design: Design, found: Sequence[Part]) -> list[float]:
-    """Return the rack units of what stays together: a data server with its shelves, ..."""
+    """Return the rack units of each block that stays in one rack: a server with its shelves."""
     blocks = []
     for it in found:
         size = it.rack_units
@@ -134,7 +141,7 @@ def racks_for(blocks: Iterable[float], rack_units: float) -> int:
         for index, room in enumerate(free):
             if room >= block:
                 free[index] = room - block
-                # Full racks are no longer looked at.
+                # Full racks are not checked again.
                 if room - block < 1e-9:
                     free.pop(index)
                 break
@@ -192,41 +199,35 @@ def missing_weights(design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it.entry for it in parts(design) if it.weight is None))
 
 
-def facility_violations(figures: Iterable[Figure], facility: Facility) -> tuple[Violation, ...]:
-    """Return what the facility lacks for a design, from its figures.
+def facility_limits(facility: Facility) -> tuple[tuple[str, float | None, str], ...]:
+    """Return the limits of a facility: field of the worksheet, limit, key of the limited figure.
 
     On site the power includes that of cooling; at a co-location cooling is the provider's.
     Circuits are compared with the current by the labels, all else with the peak.
     """
-    found = by_key(figures)
     own_cooling = facility.place != "co-location"
-    power = found["total-power" if own_cooling else "power"]
-    limits: list[tuple[str, float | None, Figure | None, str]] = [
-        ("facility.power", facility.power, power, power.title),
-        ("facility.racks", facility.racks, found["racks"], "the number of racks"),
-        (
-            "facility.floor_load",
-            facility.floor_load,
-            found.get("weight-per-rack"),
-            "the weight of a rack",
-        ),
-    ]
-    if own_cooling:
-        limits.append(("facility.cooling", facility.cooling, found["power"], "the heat"))
-    if facility.ups_va:
-        limits.append(("facility.ups_va", facility.ups_va, found["ups-va"], "the UPS's rating"))
-    if facility.circuits is not None and facility.circuit_amperes is not None:
-        amperes = facility.circuits * facility.circuit_amperes
-        current = found["max-amperes"]
-        limits.append(("facility.circuits", amperes, current, current.title))
-    return tuple(
-        _violation(field, limit, figure, what)
-        for field, limit, figure, what in limits
-        if limit is not None and figure is not None and figure.value > limit * (1 + 1e-9)
+    return (
+        ("facility.power", facility.power, "total-power" if own_cooling else "power"),
+        ("facility.racks", facility.racks, "racks"),
+        ("facility.floor_load", facility.floor_load, "weight-per-rack"),
+        ("facility.cooling", facility.cooling if own_cooling else None, "power"),
+        ("facility.ups_va", facility.ups_va or None, "ups-va"),
+        ("facility.circuits", facility.amperes, "max-amperes"),
     )
 
 
-def _violation(field: str, limit: float, figure: Figure, what: str) -> Violation:
+def facility_violations(figures: Iterable[Figure], facility: Facility) -> tuple[Violation, ...]:
+    """Return the limits of the facility that a design exceeds, from its figures."""
+    found = by_key(figures)
+    return tuple(
+        _violation(field, limit, found[key])
+        for field, limit, key in facility_limits(facility)
+        if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
+    )
+
+
+def _violation(field: str, limit: float, figure: Figure) -> Violation:
+    what = LIMITED.get(field, figure.title)
     wanted, got = quantity(limit, figure.unit), quantity(figure.value, figure.unit)
     return Violation(
         field=field,
@@ -234,7 +235,3 @@ def _violation(field: str, limit: float, figure: Figure, what: str) -> Violation
         got=got,
         message=f"{what[:1].upper()}{what[1:]} is {got}; the facility has {wanted}.",
     )
-
-
-def _text(figure: Figure) -> str:
-    return quantity(figure.value, figure.unit)

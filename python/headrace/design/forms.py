@@ -1,10 +1,9 @@
 """Forms to fill in and examples to start from."""
 
 from importlib.resources import files
-from pathlib import Path
 
 from headrace import _core
-from headrace.design.document_file import Kind
+from headrace.design.document_file import Kind, toml_names
 
 _FOLDER = files("headrace.design") / "worksheets"
 
@@ -16,8 +15,7 @@ def form(kind: Kind) -> str:
 
 def examples() -> tuple[str, ...]:
     """Return the names of the example worksheets."""
-    names = (Path(entry.name) for entry in _FOLDER.iterdir())
-    return tuple(sorted(name.stem for name in names if name.suffix == ".toml"))
+    return toml_names(_FOLDER)
 
 
 def example(name: str) -> str:

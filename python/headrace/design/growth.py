@@ -17,6 +17,7 @@ from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
+from headrace.design.raw_need import whole_units
 from headrace.design.system import Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.report.figure_tables import number, size_text
@@ -61,7 +62,7 @@ class Purchase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """When a plan buys what."""
+    """A plan: its purchases with their times and prices."""
 
     key: str
     """`at-once`, `yearly` or `when-full`."""
@@ -127,11 +128,9 @@ def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
     """
     check_growth(need, unit)
     made = [
-        _plan("at-once", "all at once", _at_once(need, unit), unit),
-        _plan("yearly", "every year", _yearly(need, unit), unit),
-        _plan(
-            "when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need, unit), unit
-        ),
+        _plan("at-once", "all at once", _at_once(need), unit),
+        _plan("yearly", "every year", _yearly(need), unit),
+        _plan("when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need), unit),
     ]
     return tuple(sorted(made, key=lambda it: it.price))
 
@@ -143,8 +142,7 @@ def _plan(
     purchases: list[Purchase] = []
     stand = 0
     for year, bytes_ in wanted:
-        # Quotients such as 80 TB / 8 TB must not become 11 by a rounding error.
-        units = math.ceil(bytes_ / unit.usable * (1 - 1e-12)) - stand
+        units = whole_units(bytes_, unit.usable) - stand
         if units > 0:
             stand += units
             purchases.append(Purchase(year=year, units=units, price=units * unit.price(year)))
@@ -165,27 +163,23 @@ def _racks_full(purchases: Sequence[Purchase], unit: PurchaseUnit) -> float | No
     return None
 
 
-def _first(need: CapacityNeed) -> float:
-    return need.usable * (1 + need.reserve)
+def _at_once(need: CapacityNeed) -> list[tuple[float, float]]:
+    return [(0.0, max(need.first_purchase, need_at(need, need.years)))]
 
 
-def _at_once(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
-    return [(0.0, max(_first(need), need_at(need, need.years)))]
-
-
-def _yearly(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
+def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
     wanted = []
     for year in range(math.ceil(need.years)):
         end = min(year + 1.0, need.years)
         bytes_ = max(need_at(need, float(year)), need_at(need, end))
-        wanted.append((float(year), max(_first(need), bytes_) if year == 0 else bytes_))
+        wanted.append((float(year), max(need.first_purchase, bytes_) if year == 0 else bytes_))
     return wanted
 
 
-def _when_full(need: CapacityNeed, unit: PurchaseUnit) -> list[tuple[float, float]]:
-    """Return what is wanted each month so that the system is at most 80 % full."""
+def _when_full(need: CapacityNeed) -> list[tuple[float, float]]:
+    """Return the capacity of each month with which the system is at most 80 % full."""
     months = math.floor(need.years * MONTHS + 1e-9)
-    found = [(0.0, max(_first(need), need.usable / FULL))]
+    found = [(0.0, max(need.first_purchase, need.usable / FULL))]
     for month in range(1, months + 1):
         year = month / MONTHS
         found.append((year, need_at(need, year) / FULL))
@@ -206,7 +200,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
         Figure(
             key="first-capacity",
             title="capacity to buy first",
-            value=_first(need),
+            value=need.first_purchase,
             unit="B",
             formula="initial need x (1 + reserve)",
             inputs=(

@@ -1,4 +1,4 @@
-"""An upper bound of what a design can do, as a multiple of what the applications want.
+"""An upper bound of the performance of a design, as a multiple of the applications' demand.
 
 Every resource is busy for the least time that the demand can take. Each byte passes its disks, its
 array's redundant disks, the bus and the card once. Each call at a random place takes one access.
@@ -10,10 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from headrace._core import parse_bytes
 from headrace.design.performance.access import access
 from headrace.design.performance.pacing import CAPABILITY, wanted_calls
-from headrace.design.performance.recorded import Table, complete, preset, recorded
+from headrace.design.performance.recorded import (
+    Table,
+    call_size,
+    complete,
+    file_size,
+    preset,
+    recorded,
+)
 from headrace.design.performance.system import MEAN_RATE, ROTATION, TRANSFER_TIME
 from headrace.design.system import ArrayKind, Design
 from headrace.design.worksheet import Worksheet
@@ -42,7 +48,7 @@ class Demand(NamedTuple):
 
 
 def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...]:
-    """Return what each application wants.
+    """Return the demand of each application.
 
     Raises:
         ValueError: An application's profile is none.
@@ -82,18 +88,17 @@ def _workload(table: Table) -> tuple[int | None, float, bool]:
     phases = table.get("phases", ["write"])
     reads, writes = "read" in phases or "mixed" in phases, "write" in phases or "mixed" in phases
     share = float(table.get("read_share", 0.5)) if reads and writes else float(reads)
-    block = parse_bytes(table["block"])
-    small = block * int(table.get("segments", 1)) < WHOLE_STRIPE
+    small = file_size(table) < WHOLE_STRIPE
     random = table.get("order", "sequential") not in ("sequential", "backward") or small
-    return parse_bytes(table.get("transfer") or table["block"]), share, random
+    return call_size(table), share, random
 
 
 def headroom(design: Design, wanted: Sequence[Demand]) -> float:
-    """Return how many times what the applications want a design could do at most.
+    """Return an upper bound of the performance of a design, as a multiple of the demand.
 
     Args:
         design: The design.
-        wanted: What they want, by `demands`.
+        wanted: Demand of each application, by `demands`.
     """
     array, disk, nodes = design.array, design.disk, design.nodes
     disks = array.disks * design.arrays_per_node * nodes

@@ -76,7 +76,7 @@ def check_local_file_system(name: str) -> LocalFileSystem:
 
 
 def space(name: LocalFileSystem, device: float) -> Space:
-    """Return what a file system takes of a device.
+    """Return the space that a file system reserves for itself on a device.
 
     Args:
         name: The file system; ZFS is computed over a pool, in `zfs_space`.

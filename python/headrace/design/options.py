@@ -83,7 +83,7 @@ def options(
     choices: Sequence[Choice],
     everything: bool = False,
 ) -> Options:
-    """Return what a search tries.
+    """Return the values that a search tries.
 
     A value is tried if a rule recommends it for some zone, or if no rule speaks against it for any.
     The file system is one of the two best of the whole system.

@@ -21,6 +21,8 @@ UNITS = {
 LONGEST = 1e9 * YEAR
 """Seconds of the longest time: products of several such times stay finite."""
 SHORTEST = 1e-3
+MOST_POWER_ON_HOURS = 400_000
+"""Power-on hours above which a counter is in another unit or damaged: 45 years."""
 _QUANTITY = re.compile(r"\s*([-+]?[\d_,.]*\d[\d_,.]*(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf))\s*(\S*)\s*")
 _WORDS = {
     "sec": "s",

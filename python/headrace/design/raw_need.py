@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from headrace.design.figure import Figure, Input
-from headrace.design.storage_plan import LARGEST_DISK
+from headrace.design.storage_plan import check_disk_capacity
 from headrace.design.system import Array, Code
 from headrace.report.figure_tables import size_text
 
@@ -73,19 +73,21 @@ def raw_needed(
     )
 
 
+def whole_units(wanted: float, each: float) -> int:
+    """Return the fewest units of `each` bytes that hold the wanted bytes."""
+    # Quotients such as 80 TB / 1 TB must not become 81 by a rounding error.
+    return math.ceil(wanted / each * (1 - 1e-12))
+
+
 def disks_needed(raw: Figure, disk_capacity: float, array: Array | None = None) -> Figure:
     """Return the number of disks of a raw capacity, in whole arrays.
 
     Raises:
         ValueError: The disks have no capacity.
     """
-    if not 0 < disk_capacity <= LARGEST_DISK:
-        raise ValueError(
-            f"disk capacity {disk_capacity:g} B: expected more than 0, and at most 1 PB"
-        )
+    check_disk_capacity(disk_capacity)
     whole = 1 if array is None else array.disks
-    # Quotients such as 80 TB / 1 TB must not become 81 by a rounding error.
-    sets = math.ceil(raw.value / (whole * disk_capacity) * (1 - 1e-12))
+    sets = whole_units(raw.value, whole * disk_capacity)
     return Figure(
         key="disks",
         title="disks",

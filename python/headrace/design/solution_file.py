@@ -69,3 +69,24 @@ def save_solution(solution: Solution, directory: Path) -> list[Path]:
             partial.write_bytes(content)
         written.append(directory / name)
     return written
+
+
+def read_solution(path: Path) -> Solution:
+    """Read a saved solution.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not a solution, or its chosen design is not in its front.
+    """
+    try:
+        solution = msgspec.json.decode(path.read_bytes(), type=Solution)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(
+            f"{path}: expected a solution of `headrace design solve`: {error}"
+        ) from None
+    if solution.chosen is not None and not 0 <= solution.chosen < len(solution.front):
+        raise ValueError(
+            f"{path}: chosen = {solution.chosen}: expected the place of a design in `front`, below"
+            f" {len(solution.front)}"
+        )
+    return solution

@@ -50,6 +50,16 @@ class StoragePlan(msgspec.Struct, frozen=True, kw_only=True):
         filled = self.array.disks * self.arrays_per_node
         return self.array.kind == "draid" and filled + self.spares_per_node > self.disks_per_node
 
+    @property
+    def hot_spares_per_node(self) -> int:
+        """Spares that are disks of their own."""
+        return 0 if self.has_distributed_spares else self.spares_per_node
+
+    @property
+    def distributed_spares(self) -> int:
+        """Spare space on all disks of one array, in disks."""
+        return self.spares_per_node // self.arrays_per_node if self.has_distributed_spares else 0
+
 
 def plan_of(design: Design, local: LocalFileSystem | None = None) -> StoragePlan:
     """Return the storage plan of a design.
@@ -84,12 +94,17 @@ def plan_of(design: Design, local: LocalFileSystem | None = None) -> StoragePlan
     )
 
 
+def check_disk_capacity(disk_capacity: float) -> None:
+    """Raise ValueError if the bytes of a disk are impossible or absurd."""
+    if not 0 < disk_capacity <= LARGEST_DISK:
+        raise ValueError(
+            f"disk capacity {disk_capacity:g} B: expected more than 0, and at most 1 PB"
+        )
+
+
 def check_plan(plan: StoragePlan) -> None:
     """Raise ValueError if disks and arrays do not fit together."""
-    if not 0 < plan.disk_capacity <= LARGEST_DISK:
-        raise ValueError(
-            f"disk capacity {plan.disk_capacity:g} B: expected more than 0, and at most 1 PB"
-        )
+    check_disk_capacity(plan.disk_capacity)
     for name, least in (
         ("nodes", 1),
         ("disks_per_node", 1),
@@ -101,7 +116,7 @@ def check_plan(plan: StoragePlan) -> None:
         if value < least:
             raise ValueError(f"{name.replace('_', ' ')} {value}: expected at least {least}")
     filled = plan.array.disks * plan.arrays_per_node
-    spares = 0 if plan.has_distributed_spares else plan.spares_per_node
+    spares = plan.hot_spares_per_node
     if filled + spares > plan.disks_per_node:
         raise ValueError(
             f"{plan.arrays_per_node} x {plan.array.disks} disks in arrays and {spares} spares:"
@@ -114,7 +129,7 @@ def check_plan(plan: StoragePlan) -> None:
                 " expected as many on each"
             )
         group = plan.array.data + plan.array.parity
-        if group + plan.spares_per_node // plan.arrays_per_node > plan.array.disks:
+        if group + plan.distributed_spares > plan.array.disks:
             raise ValueError(
                 f"dRAID of {plan.array.disks} disks: {plan.spares_per_node} spares leave no room"
                 f" for a group of {group}"

@@ -74,6 +74,11 @@ class CapacityNeed(msgspec.Struct, frozen=True):
     reserve: float = 0.2
     """Part of the initial need that is bought in addition."""
 
+    @property
+    def first_purchase(self) -> float:
+        """Usable bytes to buy first: the initial need and its reserve."""
+        return self.usable * (1 + self.reserve)
+
 
 class ClientGroup(msgspec.Struct, frozen=True):
     """Clients that are alike."""
@@ -202,6 +207,13 @@ class Facility(msgspec.Struct, frozen=True):
     """Power of cooling and distribution for each watt of load: PUE - 1."""
     floor_load: float | None = None
     """Kilograms that a rack may weigh."""
+
+    @property
+    def amperes(self) -> float | None:
+        """Amperes of all circuits; None if their number or their current is unknown."""
+        if self.circuits is None or self.circuit_amperes is None:
+            return None
+        return self.circuits * self.circuit_amperes
 
 
 class Budget(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""MachineFacts of the machine for the worksheet of a profile (Hindman 2011, appendix C).
+"""Facts of the machine for the worksheet of a profile (Hindman 2011, appendix C).
 
 Not found: arrays of hardware RAID controllers, which the kernel sees as one disk.
 """
@@ -83,7 +83,7 @@ class Storage(msgspec.Struct, frozen=True):
 
 
 class MachineFacts(msgspec.Struct, frozen=True):
-    """MachineFacts of a host. They are stored as `worksheet` in the environment of a profile."""
+    """Facts of a host. They are stored as `worksheet` in the environment of a profile."""
 
     processors: Processors | None = None
     memory_bytes: int | None = None

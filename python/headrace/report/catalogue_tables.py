@@ -6,11 +6,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.design.quantities import HOUR
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain_line
 from headrace.report.units import duration, figure, megabytes, percent, size, whole
 
-HOUR_S = 3600.0
 GIGABIT = 125e6
 """Bytes a second."""
 
@@ -67,7 +67,7 @@ def _disks(disks: Sequence[DiskModel]) -> FittedTable:
             megabytes(it.read_rate),
             megabytes(it.write_rate),
             duration(it.access_time),
-            whole(round(it.mttf / HOUR_S)),
+            whole(round(it.mttf / HOUR)),
             f"{it.bit_error_rate:.0e}",
             figure(it.power),
         )

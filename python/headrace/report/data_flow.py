@@ -29,6 +29,7 @@ from headrace.report.net_drawing import (
     add,
     add_text,
     arrowhead,
+    cylinder,
     direction,
     number,
     rounded_path,
@@ -350,15 +351,7 @@ def _draw_shape(
             **style,
         )
         return
-    radii = f"{number(width / 2)} {number(cap)} 0 0"
-    left, right, top, low = x, x + width, y + cap, y + height - cap
-    rim = f"A {radii} 1 {number(right)} {number(top)}"
-    under = f"A {radii} 0 {number(right)} {number(top)}"
-    base = f"A {radii} 1 {number(left)} {number(low)}"
-    corner = f"M {number(left)} {number(top)}"
-    shape: dict[str, str | float] = {"stroke": STORE_LINE, "stroke_width": 1.3}
-    add(group, "path", d=f"{corner} {rim} V {number(low)} {base} Z", fill=STORE_FILL, **shape)
-    add(group, "path", d=f"{corner} {under}", fill="none", **shape)
+    cylinder(group, x, y, width, height, cap, stroke_width=1.3)
 
 
 def _draw_legend(parent: Element, names: Sequence[str], y: float, width: float) -> float:

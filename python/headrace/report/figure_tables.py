@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.design.figure import Figure, Unit, by_key
-from headrace.report.plain_text import plain_line
+from headrace.design.quantities import DAY, HOUR, YEAR
+from headrace.report.plain_text import plain, plain_line
 from headrace.report.units import figure as digits
 
 DECIMAL = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -24,8 +25,7 @@ BINARY = (
     (1 << 20, "MiB"),
     (1 << 10, "KiB"),
 )
-HOUR = 3600.0
-TIMES = ((8760 * HOUR, "years"), (24 * HOUR, "d"), (HOUR, "h"), (60.0, "min"))
+TIMES = ((YEAR, "years"), (DAY, "d"), (HOUR, "h"), (60.0, "min"))
 """Units of times; a time is shown in the largest that gives at least 2."""
 SHORTEST = 2.0
 LEAST, MOST = 0.01, 1e9
@@ -185,6 +185,11 @@ def figure_table(
             cells.append(Text(f"= {_abridged(row.arithmetic)}" if row.arithmetic else ""))
         table.add_row(*cells)
     return Group(table, *_notes(figures))
+
+
+def assumptions(lines: Iterable[str]) -> list[Text]:
+    """Return a heading and the assumptions of a result, one a line."""
+    return [Text("\nAssumptions", style="bold"), *(Text(f"  {plain(it)}") for it in lines)]
 
 
 def _abridged(arithmetic: str) -> str:

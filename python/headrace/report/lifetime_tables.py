@@ -4,8 +4,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.lifetimes.fits import Fit, Interval, Lifetimes
+from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
+from headrace.report.plain_text import plain_line
 from headrace.report.units import figure, whole
 
 COLUMNS = (
@@ -41,9 +42,7 @@ def lifetimes(found: Lifetimes) -> RenderableType:
             f" {whole(found.left_truncated)} disks were observed from an age above 0."
         )
     )
-    parts.append(Text("\nAssumptions", style="bold"))
-    parts += [Text(f"  {plain(it)}") for it in found.assumptions]
-    return Group(*parts)
+    return Group(*parts, *assumptions(found.assumptions))
 
 
 def _cells(fit: Fit) -> tuple[str, ...]:

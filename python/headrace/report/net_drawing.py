@@ -132,7 +132,8 @@ def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None
     if symbol.kind == "transition":
         _pill(group, symbol.x, symbol.y, BAR, symbol.height, 1.0, fill=INK, stroke="none")
     elif symbol.kind == "store":
-        _cylinder(group, symbol)
+        left, top = symbol.x - symbol.width / 2, symbol.y - symbol.height / 2
+        cylinder(group, left, top, symbol.width, symbol.height, CYLINDER_CAP)
     elif symbol.kind == "station":
         _station(group, symbol, load)
     else:
@@ -173,22 +174,25 @@ def _pill(
     )
 
 
-def _cylinder(group: Element, store: Symbol) -> None:
-    left, right = store.x - store.width / 2, store.x + store.width / 2
-    top, low = store.y - store.height / 2, store.y + store.height / 2
-    radii = f"{number(store.width / 2)} {number(CYLINDER_CAP)} 0 0"
-    rim = f"A {radii} 1 {number(right)} {number(top + CYLINDER_CAP)}"
-    under = f"A {radii} 0 {number(right)} {number(top + CYLINDER_CAP)}"
-    corner = f"M {number(left)} {number(top + CYLINDER_CAP)}"
-    base = f"A {radii} 1 {number(left)} {number(low - CYLINDER_CAP)}"
-    add(
-        group,
-        "path",
-        d=f"{corner} {rim} V {number(low - CYLINDER_CAP)} {base} Z",
-        fill=STORE_FILL,
-        stroke=STORE_LINE,
-    )
-    add(group, "path", d=f"{corner} {under}", fill="none", stroke=STORE_LINE)
+def cylinder(
+    group: Element,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    cap: float,
+    **style: str | float,
+) -> None:
+    """A store as a cylinder with its top left corner at a point; `cap` is half a rim's height."""
+    right, top, low = x + width, y + cap, y + height - cap
+    radii = f"{number(width / 2)} {number(cap)} 0 0"
+    rim = f"A {radii} 1 {number(right)} {number(top)}"
+    under = f"A {radii} 0 {number(right)} {number(top)}"
+    base = f"A {radii} 1 {number(x)} {number(low)}"
+    corner = f"M {number(x)} {number(top)}"
+    body = f"{corner} {rim} V {number(low)} {base} Z"
+    add(group, "path", d=body, fill=STORE_FILL, stroke=STORE_LINE, **style)
+    add(group, "path", d=f"{corner} {under}", fill="none", stroke=STORE_LINE, **style)
 
 
 def _station(group: Element, station: Symbol, load: Mapping[int, Load]) -> None:

@@ -71,14 +71,14 @@ def _recommended(title: str, choices: Iterable[Choice], aspects: dict[str, Aspec
     return table
 
 
-def _reasons(reasons: Iterable[Reason], with_values: bool) -> str:
+def _reasons(reasons: Iterable[Reason], with_values: bool, mark_against: bool = True) -> str:
     """Return a line for each rule: its values, whether it is against them, text and source."""
     rules: dict[tuple[str, str, bool], list[Reason]] = {}
     for it in reasons:
         rules.setdefault((it.rule, it.text, it.weight < 0), []).append(it)
     lines = []
     for (_, text, is_against), votes in rules.items():
-        words = ["against"] if is_against else []
+        words = ["against"] if is_against and mark_against else []
         words += [", ".join(it.value for it in votes)] if with_values else []
         prefix = f"{' '.join(words)}: " if words else ""
         lines.append(f"{prefix}{text} [{votes[0].source}]")
@@ -90,17 +90,15 @@ def _rejected(
 ) -> list[RenderableType]:
     """Return a table with a row for each value, or for several that the same rules reject."""
     table = FittedTable(title, 3, ("aspect", "rejected", "why"))
-    count = 0
     for it in choices:
         values: dict[str, list[str]] = {}
         for value in dict.fromkeys(value for value, _ in it.rejected):
             own = [reason for other, reason in it.rejected if other == value]
-            why = _reasons(own, with_values=False).replace("against: ", "")
+            why = _reasons(own, with_values=False, mark_against=False)
             values.setdefault(why, []).append(value)
         for why, names in values.items():
             table.add_row(aspects[it.aspect].title, ", ".join(names), why)
-            count += 1
-    return [table] if count else []
+    return [table] if table.rows else []
 
 
 def _doubts(title: str, lines: Iterable[str]) -> list[RenderableType]:

@@ -17,8 +17,8 @@ from headrace.design.reliability.question import (
     Question,
 )
 from headrace.design.reliability.silent_corruption import SilentCorruption
+from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.units import size, whole
 
 COLUMNS = (
@@ -41,7 +41,7 @@ def answer(
     """Return the tables of an answer: horizons, means, method and assumptions."""
     parts: list[RenderableType] = [
         Text(f"{what}: {size(found.usable_bytes)} of data in all", style="bold"),
-        _horizons(shown, found.missions > 0),
+        _horizons(shown, exact=found.missions == 0),
     ]
     certain = any(it.loss_probability >= 1 for it in shown)
     mttdl = "every mission lost data" if certain else "no loss was simulated"
@@ -67,18 +67,15 @@ def answer(
             f", {whole(found.missions)} missions, {found.simulated_disk_years:.2g} disk-years"
         )
     parts.append(Text(f"Method: {found.method}{simulated}"))
-    parts.append(Text("\nAssumptions", style="bold"))
     more = () if corrupted is None else corrupted.assumptions
-    parts += [Text(f"  {plain(it)}") for it in (*found.assumptions, *more)]
-    return Group(*parts)
+    return Group(*parts, *assumptions((*found.assumptions, *more)))
 
 
-def _horizons(shown: Sequence[HorizonAnswer], simulated: bool) -> FittedTable:
+def _horizons(shown: Sequence[HorizonAnswer], exact: bool) -> FittedTable:
     counted = any(it.expected_losses is not None for it in shown)
     columns = (*COLUMNS, "losses") if counted else COLUMNS
     table = FittedTable("Loss of data", 1, columns, LESS)
     for it in shown:
-        exact = not simulated
         table.add_row(
             f"{it.horizon_seconds / YEAR:g}",
             f"{it.loss_probability:.4g}",

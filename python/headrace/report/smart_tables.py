@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.design.quantities import DAY, YEAR, probability_text
+from headrace.design.quantities import DAY, HOUR, YEAR, probability_text
 from headrace.design.smart.reports import COUNTERS
 from headrace.design.smart.risk import DiskRisk, FleetRisk
+from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
+from headrace.report.plain_text import plain_line
 from headrace.report.units import figure, hosts, size
 
 MOST_DAMAGED = 10
@@ -42,9 +43,7 @@ def fleet(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> RenderableTy
     parts.append(_actions(risk))
     if damaged:
         parts.append(_damaged(damaged))
-    parts.append(Text("\nAssumptions", style="bold"))
-    parts += [Text(f"  {plain(it)}") for it in risk.assumptions]
-    return Group(*parts)
+    return Group(*parts, *assumptions(risk.assumptions))
 
 
 def _disks(risk: FleetRisk) -> FittedTable:
@@ -78,7 +77,7 @@ def _cells(disk: DiskRisk) -> tuple[str, ...]:
         if disk.probability_if_recent is None or disk.factor == 1
         else probability_text(disk.probability_if_recent),
         dash if disk.annual_rate is None else probability_text(disk.annual_rate),
-        dash if hours is None else f"{hours * 3600 / YEAR:.1f} y",
+        dash if hours is None else f"{hours * HOUR / YEAR:.1f} y",
         disk.phase,
         dash if report.capacity is None else size(report.capacity),
         plain_line(report.model),

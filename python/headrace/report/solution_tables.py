@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution
+from headrace.design.evaluation import (
+    ApplicationPerformance,
+    Evaluation,
+    Solution,
+    least_satisfaction,
+)
 from headrace.design.figure import Figure, by_key
 from headrace.report.figure_tables import number, quantity
 from headrace.report.fitted_table import FittedTable
@@ -45,7 +50,7 @@ def solution_tables(solution: Solution, currency: str = "") -> RenderableType:
 
 
 def label(place: int) -> str:
-    """Return the letter of a design by its place."""
+    """Return the name of a design by its place: A to Z, then A2 and so on."""
     turn, letter = divmod(place, 26)
     return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
 
@@ -62,11 +67,11 @@ def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Render
     for place, it in enumerate(designs):
         figures = _figures(it)
         total = sum(one.throughput for one in it.performance)
-        served = satisfaction(it.performance)
+        served = least_satisfaction(it.performance)
         units = figures.get("rack-units")
         table.add_row(
             label(place),
-            plain(it.design.name),
+            it.design.name,
             _value(figures.get("total-cost") or figures.get("purchase"), currency),
             _decimal(figures.get("usable-capacity")),
             quantity(total, "B/s") if it.performance else UNKNOWN,
@@ -94,7 +99,7 @@ def _applications(designs: Sequence[Evaluation]) -> RenderableType:
             error = "" if one.throughput_error is None else _error(one.throughput_error)
             table.add_row(
                 label(place),
-                plain(one.application),
+                one.application,
                 _wanted(one),
                 quantity(one.throughput, "B/s") + error,
                 number(one.operations),
@@ -120,21 +125,6 @@ def _wanted(one: ApplicationPerformance) -> str:
     if one.wanted_latency is not None:
         parts.append(f"at most {quantity(one.wanted_latency, 's')}")
     return ", ".join(parts) or UNKNOWN
-
-
-def satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
-    """Return the least part of its throughput or calls that an application gets; None if none
-    says what it wants."""
-    parts = [
-        got / wanted
-        for it in performance
-        for wanted, got in (
-            (it.wanted_throughput, it.throughput),
-            (it.wanted_operations, it.operations),
-        )
-        if wanted
-    ]
-    return min(parts, default=None)
 
 
 def _chosen(solution: Solution, currency: str) -> Text:
@@ -180,7 +170,7 @@ def _configuration(chosen: Evaluation) -> Iterator[str]:
 def _discarded(solution: Solution) -> RenderableType:
     table = FittedTable("Discarded designs", 1, ("requirement", "designs"))
     for field, count in solution.discarded.items():
-        table.add_row(plain(field), f"{count:,}")
+        table.add_row(field, f"{count:,}")
     return table
 
 

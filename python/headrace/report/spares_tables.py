@@ -4,8 +4,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.spares import SpareAdvice
+from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.units import figure, whole
 
 
@@ -21,9 +21,7 @@ def spares(advice: SpareAdvice, other: SpareAdvice | None) -> RenderableType:
         )
     )
     parts.append(_rows(advice))
-    parts.append(Text("\nAssumptions", style="bold"))
-    parts += [Text(f"  {plain(it)}") for it in advice.assumptions]
-    return Group(*parts)
+    return Group(*parts, *assumptions(advice.assumptions))
 
 
 def _sentence(advice: SpareAdvice) -> str:

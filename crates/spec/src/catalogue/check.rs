@@ -21,18 +21,10 @@ pub(super) fn check(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Error> 
         at.names_once(section, list)?;
     }
     for (number, disk) in catalogue.disk.iter().enumerate() {
-        of_disk(disk, &at.field("disk").field(&number.to_string()))?;
-        if let Some(idle) = disk.idle_power
-            && idle > disk.power
-        {
-            let at = at.field("disk");
-            let message = "it takes less power at work: expected at most the value of power";
-            return Err(at.field(&number.to_string()).error("idle_power", message));
-        }
+        of_disk(disk, &at.entry("disk", number))?;
     }
     for (number, node) in catalogue.node.iter().enumerate() {
-        let at = at.field("node");
-        let at = at.field(&number.to_string());
+        let at = at.entry("node", number);
         if node.power > node.max_power {
             let message = "the label says less: expected at most the value of max_power";
             return Err(at.error("power", message));
@@ -61,6 +53,10 @@ fn of_disk(disk: &DiskModel, at: &Place<'_>) -> Result<(), Error> {
     if disk.power > Watts(100.0) {
         return Err(at.error("power", "expected at most 100 W, such as \"9 W\""));
     }
+    if disk.idle_power.is_some_and(|idle| idle > disk.power) {
+        let message = "it takes less power at work: expected at most the value of power";
+        return Err(at.error("idle_power", message));
+    }
     Ok(())
 }
 
@@ -75,9 +71,8 @@ fn every_disk_fits(catalogue: &Catalogue, at: &Place<'_>) -> Result<(), Error> {
                 .iter()
                 .any(|all| all.is_empty() || all.contains(&form))
         {
-            let at = at.field("disk");
             let message = "no slot takes it: add it to form_factors of a node or a shelf";
-            return Err(at.field(&number.to_string()).error("form_factor", message));
+            return Err(at.entry("disk", number).error("form_factor", message));
         }
     }
     Ok(())

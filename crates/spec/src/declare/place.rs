@@ -22,6 +22,14 @@ impl Place<'_> {
         }
     }
 
+    /// The same for an entry of a list of tables of this table.
+    pub(crate) fn entry(&self, list: &str, number: usize) -> Place<'_> {
+        Place {
+            root: self.root,
+            path: format!("{}.{number}", join(&self.path, list)),
+        }
+    }
+
     /// An error about the value of a field of this table.
     pub(crate) fn error(&self, field: &str, message: impl Into<String>) -> Error {
         let path = join(&self.path, field);
@@ -59,7 +67,6 @@ impl Place<'_> {
         };
         let name = super::quoted(names[again]);
         let message = format!("another [[{section}]] is called {name} too: give each its own name");
-        let list = self.field(section);
-        Err(list.field(&again.to_string()).error("name", message))
+        Err(self.entry(section, again).error("name", message))
     }
 }

@@ -19,6 +19,11 @@ pub(crate) const fn unit(name: &'static str, factor: u64) -> Unit {
     Unit { name, factor }
 }
 
+/// The pattern, in JSON Schema, of the texts that [`split`] reads with units of the pattern `units`.
+pub(crate) fn pattern(units: &str) -> String {
+    format!(r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*{units}\s*$")
+}
+
 /// Splits `"1.5 GiB"`.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ impl Leaf for Bytes {
 
     fn schema() -> serde_json::Value {
         json!({ "anyOf": [
-            { "type": "string", "pattern": r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*([kMGTP]|[KMGTP]i)?B\s*$" },
+            { "type": "string", "pattern": amount::pattern("([kMGTP]|[KMGTP]i)?B") },
             { "const": 0 },
         ] })
     }

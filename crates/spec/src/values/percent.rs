@@ -25,7 +25,7 @@ macro_rules! parts {
                     { "type": "number", "minimum": 0 },
                     {
                         "type": "string",
-                        "pattern": r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*%\s*$",
+                        "pattern": amount::pattern("%"),
                     },
                 ] })
             }

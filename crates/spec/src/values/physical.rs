@@ -32,28 +32,12 @@ const fn multiple(name: &'static str, factor: f64) -> Scale {
 /// The largest amount of any of them: more is a slip.
 const MOST: f64 = 1e15;
 
-/// A quantity that is 0 or more, in its SI unit.
-pub(crate) trait Physical: Copy {
-    /// Returns the amount in the SI unit.
-    fn amount(self) -> f64;
-}
-
-impl Physical for super::Bytes {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "it is only compared with nothing"
-    )]
-    fn amount(self) -> f64 {
-        self.0 as f64
-    }
-}
-
-/// A quantity that must be more than 0.
+/// A quantity that must be more than 0, its default.
 pub(crate) struct MoreThanZero<T>(std::marker::PhantomData<T>);
 
 impl<T: Leaf> Leaf for MoreThanZero<T>
 where
-    T::Value: Physical,
+    T::Value: Default + PartialOrd,
 {
     type Value = T::Value;
 
@@ -69,7 +53,7 @@ where
 
     fn parse(node: &Node) -> Result<T::Value, String> {
         let value = T::parse(node)?;
-        if value.amount() > 0.0 {
+        if value > T::Value::default() {
             Ok(value)
         } else {
             Err("it must be more than 0".to_owned())
@@ -91,12 +75,6 @@ macro_rules! physical {
 
         impl $name {
             const SCALES: &'static [Scale] = &[$($scale),+];
-        }
-
-        impl Physical for $name {
-            fn amount(self) -> f64 {
-                self.0
-            }
         }
 
         impl Leaf for $name {
@@ -173,7 +151,7 @@ fn schema(scales: &[Scale]) -> serde_json::Value {
     json!({ "anyOf": [
         {
             "type": "string",
-            "pattern": format!(r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*({names})\s*$"),
+            "pattern": amount::pattern(&format!("({names})")),
         },
         { "const": 0 },
     ] })

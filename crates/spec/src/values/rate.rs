@@ -43,7 +43,7 @@ impl Leaf for Rate {
     fn schema() -> serde_json::Value {
         json!({
             "type": "string",
-            "pattern": r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*(([kMGT]|[KMGT]i)?B|[kMGT]?bit)/s\s*$",
+            "pattern": amount::pattern("(([kMGT]|[KMGT]i)?B|[kMGT]?bit)/s"),
         })
     }
 

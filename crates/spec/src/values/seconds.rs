@@ -44,7 +44,7 @@ impl Leaf for Seconds {
 
     fn schema() -> serde_json::Value {
         json!({ "anyOf": [
-            { "type": "string", "pattern": r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$" },
+            { "type": "string", "pattern": amount::pattern("(ns|us|µs|μs|ms|s|min|h|d)") },
             { "const": 0 },
         ] })
     }

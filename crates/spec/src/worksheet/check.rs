@@ -1,6 +1,6 @@
 //! Checks between the answers of a worksheet.
 
-use super::{Application, Facility, Flow, Worksheet, Zone};
+use super::{Application, Facility, Flow, Recovery, Worksheet, Zone};
 use crate::Error;
 use crate::declare::{Place, quoted};
 use crate::names;
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 12;
 pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
     let clients = named(&worksheet.client, |it| &it.name);
     let zones = named(&worksheet.zone, |it| &it.name);
-    let mut known = Vec::new();
+    let outside: Vec<&str> = worksheet.outside.iter().map(String::as_str).collect();
     for (section, list) in [
         ("client", &clients),
         ("zone", &zones),
@@ -27,39 +27,29 @@ pub(super) fn check(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> 
         ("application", &named(&worksheet.application, |it| &it.name)),
     ] {
         at.names_once(section, list)?;
-        if matches!(section, "client" | "zone") {
-            known.extend(list.iter().map(|name| (*name, section)));
-        }
     }
     at.at_most("flow", worksheet.flow.iter().flatten().count())?;
     at.at_most("outside", worksheet.outside.len())?;
-    one_meaning(&known, worksheet, at)?;
+    one_meaning(&clients, &zones, &outside, at)?;
     for (number, data) in entries(&worksheet.data) {
-        let here = at.field("data");
-        exists(&data.zone, &zones, "zone", "zone", &here.field(&number))?;
+        let at = at.entry("data", number);
+        exists(&data.zone, &zones, "zone", "zone", &at)?;
     }
-    shares_fit(entries(&worksheet.zone), at)?;
+    of_zones(entries(&worksheet.zone), at)?;
     for (number, flow) in entries(&worksheet.flow) {
-        ends_exist(
-            flow,
-            worksheet,
-            &clients,
-            &zones,
-            &at.field("flow").field(&number),
-        )?;
+        ends_exist(flow, &outside, &clients, &zones, &at.entry("flow", number))?;
     }
     for (number, application) in entries(&worksheet.application) {
-        let at = at.field("application");
-        of_application(application, &clients, &zones, &at.field(&number))?;
+        let at = at.entry("application", number);
+        of_application(application, &clients, &zones, &at)?;
     }
     of_facility(&worksheet.facility, &at.field("facility"))?;
-    of_recovery(worksheet, at)
+    of_recovery(&worksheet.recovery, &at.field("recovery"))
 }
 
-/// The entries of a list that may be absent, with their numbers as paths have them.
-fn entries<T>(list: &Option<Vec<T>>) -> impl Iterator<Item = (String, &T)> {
-    let all = list.iter().flatten().enumerate();
-    all.map(|(number, entry)| (number.to_string(), entry))
+/// The entries of a list that may be absent, with their numbers.
+fn entries<T>(list: &Option<Vec<T>>) -> impl Iterator<Item = (usize, &T)> {
+    list.iter().flatten().enumerate()
 }
 
 fn named<'a, T>(list: &'a Option<Vec<T>>, name: impl Fn(&'a T) -> &'a String) -> Vec<&'a str> {
@@ -67,26 +57,30 @@ fn named<'a, T>(list: &'a Option<Vec<T>>, name: impl Fn(&'a T) -> &'a String) ->
 }
 
 /// Refuses one name for clients and a zone, or for an outside place too: flows name them all.
-fn one_meaning(known: &[(&str, &str)], worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
-    let clients = known.iter().filter(|(_, section)| *section == "client");
-    let zones = known.iter().filter(|(_, section)| *section == "zone");
-    for (number, (name, _)) in zones.enumerate() {
-        if clients.clone().any(|(other, _)| other == name) {
+fn one_meaning(
+    clients: &[&str],
+    zones: &[&str],
+    outside: &[&str],
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    for (number, name) in zones.iter().enumerate() {
+        if clients.contains(name) {
             let message = format!(
                 "a [[client]] is called {} too: flows could mean either",
                 quoted(name)
             );
-            let at = at.field("zone");
-            return Err(at.field(&number.to_string()).error("name", message));
+            return Err(at.entry("zone", number).error("name", message));
         }
     }
-    for name in &worksheet.outside {
-        if let Some((_, section)) = known.iter().find(|(other, _)| other == name) {
-            let message = format!(
-                "a [[{section}]] is called {} too: an outside place is neither client nor zone",
-                quoted(name)
-            );
-            return Err(at.error("outside", message));
+    for name in outside {
+        for (section, names) in [("client", clients), ("zone", zones)] {
+            if names.contains(name) {
+                let message = format!(
+                    "a [[{section}]] is called {} too: an outside place is neither client nor zone",
+                    quoted(name)
+                );
+                return Err(at.error("outside", message));
+            }
         }
     }
     Ok(())
@@ -118,8 +112,9 @@ fn exists(
     Err(at.error(field, message))
 }
 
-fn shares_fit<'a>(
-    zones: impl Iterator<Item = (String, &'a Zone)>,
+/// Refuses shares that add up to more than all, and more copies than anyone keeps.
+fn of_zones<'a>(
+    zones: impl Iterator<Item = (usize, &'a Zone)>,
     at: &Place<'_>,
 ) -> Result<(), Error> {
     let mut total = 0.0;
@@ -130,11 +125,11 @@ fn shares_fit<'a>(
             let message = format!(
                 "with it the shares of the zones add up to {percent} %: expected at most 100 %"
             );
-            return Err(at.field("zone").field(&number).error("share", message));
+            return Err(at.entry("zone", number).error("share", message));
         }
         if zone.copies.is_some_and(|copies| copies > 10) {
             let message = "more than 10 copies are a slip: expected a few, such as 2";
-            return Err(at.field("zone").field(&number).error("copies", message));
+            return Err(at.entry("zone", number).error("copies", message));
         }
     }
     Ok(())
@@ -142,13 +137,12 @@ fn shares_fit<'a>(
 
 fn ends_exist(
     flow: &Flow,
-    worksheet: &Worksheet,
+    outside: &[&str],
     clients: &[&str],
     zones: &[&str],
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let outside: Vec<&str> = worksheet.outside.iter().map(String::as_str).collect();
-    let known = [zones, clients, &outside].concat();
+    let known = [zones, clients, outside].concat();
     for (field, name) in [("from", &flow.from), ("to", &flow.to)] {
         if !known.contains(&name.as_str()) {
             let quoted = quoted(name);
@@ -222,14 +216,13 @@ fn of_facility(facility: &Facility, at: &Place<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn of_recovery(worksheet: &Worksheet, at: &Place<'_>) -> Result<(), Error> {
-    if worksheet
-        .recovery
+fn of_recovery(recovery: &Recovery, at: &Place<'_>) -> Result<(), Error> {
+    if recovery
         .downtime
         .is_some_and(|downtime| downtime.0 > MONTH_S)
     {
         let message = "a month has 730 h: expected less downtime a month, such as \"4 h\"";
-        return Err(at.field("recovery").error("downtime", message));
+        return Err(at.error("downtime", message));
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 """`headrace design capacity`."""
 
-import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.quantities import AsJson, parse_size, print_figures
+from headrace.cli.design.output_options import FiguresAsJson, print_figures
+from headrace.cli.design.quantity_options import size
 from headrace.cli.design.storage_options import (
     Arrays,
     Copies,
@@ -49,7 +49,7 @@ def capacity(
             " --capacity the number of nodes.",
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: FiguresAsJson = False,
 ) -> None:
     """Compute raw and usable capacity, and show the arithmetic.
 
@@ -58,10 +58,10 @@ def capacity(
     """
     from headrace.design.capacity import capacity_of
 
-    wanted = None if usable is None else parse_size("--usable", usable)
+    wanted = None if usable is None else size("--usable", usable)
     options = StorageOptions(
         disks=disks,
-        disk_capacity=None if disk_capacity is None else parse_size("--capacity", disk_capacity),
+        disk_capacity=None if disk_capacity is None else size("--capacity", disk_capacity),
         level=level,
         data=data,
         parity=parity,
@@ -112,13 +112,13 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
     from headrace.design.array_level import MOST_DISKS
     from headrace.design.capacity import capacity_of
     from headrace.design.figure import Figure, Input, by_key
+    from headrace.design.raw_need import whole_units
     from headrace.report.figure_tables import size_text
 
     each = by_key(capacity_of(plan))["usable-capacity"].value / plan.nodes
     if each <= 0:
         raise ValueError("--capacity: the file system leaves nothing: expected larger disks")
-    # Quotients such as 80 TB / 1 TB must not become 81 by a rounding error.
-    count = max(math.ceil(wanted / each * (1 - 1e-12)), plan.nodes)
+    count = max(whole_units(wanted, each), plan.nodes)
     if count > MOST_DISKS:
         raise ValueError(f"{count} nodes are needed: expected larger nodes, or less capacity")
     least = plan.nodes

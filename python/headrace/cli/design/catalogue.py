@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
+from headrace.cli.design.output_options import print_json
 from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show
 
@@ -31,7 +31,7 @@ def catalogue(
         raise ValueError("--toml: expected no --json beside it")
     loaded = load_catalogue(file, sets or [])
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(loaded.catalogue), indent=2).decode())
+        print_json(loaded.catalogue)
     elif text:
         source = None if sets else catalogue_source(file)
         print(loaded.text if source is None else source, end="")

@@ -1,11 +1,9 @@
 """`headrace design check`."""
 
-from pathlib import Path
-from typing import Annotated
-
 import msgspec
-import typer
 
+from headrace.cli.design.output_options import print_json
+from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
 from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show
 from headrace.design.document_file import Answer
@@ -27,15 +25,8 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    catalogue: Annotated[
-        str | None,
-        typer.Option(
-            "--catalogue",
-            metavar="FILE",
-            help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
-        ),
-    ] = None,
+    file: WorksheetFile,
+    catalogue: CatalogueFile = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> int:
@@ -57,7 +48,7 @@ def check(
         contradictions=contradictions(loaded.worksheet, load_catalogue(catalogue).catalogue),
     )
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(found)
     else:
         from headrace.report.worksheet_tables import worksheet_check
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.quantities import AsJson, check_number, parse_size, print_figures
+from headrace.cli.design.output_options import FiguresAsJson, print_figures
+from headrace.cli.design.quantity_options import CoolingOverhead, check_number, rate, size
 from headrace.cli.design.storage_options import (
     Arrays,
     Copies,
@@ -70,13 +71,7 @@ def cost(
     electricity: Annotated[
         float | None, typer.Option("--electricity", help="Price of a kilowatt-hour.")
     ] = None,
-    cooling_overhead: Annotated[
-        float,
-        typer.Option(
-            "--cooling-overhead",
-            help="Watts of cooling and distribution for each watt of load: PUE - 1.",
-        ),
-    ] = 0.5,
+    cooling_overhead: CoolingOverhead = 0.5,
     rack_month: Annotated[
         float | None,
         typer.Option("--rack-month", help="Price of a rack a month at a co-location."),
@@ -96,7 +91,7 @@ def cost(
     currency: Annotated[
         str, typer.Option("--currency", help="Name of the currency in the table.")
     ] = "",
-    as_json: AsJson = False,
+    as_json: FiguresAsJson = False,
 ) -> None:
     """Compute what a system costs over years, for a usable TB and for 1 GB/s.
 
@@ -128,7 +123,7 @@ def cost(
     check_number("--metadata-nodes", metadata_nodes, 0, "1")
     plan = StorageOptions(
         disks=disks,
-        disk_capacity=None if disk_capacity is None else parse_size("--capacity", disk_capacity),
+        disk_capacity=None if disk_capacity is None else size("--capacity", disk_capacity),
         level=level,
         data=data,
         parity=parity,
@@ -140,7 +135,7 @@ def cost(
         code=code,
         file_system=file_system,
     ).plan()
-    rate = None if throughput is None else _rate("--throughput", throughput)
+    wanted = None if throughput is None else rate("--throughput", throughput, "2 GB/s")
     disk = _disk(plan, disk_price, disk_watts, _hours("--mttf", mttf))
     node = _node(plan, node_price, node_watts, rack_units)
     network = _network(network_price)
@@ -173,7 +168,7 @@ def cost(
         ),
     )
     catalogue = _catalogue(disk, node, network, maintenance, currency)
-    figures = design_cost.cost(design, catalogue, worksheet, rate, capacities=capacity_of(plan))
+    figures = design_cost.cost(design, catalogue, worksheet, wanted, capacities=capacity_of(plan))
     print_figures("Cost", figures, as_json, currency)
 
 
@@ -250,14 +245,3 @@ def _hours(option: str, text: str) -> float:
     if found is None or not 1 <= float(found[1]) * factor[found[2]] <= 1e12:
         raise ValueError(f'{option} "{text}": expected a time such as "1000000 h" or "100 y"')
     return float(found[1]) * factor[found[2]] * 3600
-
-
-def _rate(option: str, text: str) -> float:
-    """Return bytes a second."""
-    size, slash, second = text.partition("/")
-    if not slash or second.strip() != "s":
-        raise ValueError(f'{option} "{text}": expected a rate such as "2 GB/s"')
-    try:
-        return parse_size(option, size)
-    except ValueError:
-        raise ValueError(f'{option} "{text}": expected a rate such as "2 GB/s"') from None

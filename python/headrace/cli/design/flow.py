@@ -1,16 +1,12 @@
 """`headrace design flow`."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from headrace.cli.design.worksheet_options import WorksheetFile
 from headrace.cli.options import Sets, SvgFile
 from headrace.files import atomic_file, check_apart, check_writable
 
 
 def flow(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
+    file: WorksheetFile,
     output: SvgFile,
     sets: Sets = None,
 ) -> None:

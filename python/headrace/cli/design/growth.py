@@ -4,13 +4,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.quantities import (
-    AsJson,
-    check_number,
-    parse_share,
-    parse_size,
-    print_figures,
-)
+from headrace.cli.design.output_options import FiguresAsJson, print_figures
+from headrace.cli.design.quantity_options import check_number, share, size
 from headrace.cli.options import PlotDirectory
 
 
@@ -53,7 +48,7 @@ def growth(
         int | None, typer.Option("--racks", help="Racks, with --nodes-per-rack; by default 1.")
     ] = None,
     plot: PlotDirectory = None,
-    as_json: AsJson = False,
+    as_json: FiguresAsJson = False,
 ) -> None:
     """Compare purchase plans for a growing system: at once, every year, or when 80 % full.
 
@@ -67,16 +62,16 @@ def growth(
         check_number(option, value, 0.0, "4000")
     check_number("--years", years, 1 / 12, "3")
     need = CapacityNeed(
-        usable=parse_size("--usable", usable),
-        growth=parse_share("--growth", growth_rate),
+        usable=size("--usable", usable),
+        growth=share("--growth", growth_rate),
         years=years,
-        reserve=parse_share("--reserve", reserve),
+        reserve=share("--reserve", reserve),
     )
     bought = PurchaseUnit(
-        usable=parse_size("--unit", unit),
+        usable=size("--unit", unit),
         node_price=node_price,
         disks_price=disks_price,
-        price_decline=parse_share("--price-decline", price_decline),
+        price_decline=share("--price-decline", price_decline),
         units_per_rack=nodes_per_rack,
         racks=racks,
     )

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.quantity_options import AsJson, PlotPath, check_plot, save_plot
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show, steps
 
 
@@ -25,8 +26,6 @@ def lifetimes(
 
     Gives annual failure rates and Weibull lifetimes by model, with 95 % intervals.
     """
-    import msgspec
-
     from headrace.design.lifetimes.fits import curves, fit_lifetimes
     from headrace.design.lifetimes.records import read_records
     from headrace.report import lifetime_tables
@@ -41,6 +40,6 @@ def lifetimes(
 
         save_plot(plot, "lifetimes", figure.draw(found, list(curves(records, figure.MOST))))
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        print_json(found)
         return
     show(lifetime_tables.lifetimes(found))

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.quantities import AsJson, check_number, print_figures
+from headrace.cli.design.output_options import FiguresAsJson, print_figures
+from headrace.cli.design.quantity_options import CoolingOverhead, check_number
 
 if TYPE_CHECKING:
     from headrace.design.power import Load
@@ -53,14 +54,8 @@ def power(
     ups_power_factor: Annotated[
         float, typer.Option("--ups-power-factor", help="Power factor of the UPS.")
     ] = 0.9,
-    cooling_overhead: Annotated[
-        float,
-        typer.Option(
-            "--cooling-overhead",
-            help="Watts of cooling and distribution for each watt of load: PUE - 1.",
-        ),
-    ] = 0.5,
-    as_json: AsJson = False,
+    cooling_overhead: CoolingOverhead = 0.5,
+    as_json: FiguresAsJson = False,
 ) -> None:
     """Compute power, current, UPS rating and cooling, and show the arithmetic.
 

@@ -2,14 +2,9 @@
 
 import contextlib
 import sys
-import time
 from collections.abc import Callable, Iterator
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-from headrace.cli.screen import PATIENCE_S, ProgressLines
-from headrace.report.plain_text import plain
+from headrace.cli.screen import ProgressLines, late_bar
 
 
 @contextlib.contextmanager
@@ -20,27 +15,5 @@ def part_done(title: str) -> Iterator[Callable[[float], None]]:
         lines = ProgressLines(title)
         yield lambda part: lines.write(lambda: f"{100 * min(part, 1.0):.0f} % done")
         return
-    begun = time.monotonic()
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task(plain(title), total=1.0)
-    running = False
-
-    def report(part: float) -> None:
-        nonlocal running
-        if not running and time.monotonic() - begun > PATIENCE_S:
-            bar.start()
-            running = True
-        bar.update(task, completed=min(part, 1.0))
-
-    try:
-        yield report
-    finally:
-        if running:
-            bar.stop()
+    with late_bar(title, total=1.0) as update:
+        yield lambda part: update(completed=min(part, 1.0))

@@ -6,6 +6,8 @@ from typing import Annotated
 import msgspec
 import typer
 
+from headrace.cli.design.output_options import print_json
+from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
 from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
@@ -25,15 +27,8 @@ class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recommend(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    catalogue: Annotated[
-        str | None,
-        typer.Option(
-            "--catalogue",
-            metavar="FILE",
-            help="Catalogue of parts and prices in TOML; by default the shipped example.",
-        ),
-    ] = None,
+    file: WorksheetFile,
+    catalogue: CatalogueFile = None,
     rules: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +60,7 @@ def recommend(
         unknown=unknown_answers(worksheet),
     )
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(found)
         return
     from headrace.report.recommendation_tables import recommendation
 

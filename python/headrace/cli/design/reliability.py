@@ -5,17 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace import _core
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
 from headrace.cli.design.progress import part_done
-from headrace.cli.design.quantity_options import (
-    AsJson,
-    PlotPath,
-    capacity,
-    check_plot,
-    parsed,
-    save_plot,
-    time,
-)
+from headrace.cli.design.quantity_options import FailureFactor, Mttf, parsed, rate, size, time
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show
 
 if TYPE_CHECKING:
@@ -143,10 +136,7 @@ def reliability(
         int,
         typer.Option("--groups", min=1, max=MOST, help="Groups that are alike; none may be lost."),
     ] = 1,
-    mttf: Annotated[
-        str | None,
-        typer.Option("--mttf", metavar="TIME", help='Mean time to failure, such as "1000000 h".'),
-    ] = None,
+    mttf: Mttf = None,
     lifetime: Annotated[
         str | None,
         typer.Option(
@@ -164,14 +154,7 @@ def reliability(
             " not given (Hindman 2011, table 3.2).",
         ),
     ] = None,
-    failure_factor: Annotated[
-        float,
-        typer.Option(
-            "--failure-factor",
-            metavar="FACTOR",
-            help="Observed failure rate over the rate of --mttf; studies found 2 to 10.",
-        ),
-    ] = 1.0,
+    failure_factor: FailureFactor = 1.0,
     mttr: Annotated[
         str | None,
         typer.Option(
@@ -252,7 +235,7 @@ def reliability(
             "--restock", metavar="TIME", help="Time until a new disk takes a used spare's place."
         ),
     ] = None,
-    size: Annotated[
+    capacity: Annotated[
         str | None,
         typer.Option("--capacity", metavar="SIZE", help='Capacity of a disk, such as "2 TB".'),
     ] = None,
@@ -412,7 +395,7 @@ def reliability(
             f"--checksums {checksums.value}: expected --silent-corruption as well: alone it has no"
             " effect"
         )
-    rate = (
+    corruption_rate = (
         None
         if corruption is None
         else parsed("--silent-corruption", corruption, parse_corruption_rate)
@@ -451,7 +434,7 @@ def reliability(
         burn_in=time("--burn-in", burn_in, zero=True),
         initial_age=time("--initial-age", initial_age, zero=True),
         repair=_repair(mttr, repair_law),
-        rebuild_rate=None if rebuild_rate is None else _rate("--rebuild-rate", rebuild_rate),
+        rebuild_rate=None if rebuild_rate is None else _rebuild_rate(rebuild_rate),
         rebuild_share=_share(rebuild_share, rebuild_load, rebuild_rate, level, disks),
         detection=time("--detection", detection, zero=True),
         replacement=time("--replacement", replacement, zero=True),
@@ -459,11 +442,11 @@ def reliability(
         spares=spares,
         spare_groups=spare_groups,
         restock=None if restock is None else parsed("--restock", restock, laws.parse_duration),
-        capacity=None if size is None else capacity("--capacity", size),
+        capacity=None if capacity is None else size("--capacity", capacity),
         bit_error_rate=None if bit_error_rate is None else _error_rate(bit_error_rate),
         latent=None if latent is None else time("--latent", latent),
         # Without latent errors a scrub finds silent corruption only.
-        scrub=None if rate is not None and latent is None else scrubbing,
+        scrub=None if corruption_rate is not None and latent is None else scrubbing,
         loses=loses.value,
         with_redundancy=with_redundancy.value,
         batches=None if batches is None else _batches(batches),
@@ -486,17 +469,21 @@ def reliability(
         except ValueError as error:
             raise ValueError(_with_option(str(error))) from None
     corrupted = None
-    if rate is not None:
+    if corruption_rate is not None:
         corrupted = silent_corruption(
             posed.redundancy,
             groups,
-            rate,
+            corruption_rate,
             "none" if checksums is None else checksums.value,
             not isinstance(scrubbing, question.NoScrub | None),
             max(asked),
         )
         inputs += (
-            Input("silent corruptions a disk-year", f"{rate.mismatches:.4g}", rate.source),
+            Input(
+                "silent corruptions a disk-year",
+                f"{corruption_rate.mismatches:.4g}",
+                corruption_rate.source,
+            ),
             Input("checksums", corrupted.checksums, "--checksums"),
         )
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
@@ -524,7 +511,7 @@ def reliability(
             "inputs": msgspec.to_builtins(inputs),
             "question": msgspec.to_builtins(posed),
         }
-        print(msgspec.json.format(msgspec.json.encode(document)).decode())
+        print_json(document)
         return
     show(reliability_tables.answer(wanted.layout.text, answer, shown, corrupted))
     if explain:
@@ -570,22 +557,12 @@ def _error_rate(value: float) -> float:
     return value
 
 
-def _rate(option: str, text: str) -> float:
-    """Return bytes a second. Raises ValueError."""
-    amount, slash, unit = text.rpartition("/")
-    if not slash or unit.strip() != "s":
-        raise ValueError(f'{option} "{text}": expected a rate such as "100 MB/s"')
-    try:
-        found = float(_core.parse_bytes(amount.strip()))
-    except ValueError:
-        found = 0.0
-    if found <= 0:
-        raise ValueError(f'{option} "{text}": expected a rate such as "100 MB/s", above 0')
-    return found
+def _rebuild_rate(text: str) -> float:
+    return rate("--rebuild-rate", text, "100 MB/s")
 
 
 def _share(
-    share: float, load: int | None, rate: str | None, level: Level | None, disks: int | None
+    share: float, load: int | None, rate_text: str | None, level: Level | None, disks: int | None
 ) -> float:
     """Return the part of the rebuild rate that a load leaves. Raises ValueError."""
     if load is None:
@@ -599,13 +576,13 @@ def _share(
 
     if share != 1.0:
         raise ValueError("--rebuild-load beside --rebuild-share: expected one of them")
-    if rate is None or level is None or level.value not in LEVELS:
+    if rate_text is None or level is None or level.value not in LEVELS:
         raise ValueError(
             f"--rebuild-load {load}: expected --rebuild-rate and --level with one of"
             f" {', '.join(LEVELS)}"
         )
     found = rebuild_share(
-        level.value, disks or 2, _rate("--rebuild-rate", rate), NEARLINE_ACCESS, NEARLINE_RPM, load
+        level.value, disks or 2, _rebuild_rate(rate_text), NEARLINE_ACCESS, NEARLINE_RPM, load
     )
     return _positive("--rebuild-load: simulated share", found, 1.0)
 

@@ -2,17 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from headrace.cli.screen import steps
-
-if TYPE_CHECKING:
-    from headrace.design.evaluation import Solution
-
-FILE = "solution.json"
-"""Name of a saved solution in its directory."""
+from headrace.design.solution_file import FILE, read_solution
 
 
 def report(
@@ -52,28 +47,3 @@ def report(
         line = f"{path}: made by Headrace {found.version}; this is {VERSION}"
         print(plain_line(line), file=sys.stderr)
     print(f"report: {written.html}, {written.pdf}", file=sys.stderr)
-
-
-def read_solution(path: Path) -> "Solution":
-    """Return a saved solution.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is no solution.
-    """
-    import msgspec
-
-    from headrace.design.evaluation import Solution
-
-    try:
-        solution = msgspec.json.decode(path.read_bytes(), type=Solution)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: expected a solution of `headrace design solve`: {error}"
-        ) from None
-    if solution.chosen is not None and not 0 <= solution.chosen < len(solution.front):
-        raise ValueError(
-            f"{path}: chosen = {solution.chosen}: expected the place of a design in `front`, below"
-            f" {len(solution.front)}"
-        )
-    return solution

@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.quantity_options import (
-    AsJson,
-    PlotPath,
-    check_plot,
-    probability,
-    save_plot,
-    time,
-)
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
+from headrace.cli.design.quantity_options import probability, time
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show
 
 if TYPE_CHECKING:
@@ -85,7 +80,7 @@ def smart(
         save_plot(plot, "smart", disk_risk.draw(risk))
     if as_json:
         document = msgspec.to_builtins(risk) | {"reports": len(reports), "damaged": damaged}
-        print(msgspec.json.format(msgspec.json.encode(document)).decode())
+        print_json(document)
         return
     show(smart_tables.fleet(risk, len(reports), damaged))
 

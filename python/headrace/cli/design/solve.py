@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.design.quantity_options import time
+from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
 from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show, steps
 
@@ -18,15 +19,8 @@ MOST_SEED = 2**63 - 1
 
 
 def solve(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")],
-    catalogue: Annotated[
-        str | None,
-        typer.Option(
-            "--catalogue",
-            metavar="FILE",
-            help="Catalogue of parts and prices in TOML; by default the shipped example.",
-        ),
-    ] = None,
+    file: WorksheetFile,
+    catalogue: CatalogueFile = None,
     output: Annotated[
         Path | None,
         typer.Option(

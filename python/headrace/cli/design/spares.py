@@ -4,16 +4,10 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
 from headrace.cli.design.progress import part_done
-from headrace.cli.design.quantity_options import (
-    AsJson,
-    PlotPath,
-    check_plot,
-    parsed,
-    probability,
-    save_plot,
-    time,
-)
+from headrace.cli.design.quantity_options import FailureFactor, Mttf, parsed, probability, time
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show
 
 MOST_DISKS = 10_000_000
@@ -32,10 +26,7 @@ def spares(
             "--restock", metavar="TIME", help='Time until a new disk is a spare, such as "14 d".'
         ),
     ],
-    mttf: Annotated[
-        str | None,
-        typer.Option("--mttf", metavar="TIME", help='Mean time to failure, such as "1000000 h".'),
-    ] = None,
+    mttf: Mttf = None,
     lifetime: Annotated[
         str | None,
         typer.Option(
@@ -44,14 +35,7 @@ def spares(
             help="In place of --mttf: weibull:SHAPE,SCALE, such as weibull:1.12,461386h.",
         ),
     ] = None,
-    failure_factor: Annotated[
-        float,
-        typer.Option(
-            "--failure-factor",
-            metavar="FACTOR",
-            help="Observed failure rate over the rate of --mttf; studies found 2 to 10.",
-        ),
-    ] = 1.0,
+    failure_factor: FailureFactor = 1.0,
     wanted: Annotated[
         str,
         typer.Option(
@@ -147,6 +131,6 @@ def spares(
                 "spares": other.spares,
                 "probability": other.probability,
             }
-        print(msgspec.json.format(msgspec.json.encode(document)).decode())
+        print_json(document)
         return
     show(spares_tables.spares(chosen, other if shelves > 1 else None))

@@ -181,7 +181,7 @@ class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
         return array, self.arrays, spares * self.arrays, disks
 
     def _plain(self) -> tuple[Array, int, int, int]:
-        """Return the same of a level."""
+        """Return the array, arrays, spares and disks of a node whose arrays have a level."""
         level = self._level()
         coded = level == "erasure" and self.data is not None and self.parity is not None
         # A node may have more disks than its codes.

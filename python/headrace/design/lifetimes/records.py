@@ -10,12 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from headrace.design.quantities import DAY, HOUR, YEAR
+from headrace.design.quantities import DAY, HOUR, MOST_POWER_ON_HOURS, YEAR
 
 ALL = "all models"
 """Name of disks without a model, and of all disks together."""
-MOST_HOURS = 400_000.0
-"""Power-on hours above which a counter is in another unit or damaged: 45 years."""
 AGE_COLUMNS = {
     "age": HOUR,
     "age_h": HOUR,
@@ -71,8 +69,7 @@ def read_records(paths: Sequence[Path]) -> Records:
         else:
             records = _merged([_own(table, names) for table, names in tables])
     except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{paths[0]}: {EXPECTED}: {reason}") from None
+        raise _unreadable(paths[0], error) from None
     if records.disks.is_empty():
         why = ", ".join(f"{count} x {reason}" for reason, count in records.bad.items())
         raise ValueError(f"{paths[0]}: no disk can be used{': ' + why if why else ''}: {EXPECTED}")
@@ -87,8 +84,7 @@ def _open(path: Path) -> tuple[pl.LazyFrame, dict[str, str]]:
         )
         names = table.collect_schema().names()
     except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{path}: {EXPECTED}: {reason}") from None
+        raise _unreadable(path, error) from None
     columns: dict[str, str] = {}
     for name in names:
         columns.setdefault(name.strip().lower(), name)
@@ -96,6 +92,11 @@ def _open(path: Path) -> tuple[pl.LazyFrame, dict[str, str]]:
     if not own and not _is_daily(columns):
         raise ValueError(f"{path}: {EXPECTED}: its columns are {', '.join(columns)[:200]}")
     return table, columns
+
+
+def _unreadable(path: Path, error: pl.exceptions.PolarsError) -> ValueError:
+    """Return the error for a file that Polars cannot read, with its reason in one line."""
+    return ValueError(f"{path}: {EXPECTED}: {' '.join(str(error).split())[:200]}")
 
 
 def _is_daily(columns: dict[str, str]) -> bool:
@@ -135,7 +136,7 @@ def _own(table: pl.LazyFrame, columns: dict[str, str]) -> Records:
         failed=_truth(columns[failed]),
     ).collect()
     checks = {
-        "age is no number above 0": (pl.col("age") > 0) & (pl.col("age") <= MOST_HOURS),
+        "age is no number above 0": (pl.col("age") > 0) & (pl.col("age") <= MOST_POWER_ON_HOURS),
         "failed is not 0 or 1": pl.col("failed").is_not_null(),
         "entry is no age below the disk's": (pl.col("entry") >= 0)
         & (pl.col("entry") < pl.col("age")),
@@ -163,7 +164,7 @@ def _daily(tables: list[pl.LazyFrame], columns: list[dict[str, str]]) -> Records
         & (pl.col("serial").str.len_chars() > 0)
         & (pl.col("model").str.len_chars() > 0)
     ).fill_null(False)
-    known = pl.col("hours").is_between(0, MOST_HOURS).fill_null(False)
+    known = pl.col("hours").is_between(0, MOST_POWER_ON_HOURS).fill_null(False)
     # A failing disk may have no counters on its last day.
     summed = (
         rows.filter(good)

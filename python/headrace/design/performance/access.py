@@ -35,7 +35,7 @@ class Access(NamedTuple):
 
 
 def access(application: Application, worksheet: Worksheet) -> Access:
-    """Return what an application does, with what was assumed where the worksheet has no answer."""
+    """Return the access of an application, with an assumption for each answer that is missing."""
     data = [it for it in worksheet.data if it.zone in application.zones]
     assumed: list[str] = []
     file_size = application.file_size

@@ -1,4 +1,4 @@
-"""Workloads from what was recorded of an application: a profile, a scenario, or a trace."""
+"""Workloads of an application from its profile, a scenario, or a trace."""
 
 import json
 import tomllib
@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from headrace._core import Loaded
+from headrace._core import Loaded, parse_bytes
 from headrace.document_io import toml_value
 
 Table: TypeAlias = dict[str, Any]
@@ -53,6 +53,16 @@ def complete(workload: Table) -> Table:
     )
     found: Table = tomllib.loads(Loaded.from_text(text, "workload.toml", []).toml)["workload"][0]
     return found
+
+
+def call_size(workload: Table) -> int:
+    """Return the bytes of a call of an IOR workload that has its defaults."""
+    return parse_bytes(workload.get("transfer") or workload["block"])
+
+
+def file_size(workload: Table) -> int:
+    """Return the bytes that a process has in a file of an IOR workload with its defaults."""
+    return parse_bytes(workload["block"]) * int(workload.get("segments", 1))
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from headrace.document_io import toml_value
+from headrace.report.units import binary_size
 
 Value: TypeAlias = "str | int | float | bool | list[str] | Mapping[str, str] | Mapping[str, int]"
 
@@ -31,22 +32,18 @@ class ScenarioText:
 
 
 def rate(value: float) -> str:
-    """Write bytes a second as scenarios have them."""
+    """Format bytes a second as scenarios have them."""
     return _scaled(value, (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)))
 
 
 def seconds(value: float) -> str:
-    """Write a time as scenarios have it."""
+    """Format a time in seconds as scenarios have it."""
     return _scaled(value, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)))
 
 
 def size(value: float) -> str:
-    """Write bytes as scenarios have them."""
-    whole = round(value)
-    for unit, one in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if whole >= one and whole % one == 0:
-            return f"{whole // one} {unit}"
-    return f"{whole} B"
+    """Format bytes as scenarios have them."""
+    return binary_size(round(value))
 
 
 def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:

@@ -23,11 +23,11 @@ LEFT_OUT = (
     "clients are on the network of the servers",
     "files are as old as the run: fragmentation and full disks are left out",
 )
-"""What no scenario of a design has."""
+"""Simplifications of every scenario of a design."""
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """How much is simulated."""
+    """Size and length of a simulation."""
 
     disks: int
     """Simulated disks, about, at most."""
@@ -60,7 +60,7 @@ class DesignScenario(msgspec.Struct, frozen=True, kw_only=True):
     toml: str
     loads: tuple[ApplicationLoad, ...]
     notes: tuple[str, ...]
-    """What it simplifies."""
+    """Its simplifications."""
     detail: Detail
     scale: float
     """Real servers for each that is simulated."""
@@ -228,24 +228,17 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
 def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> float:
     """Return the least part of a requirement that any application gets: 1 or more if all of
     them are met."""
-    parts = [1.0]
-    found = False
+    parts = []
     for load in loads:
         got = simulated.applications[load.application.name]
         wants = load.application
-        for wanted, have in (
-            (wants.throughput, got.throughput),
-            (wants.operations, got.operations),
-        ):
-            if wanted:
-                parts = parts if found else []
-                found = True
-                parts.append(have / wanted)
+        if wants.throughput:
+            parts.append(got.throughput / wants.throughput)
+        if wants.operations:
+            parts.append(got.operations / wants.operations)
         if wants.latency and got.latency:
-            parts = parts if found else []
-            found = True
             parts.append(wants.latency / got.latency)
-    return min(parts)
+    return min(parts, default=1.0)
 
 
 def performances(

@@ -61,7 +61,7 @@ class DeviceArrays(NamedTuple):
 
 
 def device_arrays(design: Design) -> DeviceArrays:
-    """Return the arrays of a server, or what comes nearest to them.
+    """Return the arrays of a server, or the nearest ones that a scenario can have.
 
     A declustered array becomes several arrays of its group's width. An erasure code over the disks
     of a node becomes an array with as many parity disks as the scenario knows.
@@ -112,7 +112,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
         scale: Real servers for each that is simulated.
 
     Returns:
-        What the scenario simplifies or leaves out.
+        Simplifications of the scenario.
     """
     notes: list[str] = []
     if scale > 1:

@@ -9,7 +9,16 @@ from typing import NamedTuple
 from headrace._core import Loaded, parse_bytes
 from headrace.design.performance.access import PROCESSES, access, distribution
 from headrace.design.performance.pacing import Pace
-from headrace.design.performance.recorded import PROBE, Recorded, Table, complete, preset, recorded
+from headrace.design.performance.recorded import (
+    PROBE,
+    Recorded,
+    Table,
+    call_size,
+    complete,
+    file_size,
+    preset,
+    recorded,
+)
 from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
 from headrace.design.performance.system import device_arrays, layout_servers
 from headrace.design.system import Design
@@ -90,7 +99,7 @@ def write_applications(
         scale: Real servers for each that is simulated: of the clients the same part is.
 
     Returns:
-        Applications as they are simulated, and what is simplified for all of them.
+        Applications as they are simulated, and the simplifications for all of them.
 
     Raises:
         ValueError: An application cannot run on the file system, or a file of it cannot be read.
@@ -115,11 +124,12 @@ def write_applications(
         part_notes = [*part.notes]
         for workload in part.workloads:
             shaped, whole = _endless(workload, design.file_system == "hdfs", part_notes)
-            transfer = _transfer(shaped)
+            complete_shaped = _complete(shaped)
+            transfer = _transfer(complete_shaped)
             transfers.add(transfer or 0)
             if shaped.get("kind", "ior") == "ior":
                 _fill_files(shaped, files, processes, fold)
-            think = _think(part, transfer, simulated * scale, pace, _calls_each(shaped))
+            think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
                 shaped |= {"think": seconds(think), "think_distribution": "exponential"}
             repeats = repeats and whole
@@ -342,13 +352,12 @@ def _client_defaults(file_system: str) -> Table:
 
 def _endless(workload: Table, written_once: bool, notes: list[str]) -> tuple[Table, bool]:
     """Return a workload that goes on until the run ends, and whether it does."""
-    whole = complete({key: value for key, value in workload.items() if key != "group"})
+    whole = _complete(workload)
     kind = whole.get("kind", "ior")
     if kind == "ior":
         phases = whole.get("phases", ["write"])
         if written_once and "write" in phases:
-            block = parse_bytes(whole["block"]) * int(whole.get("segments", 1))
-            return workload | {"files": max(1, -(-WRITTEN_ONCE // block))}, False
+            return workload | {"files": max(1, -(-WRITTEN_ONCE // file_size(whole)))}, False
         shaped = workload | {"repeat": "forever"}
         if "read" in phases and "write" in phases:
             notes.append("reads and writes are mixed, so that a short run has both")
@@ -383,11 +392,14 @@ def _metadata_mix(workload: Table, whole: Table) -> Table:
     return made
 
 
-def _transfer(workload: Table) -> int | None:
-    whole = complete({key: value for key, value in workload.items() if key != "group"})
-    if whole.get("kind", "ior") != "ior":
-        return None
-    return parse_bytes(whole.get("transfer") or whole["block"])
+def _complete(workload: Table) -> Table:
+    """Return a workload with its defaults, without its group of clients."""
+    return complete({key: value for key, value in workload.items() if key != "group"})
+
+
+def _transfer(whole: Table) -> int | None:
+    """Return the bytes of a call of a workload with its defaults; None if calls differ."""
+    return call_size(whole) if whole.get("kind", "ior") == "ior" else None
 
 
 def _files_left(parts: Sequence[_Part], counts: Sequence[int], processes: int) -> int:
@@ -406,13 +418,12 @@ def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None
         workload["files"] = files
 
 
-def _calls_each(workload: Table) -> float:
-    """Return the calls of a workload for each that moves data: files are opened and closed."""
-    whole = complete({key: value for key, value in workload.items() if key != "group"})
+def _calls_each(whole: Table) -> float:
+    """Return the calls of a workload with its defaults for each call that moves data: files are
+    opened and closed."""
     if whole.get("kind", "ior") != "ior" or not whole.get("opens"):
         return 1.0
-    block = parse_bytes(whole["block"]) * int(whole.get("segments", 1))
-    return 1.0 + 2.0 * parse_bytes(whole.get("transfer") or whole["block"]) / block
+    return 1.0 + 2.0 * call_size(whole) / file_size(whole)
 
 
 def _think(

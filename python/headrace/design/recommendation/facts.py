@@ -153,11 +153,6 @@ def network_class(network: NetworkModel) -> NetworkClass:
     return "fast" if network.bandwidth > 2 * GIGABIT else "gigabit"
 
 
-def usable(worksheet: Worksheet) -> float:
-    """Return the usable bytes to buy at the start, with the reserve."""
-    return worksheet.capacity.usable * (1.0 + worksheet.capacity.reserve)
-
-
 def zone_bytes(worksheet: Worksheet, zone: Zone) -> float | None:
     """Return the bytes of a zone: its share of the usable capacity, or else those of its data."""
     if zone.share is not None:
@@ -360,7 +355,7 @@ def _backup_time(site: Site) -> float | None:
 
 def _budget_factor(site: Site) -> float | None:
     price, budget = cheapest_price(site.catalogue), site.worksheet.budget.initial
-    least = None if price is None else price * usable(site.worksheet)
+    least = None if price is None else price * site.worksheet.capacity.first_purchase
     return None if not least or budget is None else budget / least
 
 
@@ -379,7 +374,7 @@ def _capacity_disk_name(site: Site) -> str | None:
 
 def _least_disks(site: Site) -> float | None:
     largest = max((it.capacity for it in site.catalogue.disks), default=0.0)
-    return math.ceil(usable(site.worksheet) / largest) if largest > 0 else None
+    return math.ceil(site.worksheet.capacity.first_purchase / largest) if largest > 0 else None
 
 
 def _one_node(site: Site) -> float | None:
@@ -387,7 +382,7 @@ def _one_node(site: Site) -> float | None:
     disk = capacity_disk(site.catalogue)
     if disk is None or not slots:
         return None
-    return 2.0 * usable(site.worksheet) / (slots * disk.capacity)
+    return 2.0 * site.worksheet.capacity.first_purchase / (slots * disk.capacity)
 
 
 def _client_growth(site: Site) -> float | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
-from headrace.design.quantities import HOUR, parse_time
+from headrace.design.quantities import YEAR, parse_time
 from headrace.design.reliability.question import (
     Bathtub,
     Constant,
@@ -147,7 +147,7 @@ def _table(text: str) -> HazardTable:
         if not equals:
             raise ValueError(LIFETIMES)
         ages.append(_time(age, LIFETIMES, zero=True))
-        hazards.append(_number(rate, LIFETIMES) / (8760 * HOUR))
+        hazards.append(_number(rate, LIFETIMES) / YEAR)
     rising = all(before < after for before, after in pairwise(ages))
     if ages[0] != 0 or not rising:
         raise ValueError(f"{LIFETIMES}: its ages must rise, and begin with 0y")

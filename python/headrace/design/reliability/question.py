@@ -51,6 +51,17 @@ class Declustered(msgspec.Struct, frozen=True, tag_field="kind", tag="declustere
 Redundancy = Array | Mirrors | Declustered
 
 
+def disks_and_redundancy(redundancy: Redundancy) -> tuple[int, int]:
+    """Return the disks of a group, and the blocks of a stripe that may be lost."""
+    match redundancy:
+        case Array():
+            return redundancy.disks, redundancy.tolerates
+        case Mirrors():
+            return redundancy.disks, redundancy.copies - 1
+        case Declustered():
+            return redundancy.disks, redundancy.parity
+
+
 class Disk(msgspec.Struct, frozen=True):
     """Capacity and read errors of a disk."""
 

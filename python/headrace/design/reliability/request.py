@@ -39,6 +39,7 @@ from headrace.design.reliability.question import (
     Spares,
     Transfer,
     Weibull,
+    disks_and_redundancy,
 )
 from headrace.report.units import size
 
@@ -220,7 +221,7 @@ def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
     ]
     law = _lifetime(request, inputs)
     disk = _disk(request, inputs)
-    rebuild = _rebuild(request, disk, inputs)
+    rebuild = _rebuild(request, inputs)
     latent = _latent(request, inputs)
     spares, redundancy = None, request.layout.redundancy
     if isinstance(redundancy, Declustered):
@@ -276,14 +277,9 @@ def _time(seconds: float, rebuild: Duration) -> Duration:
 
 
 def _lifetime(request: Request, inputs: list[Input]) -> LifetimeLaw:
-    given = [
-        name
-        for name, value in (("--mttf", request.mttf), ("--lifetime", request.lifetime))
-        if value is not None
-    ]
-    if len(given) > 1:
-        raise ValueError("--mttf beside --lifetime: expected one of them")
     if request.lifetime is not None:
+        if request.mttf is not None:
+            raise ValueError("--mttf beside --lifetime: expected one of them")
         if request.failure_factor != 1:
             raise ValueError("--failure-factor beside --lifetime: expected --mttf with it")
         inputs.append(Input("lifetime of a disk", law_text(request.lifetime), "--lifetime"))
@@ -308,11 +304,17 @@ def _lifetime(request: Request, inputs: list[Input]) -> LifetimeLaw:
     return Exponential(mttf / request.failure_factor)
 
 
+def _capacity(request: Request) -> tuple[float | None, str]:
+    """Return the bytes of a disk with their source; None if neither user nor class gives them."""
+    if request.capacity is None and request.disk_class is not None:
+        preset = PRESETS[request.disk_class]
+        return preset.capacity, preset.source
+    return request.capacity, "--capacity"
+
+
 def _disk(request: Request, inputs: list[Input]) -> Disk:
     preset = PRESETS[request.disk_class] if request.disk_class is not None else None
-    capacity, capacity_source = request.capacity, "--capacity"
-    if capacity is None and preset is not None and preset.capacity is not None:
-        capacity, capacity_source = preset.capacity, preset.source
+    capacity, capacity_source = _capacity(request)
     rate, rate_source = request.bit_error_rate, "--bit-error-rate"
     if rate is None and preset is not None:
         rate, rate_source = preset.bit_error_rate, preset.source
@@ -333,28 +335,27 @@ def _disk(request: Request, inputs: list[Input]) -> Disk:
     return Disk(capacity, rate or 0.0)
 
 
-def _rebuild(request: Request, disk: Disk, inputs: list[Input]) -> Duration:
+def _rebuild(request: Request, inputs: list[Input]) -> Duration:
     if request.repair is not None:
         if request.rebuild_rate is not None:
             raise ValueError("--mttr beside --rebuild-rate: expected one of them")
         inputs.append(Input("time to repair", duration_text(request.repair), "--mttr"))
         rebuild = request.repair
     elif request.rebuild_rate is not None:
-        if request.capacity is None and not (
-            request.disk_class and PRESETS[request.disk_class].capacity
-        ):
+        capacity, _ = _capacity(request)
+        if capacity is None:
             raise ValueError('--rebuild-rate: expected --capacity of a disk, such as "2 TB"')
         rate = request.rebuild_rate * request.rebuild_share
-        rebuild = Transfer(disk.capacity_bytes, rate)
+        rebuild = Transfer(capacity, rate)
         inputs.append(
             Input(
                 "time to rebuild",
-                f"{size(disk.capacity_bytes)} / ({size(request.rebuild_rate)}/s x"
+                f"{size(capacity)} / ({size(request.rebuild_rate)}/s x"
                 f" {request.rebuild_share:g}) = {span_text(mean_seconds(rebuild))}",
                 "--capacity / (--rebuild-rate x --rebuild-share)",
             )
         )
-    elif _tolerates_nothing(request.layout.redundancy):
+    elif disks_and_redundancy(request.layout.redundancy)[1] == 0:
         # No rebuild brings lost data back.
         rebuild = Exponential(1.0)
         inputs.append(Input("time to repair", "none", "no redundancy: nothing is rebuilt"))
@@ -370,15 +371,6 @@ def _rebuild(request: Request, disk: Disk, inputs: list[Input]) -> Duration:
         if seconds:
             inputs.append(Input(f"time of {name[2:]}", span_text(seconds), name))
     return rebuild
-
-
-def _tolerates_nothing(redundancy: Redundancy) -> bool:
-    match redundancy:
-        case Array():
-            return redundancy.tolerates == 0
-        case Declustered():
-            return redundancy.parity == 0
-    return False
 
 
 def _latent(request: Request, inputs: list[Input]) -> Latent | None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from headrace.design.reliability.question import Array, Declustered, Mirrors, Redundancy
+from headrace.design.reliability.question import Redundancy, disks_and_redundancy
 
 Checksums = Literal["none", "block", "end-to-end"]
 
@@ -97,17 +97,6 @@ def class_rate(name: str) -> CorruptionRate:
     enterprise = MISMATCHES / STUDY_YEARS / weighted
     rate = enterprise * (NEARLINE_FACTOR if name == "nearline" else 1)
     return CorruptionRate(rate, CORRUPT_DISKS[name] / DISKS[name] / STUDY_YEARS, STUDY)
-
-
-def disks_and_redundancy(redundancy: Redundancy) -> tuple[int, int]:
-    """Return the disks of a group, and the blocks of a stripe that may be lost."""
-    match redundancy:
-        case Array():
-            return redundancy.disks, redundancy.tolerates
-        case Mirrors():
-            return redundancy.disks, redundancy.copies - 1
-        case Declustered():
-            return redundancy.disks, redundancy.parity
 
 
 def silent_corruption(

@@ -51,7 +51,7 @@ REBUILD_SHARE = 0.3
 array (declared: about its result for RAID-6)."""
 TURNS: dict[DiskClass, float] = {"desktop": 7200.0, "nearline": 7200.0, "enterprise": 10_000.0}
 """Turns a minute of hard disks: Hindman 2011, table 3.2."""
-NEXT_DAY = 24 * HOUR
+NEXT_DAY = DAY
 """Time to a new disk with a next-day agreement (Hindman 2011, chapter 2, names 4 h and the next
 day), and where the answer is missing (declared)."""
 DELIVERY = 7 * DAY
@@ -86,6 +86,7 @@ class _System:
     def __init__(self, design: Design, worksheet: Worksheet) -> None:
         self.design = design
         self.disk = design.disk
+        self.disk_source = f"catalogue: {design.disk.name}"
         self.array = design.array
         self.horizon = worksheet.recovery.loss_years * YEAR
         self.years = f"{worksheet.recovery.loss_years:g} years"
@@ -104,21 +105,19 @@ class _System:
         self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
+        self.layered = self.survived > 0
 
     def figures(self) -> tuple[Figure, ...]:
-        own = ask_again(self.array_question(self.components))
-        answer, layered = own, self.survived > 0
-        if layered:
-            answer = ask_again(self.system_question())
+        question = self.system_question() if self.layered else self.array_question(self.components)
+        answer = ask_again(question)
         first = answer.horizons[0]
         note = (
             "Arrays count as components that are lost at a constant rate of their own; stripes that"
             " one loses by read errors are repaired from other nodes."
-            if layered
+            if self.layered
             else ""
         )
-        inputs = self.inputs(layered)
-        formula = self.formula(layered)
+        inputs, formula = self.inputs(), self.formula()
         # Not limited: it belongs to the loss probability.
         mttdl = answer.mttdl_seconds or math.inf
         return (
@@ -289,9 +288,9 @@ class _System:
             design.code is None and design.file_system == "hdfs" and self.components > design.copies
         )
 
-    def formula(self, layered: bool) -> str:
+    def formula(self) -> str:
         arrays = f"{self.components:,} {self.array.kind} arrays of {self.array.disks}"
-        if not layered:
+        if not self.layered:
             return f"{arrays}, of which none may lose data"
         over = (
             f"code {self.design.code.data}+{self.design.code.parity}"
@@ -300,12 +299,11 @@ class _System:
         )
         return f"{over} over {arrays}"
 
-    def inputs(self, layered: bool) -> tuple[Input, ...]:
-        disk = f"catalogue: {self.disk.name}"
+    def inputs(self) -> tuple[Input, ...]:
         inputs = [
-            Input("MTTF of a disk", hours_text(self.disk.mttf), disk),
-            Input("observed / stated failure rate", f"{self.disk.failure_factor:g}", disk),
-            Input("bit error rate", f"{self.disk.bit_error_rate:g}", disk),
+            Input("MTTF of a disk", hours_text(self.disk.mttf), self.disk_source),
+            self.failure_factor(),
+            self.bit_error_rate(),
             Input("mean time to repair", span_text(self.repair_time()), "rebuild-time"),
             Input("time to a new disk", span_text(self.replacement), self.replacement_source),
             Input(
@@ -314,7 +312,7 @@ class _System:
                 "design; headrace design spares",
             ),
         ]
-        if layered:
+        if self.layered:
             inputs.append(
                 Input(
                     "time to fill an array again",
@@ -324,6 +322,13 @@ class _System:
                 )
             )
         return tuple(inputs)
+
+    def failure_factor(self) -> Input:
+        text = f"{self.disk.failure_factor:g}"
+        return Input("observed / stated failure rate", text, self.disk_source)
+
+    def bit_error_rate(self) -> Input:
+        return Input("bit error rate", f"{self.disk.bit_error_rate:g}", self.disk_source)
 
     def read_error(self) -> Figure:
         array = self.array
@@ -338,12 +343,8 @@ class _System:
             formula="1 - (1 - bit error rate)^(8 x disks read x capacity)",
             inputs=(
                 Input("disks read", f"{disks if rebuilds else 0}", f"{array.kind}"),
-                Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
-                Input(
-                    "bit error rate",
-                    f"{self.disk.bit_error_rate:g}",
-                    f"catalogue: {self.disk.name}",
-                ),
+                Input("capacity", size(self.disk.capacity), self.disk_source),
+                self.bit_error_rate(),
             ),
             source="Hindman 2011, section 3.3.1",
             note="" if rebuilds else "An array without redundancy is not rebuilt.",
@@ -361,8 +362,8 @@ class _System:
             unit="s",
             formula=formula,
             inputs=(
-                Input("capacity", size(self.disk.capacity), f"catalogue: {self.disk.name}"),
-                Input("rate", f"{size(self.full_rate)}/s", f"catalogue: {self.disk.name}"),
+                Input("capacity", size(self.disk.capacity), self.disk_source),
+                Input("rate", f"{size(self.full_rate)}/s", self.disk_source),
                 Input("share", f"{self.share:.3g}", self.share_source),
             ),
             source="definition",
@@ -378,32 +379,23 @@ class _System:
             formula="disks x 8760 h x observed / stated failure rate / MTTF",
             inputs=(
                 Input("disks", f"{disks:,}", "design"),
-                Input(
-                    "observed / stated failure rate",
-                    f"{self.disk.failure_factor:g}",
-                    f"catalogue: {self.disk.name}",
-                ),
-                Input("MTTF", hours_text(self.disk.mttf), f"catalogue: {self.disk.name}"),
+                self.failure_factor(),
+                Input("MTTF", hours_text(self.disk.mttf), self.disk_source),
             ),
             source="definition",
         )
 
     def availability(self) -> tuple[Figure, Figure]:
         design = self.design
-        known = design.node.mttf is not None
-        mttf = design.node.mttf if design.node.mttf is not None else NODE_MTTF
+        mttf, source = design.node.mttf, f"catalogue: {design.node.name}"
+        if mttf is None:
+            mttf, source = NODE_MTTF, "declared: the catalogue has no MTTF of the node"
         up = mttf / (mttf + self.replacement)
         data = self.data_available(up)
         metadata = 1 - (1 - up) ** design.metadata_nodes if design.metadata_nodes else 1.0
         value = data * metadata
         inputs = (
-            Input(
-                "MTTF of a node",
-                hours_text(mttf),
-                f"catalogue: {design.node.name}"
-                if known
-                else "declared: the catalogue has no MTTF of the node",
-            ),
+            Input("MTTF of a node", hours_text(mttf), source),
             Input("time to repair a node", span_text(self.replacement), self.replacement_source),
             Input("data nodes", f"{design.nodes}", "design"),
             Input("metadata nodes", f"{design.metadata_nodes}", "design: one of them must work"),

@@ -7,11 +7,11 @@ from heapq import heappush, heapreplace
 
 import msgspec
 
-from headrace.design.catalogue import Catalogue, NetworkModel
+from headrace.design.catalogue import Catalogue
 from headrace.design.enumeration import designs
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
-from headrace.design.figure import by_key
+from headrace.design.figure import Figure, by_key
 from headrace.design.headroom import Demand, headroom
 from headrace.design.options import Options
 from headrace.design.pareto import front
@@ -96,7 +96,7 @@ def screen(
     feasible: list[Candidate] = []
     nearest = _Nearest()
     seen: set[Design] = set()
-    prices = {it.name: _price(it) for it in catalogue.networks}
+    prices = {it.name: math.inf if it.price is None else it.price for it in catalogue.networks}
     field = throughput_field(worksheet)
     wants = any(it.throughput or it.operations for it in worksheet.applications)
     for scale in SCALES:
@@ -186,22 +186,27 @@ def _differs_in_network(one: Design, other: Design) -> bool:
     )
 
 
-def _price(network: NetworkModel) -> float:
-    if network.adapter_price is None or network.port_price is None:
-        return math.inf
-    return network.adapter_price + network.port_price
-
-
 def _candidate(evaluation: Evaluation, bound: float) -> Candidate:
-    figures = by_key([*evaluation.cost, *evaluation.reliability, *evaluation.facility])
-
-    def value(*keys: str) -> float:
-        return next((figures[key].value for key in keys if key in figures), math.inf)
-
     return Candidate(
         design=evaluation.design,
-        cost=value("total-cost", "purchase"),
+        cost=cost_of(evaluation),
         headroom=bound,
-        loss=value("loss-probability"),
-        power=value("total-power", "power"),
+        loss=loss_of(evaluation),
+        power=_first_value(evaluation.facility, "total-power", "power"),
     )
+
+
+def cost_of(evaluation: Evaluation) -> float:
+    """Return the total cost over the years, or else the purchase; infinite if both are unknown."""
+    return _first_value(evaluation.cost, "total-cost", "purchase")
+
+
+def loss_of(evaluation: Evaluation) -> float:
+    """Return the probability of a data loss; infinite if it was not computed."""
+    return _first_value(evaluation.reliability, "loss-probability")
+
+
+def _first_value(figures: Sequence[Figure], *keys: str) -> float:
+    """Return the value of the first of the keys that has a figure; infinite if none has."""
+    found = by_key(figures)
+    return next((found[key].value for key in keys if key in found), math.inf)

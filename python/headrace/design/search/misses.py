@@ -1,10 +1,11 @@
-"""By how much a design misses what is required."""
+"""Ratios by which a design misses its requirements."""
 
 import math
 from collections.abc import Iterator
 
-from headrace.design.capacity import capacity_wanted
+from headrace.design.cost import cost_limits
 from headrace.design.evaluation import Evaluation
+from headrace.design.facility import facility_limits
 from headrace.design.figure import by_key
 from headrace.design.worksheet import Worksheet
 
@@ -54,25 +55,11 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
     groups = (evaluation.capacity, evaluation.reliability, evaluation.facility, evaluation.cost)
     figures = by_key(it for group in groups for it in group)
     need, recovery = worksheet.capacity, worksheet.recovery
-    facility, budget = worksheet.facility, worksheet.budget
     if "usable-capacity" in figures and figures["usable-capacity"].value > 0:
-        yield "capacity.usable", capacity_wanted(need).value / figures["usable-capacity"].value
-    circuits = None
-    if facility.circuits is not None and facility.circuit_amperes is not None:
-        circuits = facility.circuits * facility.circuit_amperes
-    on_site = facility.place != "co-location"
+        yield "capacity.usable", need.first_purchase / figures["usable-capacity"].value
     for field, limit, key in (
-        ("facility.power", facility.power, "total-power" if on_site else "power"),
-        ("facility.racks", facility.racks, "racks"),
-        ("facility.floor_load", facility.floor_load, "weight-per-rack"),
-        ("facility.cooling", facility.cooling, "power"),
-        ("facility.ups_va", facility.ups_va, "ups-va"),
-        ("facility.circuits", circuits, "max-amperes"),
-        ("budget.initial", budget.initial, "purchase"),
-        ("budget.monthly_power", budget.monthly_power, "power-month"),
-        ("budget.yearly_maintenance", budget.yearly_maintenance, "maintenance-year"),
-        ("budget.spare_parts", budget.spare_parts, "spare-parts"),
-        ("budget.engineer_hours_month", budget.engineer_hours_month, "engineer-hours"),
+        *facility_limits(worksheet.facility),
+        *cost_limits(worksheet.budget),
         ("recovery.loss_probability", recovery.loss_probability, "loss-probability"),
         ("recovery.downtime", recovery.downtime, "downtime"),
     ):

@@ -1,20 +1,18 @@
 """Simulations of a search, saved so that none is run twice."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 
 from headrace._core import VERSION, RunError
 from headrace.design.performance import DesignScenario, Simulated
+from headrace.design.performance.measurement import Simulate
 from headrace.files import atomic_file
 
 FILE = "simulations.json"
 """Name of the file in the directory of a solution."""
-
-Run: TypeAlias = Callable[[Sequence[DesignScenario]], list["Simulated | Exception"]]
 
 
 class SavedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +36,7 @@ class RunStore:
     leaves equal. A file of another version of Headrace is not used.
     """
 
-    def __init__(self, directory: Path | None, run: Run) -> None:
+    def __init__(self, directory: Path | None, run: Simulate) -> None:
         self._path = None if directory is None else directory / FILE
         self._run = run
         self._saved = SavedRuns(version=VERSION)

@@ -14,7 +14,7 @@ MOST_COARSE = 64
 MOST_FULL = 6
 """Designs that are simulated in full, at most."""
 CHEAPEST = 3
-"""Cheapest designs that meet everything in a coarse simulation, before others are looked at."""
+"""Cheapest designs that meet everything in a coarse simulation, before others are simulated."""
 SPREAD = 12
 """Designs that are simulated for the front, spread over the costs."""
 DOUBT = 0.8

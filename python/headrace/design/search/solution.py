@@ -1,6 +1,5 @@
 """Search a design: enumerate, discard, simulate coarsely, simulate in full, choose."""
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,8 +19,8 @@ from headrace.design.evaluation import (
     Evaluation,
     Solution,
     Violation,
+    least_satisfaction,
 )
-from headrace.design.figure import by_key
 from headrace.design.headroom import Demand, demands, expected_events
 from headrace.design.options import options
 from headrace.design.pareto import front
@@ -36,7 +35,14 @@ from headrace.design.performance.pacing import DEMAND
 from headrace.design.performance.simulation import EFFORTS, performances
 from headrace.design.performance.system import simulated_nodes
 from headrace.design.recommendation import recommend, unknown_answers
-from headrace.design.search.candidates import SURPASSED, Candidate, Screening, screen
+from headrace.design.search.candidates import (
+    SURPASSED,
+    Candidate,
+    Screening,
+    cost_of,
+    loss_of,
+    screen,
+)
 from headrace.design.search.misses import throughput_field, total_miss
 from headrace.design.search.saved_runs import RunStore
 from headrace.design.search.simulation_plan import (
@@ -211,7 +217,8 @@ class Search:
             for candidate, it in zip(chosen, found, strict=True):
                 left.remove(candidate)
                 if it.performance:
-                    efficiency.note(candidate, _satisfaction(it.performance))
+                    satisfied = least_satisfaction(it.performance)
+                    efficiency.note(candidate, 1.0 if satisfied is None else satisfied)
             done.extend(found)
             return sum(it.is_feasible for it in found)
 
@@ -240,7 +247,7 @@ class Search:
 
     def _in_full(self, evaluated: Sequence[Evaluation], store: RunStore) -> list[Evaluation]:
         """Return the front of the designs that meet everything, simulated in full."""
-        coarse = sorted((it for it in evaluated if it.is_feasible), key=_cost)
+        coarse = sorted((it for it in evaluated if it.is_feasible), key=cost_of)
         queue = [coarse[it] for it in front([_objectives(it) for it in coarse])]
         if not self._worksheet.applications:
             self._discarded[SURPASSED] += len(coarse) - len(queue)
@@ -263,7 +270,7 @@ class Search:
                     met.append(found)
                 else:
                     self._discarded[found.violations[0].field] += 1
-        met.sort(key=_cost)
+        met.sort(key=cost_of)
         kept = [met[it] for it in front([_objectives(it) for it in met])]
         self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
         return kept
@@ -314,7 +321,7 @@ class Search:
         self._planned = self._simulated + len(missed)
         misses += self._simulate_designs(missed, "coarse", store)
         misses = [it for it in misses if not it.is_feasible]
-        misses.sort(key=lambda it: (total_miss(it, self._worksheet), _cost(it)))
+        misses.sort(key=lambda it: (total_miss(it, self._worksheet), cost_of(it)))
         return tuple(misses[:MOST_NEAREST])
 
     def _simulate_designs(
@@ -427,31 +434,10 @@ def _confirmation(design: Design, whole: ApplicationPerformance) -> str:
     )
 
 
-def _satisfaction(performance: Sequence[ApplicationPerformance]) -> float:
-    """Return the least part of its throughput or calls that an application gets."""
-    parts = [
-        got / wanted
-        for it in performance
-        for wanted, got in (
-            (it.wanted_throughput, it.throughput),
-            (it.wanted_operations, it.operations),
-        )
-        if wanted
-    ]
-    return min(parts, default=1.0)
-
-
-def _cost(evaluation: Evaluation) -> float:
-    figures = by_key(evaluation.cost)
-    known = [figures[it].value for it in ("total-cost", "purchase") if it in figures]
-    return known[0] if known else math.inf
-
-
 def _objectives(evaluation: Evaluation) -> tuple[float, float, float]:
     """Return cost, throughput and loss probability, all to be small."""
-    loss = by_key(evaluation.reliability).get("loss-probability")
     return (
-        _cost(evaluation),
+        cost_of(evaluation),
         -sum(it.throughput for it in evaluation.performance),
-        math.inf if loss is None else loss.value,
+        loss_of(evaluation),
     )

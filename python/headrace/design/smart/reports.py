@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from headrace.design.quantities import MOST_POWER_ON_HOURS
+
 Protocol = Literal["ATA", "SCSI", "NVMe"]
 
-MOST_HOURS = 400_000
-"""Power-on hours above which a counter is in another unit or damaged: 45 years."""
 MOST_NAME = 60
 """Characters that are read of a name."""
 
@@ -143,12 +143,10 @@ def _ata(document: Mapping[str, Any], table: list[Any], where: str) -> Report:
         for it in tests
         if isinstance(it, dict)
     )
-    rotation = document.get("rotation_rate")
     return _report(
         document,
         where,
         protocol="ATA",
-        solid_state=_is_count(rotation) and rotation == 0,
         counters=counters,
         failing=failing,
         hours=hours,
@@ -174,12 +172,10 @@ def _scsi(document: Mapping[str, Any], where: str) -> Report:
     counters["scan"] = sum(
         key.startswith("result_") and isinstance(it, dict) for key, it in scan.items()
     )
-    rotation = document.get("rotation_rate")
     return _report(
         document,
         where,
         protocol="SCSI",
-        solid_state=_is_count(rotation) and rotation == 0,
         counters=counters,
         failing=[],
         hours=None,
@@ -206,7 +202,6 @@ def _nvme(document: Mapping[str, Any], health: Mapping[str, Any], where: str) ->
         document,
         where,
         protocol="NVMe",
-        solid_state=True,
         counters=counters,
         failing=failing,
         hours=None if hours is None else float(hours),
@@ -219,7 +214,6 @@ def _report(
     where: str,
     *,
     protocol: Protocol,
-    solid_state: bool,
     counters: dict[str, int],
     failing: list[str],
     hours: float | None,
@@ -228,7 +222,7 @@ def _report(
     powered = _count(_object(document, "power_on_time").get("hours"))
     if powered is not None:
         hours = float(powered)
-    if hours is not None and hours > MOST_HOURS:
+    if hours is not None and hours > MOST_POWER_ON_HOURS:
         hours = None
     capacity = _count(_object(document, "user_capacity").get("bytes"))
     passed = _object(document, "smart_status").get("passed")
@@ -239,7 +233,7 @@ def _report(
         model=_text(document.get("model_name")) or _text(document.get("scsi_model_name")),
         serial=_text(document.get("serial_number")),
         protocol=protocol,
-        solid_state=solid_state,
+        solid_state=protocol == "NVMe" or _count(document.get("rotation_rate")) == 0,
         capacity=None if capacity is None else float(capacity),
         power_on_hours=hours,
         time=None if time is None else float(time),
@@ -263,10 +257,7 @@ def _text(value: Any) -> str:
     return " ".join(value.split())[:MOST_NAME] if isinstance(value, str) else ""
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _count(value: Any) -> int | None:
     """Return a counter; None if the value is none. smartctl's counters have 64 bits at most."""
-    return value if _is_count(value) and 0 <= value < 1 << 64 else None
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 0 <= value < 1 << 64 else None

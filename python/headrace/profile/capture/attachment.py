@@ -187,8 +187,8 @@ def part_path(trace: Path, number: int) -> Path:
 def merge_parts(trace: Path) -> None:
     """Merge the parts of a trace in the order of their times, and remove them.
 
-    A killed profiler leaves parts. A last line that is cut off is left out, and so are calls on a
-    file before its position was known, a moment after the attach. Does nothing without parts.
+    A killed profiler leaves parts. A last line that is cut off is left out. So are calls on a file
+    before its position was known, a moment after the attach. Does nothing without parts.
 
     Raises OSError if a file cannot be read or written.
     """

@@ -18,7 +18,7 @@ APPEND = re.compile(rb"^flags:\s*([0-7]+)", re.MULTILINE)
 
 STATE_THREAD = re.compile(rb"(\d+) \S+ clone\(.*CLONE_THREAD\) = (\d+) ")
 STATE_POSITION = re.compile(rb"(\d+) (\S+) lseek\((\d+)<")
-CALL_ON_FILE = re.compile(rb"(\d+) (\d+\.\d+) \w+\((\d+)<")
+CALL_ON_FILE = re.compile(rb"(\d+) +(\d+\.\d+) \w+\((\d+)<")
 READINGS = 5
 """Readings of a position until two in a row agree: a call between them would count twice."""
 

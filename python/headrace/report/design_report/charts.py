@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
-from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure
-from headrace.report.design_report.data import DesignData, figures_of, label, total_throughput
+from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
 from headrace.report.document.content import foreign
 from headrace.report.figure_tables import number
 from headrace.report.figures.style import COLOURS, short
+from headrace.report.solution_tables import label
 
 WIDTH = 7.6
 """Inches."""
@@ -46,7 +46,7 @@ def front(data: DesignData) -> Iterator[Chart]:
     """Yield the designs compared by cost and throughput, with markers for the loss probability."""
     points = []
     for at, it in enumerate(data.alternatives):
-        found = _figures(it)
+        found = figures_by_key(it)
         money = found.get("total-cost") or found.get("purchase")
         if money is not None and it.performance and math.isfinite(money.value):
             loss = found.get("loss-probability")
@@ -123,13 +123,6 @@ def _loss_class(loss: Figure | None) -> int:
     if loss is None or math.isnan(loss.value):
         return len(LOSS_TEXTS) - 1
     return next(at for at, (limit, _) in enumerate(CLASSES) if loss.value < limit)
-
-
-def _figures(evaluation: Evaluation) -> dict[str, Figure]:
-    found: dict[str, Figure] = {}
-    for it in figures_of(evaluation):
-        found.setdefault(it.key, it)
-    return found
 
 
 MOST_RACKS = 6

@@ -13,11 +13,11 @@ from headrace.report.design_report.bill import Line, bill
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Picture, Text
+from headrace.report.solution_tables import label
 
 SHOWN = "shown"
 """Group of the footnotes of the design that the report describes."""
 UNKNOWN = "\N{EN DASH}"
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,7 @@ class DesignData:
     @cached_property
     def figures(self) -> dict[str, Figure]:
         """Figures of the shown design by their keys; the first if a key occurs twice."""
-        found: dict[str, Figure] = {}
-        if self.shown is not None:
-            for it in figures_of(self.shown):
-                found.setdefault(it.key, it)
-        return found
+        return {} if self.shown is None else figures_by_key(self.shown)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -110,12 +106,6 @@ class DesignData:
         return sorted(found, key=lambda it: it.zone != "")
 
 
-def label(number: int) -> str:
-    """Return the name of an alternative by its place: A to Z, then A2 and so on."""
-    turn, letter = divmod(number, len(LETTERS))
-    return LETTERS[letter] + (str(turn + 1) if turn else "")
-
-
 def figures_of(evaluation: Evaluation) -> Iterator[Figure]:
     """Yield all figures of a design, its performance among them."""
     yield from evaluation.capacity
@@ -124,6 +114,14 @@ def figures_of(evaluation: Evaluation) -> Iterator[Figure]:
     yield from evaluation.cost
     for it in evaluation.performance:
         yield from performance_figures(it).values()
+
+
+def figures_by_key(evaluation: Evaluation) -> dict[str, Figure]:
+    """Return all figures of a design by their keys; the first if a key occurs twice."""
+    found: dict[str, Figure] = {}
+    for it in figures_of(evaluation):
+        found.setdefault(it.key, it)
+    return found
 
 
 def total_throughput(performance: tuple[ApplicationPerformance, ...]) -> float:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import ApplicationPerformance, Violation
-from headrace.design.figure import Unit, by_key
+from headrace.design.figure import Unit
 from headrace.design.growth import need_at
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
@@ -262,7 +262,7 @@ def later_need(data: DesignData) -> float | None:
     if data.shown is None or not need.growth:
         return None
     last = need_at(need, need.years)
-    return last if last > by_key(data.shown.capacity)["usable-capacity"].value else None
+    return last if last > data.figures["usable-capacity"].value else None
 
 
 def percent(margin: float) -> str:

@@ -74,14 +74,14 @@ def _number(content: Any, notes: list[Footnote]) -> None:
     number_in(content["footnotes"], in_note=True)
 
 
-def _prepare(value: Any, key: str = "") -> Any:
+def _prepare(value: Any) -> Any:
     """Return content with places in long words at which a line may end: Typst breaks none."""
     if isinstance(value, dict):
         if value.get("type") == "reference":
             return dict(value)
-        return {name: it if name in NOT_TEXTS else _prepare(it, name) for name, it in value.items()}
+        return {name: it if name in NOT_TEXTS else _prepare(it) for name, it in value.items()}
     if isinstance(value, list | tuple):
-        return [_prepare(it, key) for it in value]
+        return [_prepare(it) for it in value]
     if isinstance(value, str):
         return LONG_WORD.sub(lambda it: _breakable(it[0]), plain(value))
     return value

@@ -15,8 +15,8 @@ MOST = len(COLOURS)
 
 def draw(found: Lifetimes, curves: Sequence[Curve]) -> Figure:
     """Draw Kaplan-Meier's steps with their 95 % intervals, and the Weibull fits as dashed lines."""
-    disks = sum(it.disks for it in found.fits[:-1] or found.fits)
-    name = f"{disks:,} disks; steps: Kaplan-Meier with 95 %, dashed: Weibull fit"
+    # The last fit has the disks of all models.
+    name = f"{found.fits[-1].disks:,} disks; steps: Kaplan-Meier with 95 %, dashed: Weibull fit"
     figure, axes = sheet("Failed disks over age", name)
     if not curves:
         nothing(axes, "no disk failed")

@@ -39,7 +39,7 @@ class ProfileData:
 
     @cached_property
     def facts(self) -> MachineFacts:
-        """MachineFacts of the machine; unknown if the recording has none."""
+        """Facts of the machine; unknown if the recording has none."""
         return facts_of(self.profile.get("environment") or {})
 
     @property

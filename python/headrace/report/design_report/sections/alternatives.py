@@ -1,14 +1,8 @@
 """The other designs, and what was rejected and why."""
 
 from headrace.design.evaluation import Evaluation
-from headrace.design.figure import Figure
 from headrace.report.design_report import reasons
-from headrace.report.design_report.data import (
-    UNKNOWN,
-    DesignData,
-    figures_of,
-    label,
-)
+from headrace.report.design_report.data import UNKNOWN, DesignData, figures_by_key
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import (
     Block,
@@ -19,6 +13,7 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
+from headrace.report.solution_tables import label
 
 COLUMNS = (
     ("Purchase", "purchase"),
@@ -58,9 +53,7 @@ def _front(data: DesignData) -> list[Block]:
     shown = data.alternatives[:MOST_ROWS]
     lines: list[list[Text]] = []
     for number, it in enumerate(shown):
-        figures: dict[str, Figure] = {}
-        for each in figures_of(it):
-            figures.setdefault(each.key, each)
+        figures = figures_by_key(it)
         group = data.group(number)
         name = label(number) + (" *" if it is data.shown else "")
         cells: list[Text] = [name, foreign(it.design.name, 160)]

@@ -1,0 +1,81 @@
+"""Output of the commands: JSON, figures with their arithmetic, and plots."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import msgspec
+import typer
+
+from headrace.design.figure import Figure
+from headrace.files import check_directory, check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Plot
+
+IMAGES = (".png", ".svg", ".pdf")
+OTHER_IMAGES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp")
+
+FiguresAsJson: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON document: value, unit, formula and inputs of each figure."
+    ),
+]
+PlotPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="PATH",
+        help="Write a plot: to a file (.png, .svg or .pdf), or as PNG and SVG to a directory.",
+    ),
+]
+
+
+def print_json(document: Any) -> None:
+    """Print a document as JSON, two spaces a level."""
+    print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+
+
+def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency: str = "") -> None:
+    """Print figures as a table with their arithmetic, or as JSON.
+
+    The document has the value of each figure by its key, all of the figures under `figures`, and
+    their notes under `assumptions`.
+    """
+    from headrace.report.figure_tables import figure_table, figures_document
+
+    if not as_json:
+        from headrace.cli.screen import FOLDED, show
+
+        show(figure_table(title, figures, currency), redirected_width=FOLDED)
+        return
+    document = figures_document(figures)
+    values: dict[str, Any] = {key.replace("-", "_"): it["value"] for key, it in document.items()}
+    notes = list(dict.fromkeys(it.note for it in figures if it.note))
+    print(
+        json.dumps(values | {"figures": document, "assumptions": notes}, allow_nan=False, indent=2)
+    )
+
+
+def check_plot(path: Path | None) -> None:
+    """Check before the work that a plot can be written. Raises OSError or ValueError."""
+    if path is None:
+        return
+    if path.suffix in IMAGES:
+        check_writable(path)
+    elif path.suffix.lower() in (*IMAGES, *OTHER_IMAGES) and not path.is_dir():
+        raise ValueError(f"{path}: expected a file of {', '.join(IMAGES)}, or a directory")
+    else:
+        check_directory(path)
+
+
+def save_plot(path: Path, name: str, figure: "Plot") -> None:
+    """Write a figure to a file, or as `name` to a directory. Raises OSError."""
+    from headrace.report import plots
+
+    if path.suffix in IMAGES:
+        plots.write_figure(figure, path)
+    else:
+        plots.save_figures(path, {name: figure})
