@@ -9,7 +9,15 @@ from matplotlib.figure import Figure
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import UNITS, Objective
 from headrace.optimisation.optimum import Optimum
-from headrace.report.figures.style import COLOURS, WIDTH, NotebookFigure, grid, sheet, short
+from headrace.report.figures.style import (
+    COLOURS,
+    WIDTH,
+    NotebookFigure,
+    grid,
+    legend_below,
+    sheet,
+    short,
+)
 
 GREY = "#999999"
 SCALES = {"B/s": (1e-6, " (MB/s)"), "s": (1e3, " (ms)"), "": (1.0, "")}
@@ -61,7 +69,7 @@ def history(optimum: Optimum) -> Figure:
         if path and len(objectives) == 1:
             axes.step(*zip(*path, strict=True), where="post", color=COLOURS[1], label="best so far")
     every[-1].set_xlabel("trial")
-    every[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
+    legend_below(every[0], 3)
     return figure
 
 
@@ -104,7 +112,7 @@ def front(optimum: Optimum) -> Figure:
         linestyle="solid" if len(optimum.goals.objectives) == 2 else "none",
         label="front",
     )
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, frameon=False)
+    legend_below(axes, 4)
     return figure
 
 
@@ -127,7 +135,7 @@ def importance(optimum: Optimum) -> Figure:
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xlabel("importance (PED-ANOVA: what distinguishes the best tenth)")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
+    legend_below(axes, 3)
     return figure
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet, short
+from headrace.report.figures.style import COLOURS, legend_below, nothing, sheet, short
 from headrace.report.units import SHOWN_FIGURES
 
 MOST = 20
@@ -54,5 +54,5 @@ def draw(name: str, indices: pl.DataFrame, figure: str) -> Figure:
     axes.axvline(0, color="#444444", linewidth=1)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    legend_below(axes, 2)
     return drawn

@@ -95,6 +95,12 @@ def grid(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+def legend_below(axes: Axes, columns: int) -> None:
+    """Put the legend of axes below the figure, where it covers neither data nor title."""
+    handles, labels = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, labels, loc="outside lower right", ncols=columns, frameon=False)
+
+
 def nothing(axes: Axes, why: str) -> None:
     """Write in the figure that there is no data."""
     axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center")
