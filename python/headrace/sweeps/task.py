@@ -29,7 +29,7 @@ class Base(msgspec.Struct, frozen=True):
     """Values of the command line over it."""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """One run: the base with other values."""
 
     number: int
@@ -38,6 +38,8 @@ class Task(msgspec.Struct, frozen=True):
     """Key of the run, equal for equal scenarios, seeds and versions."""
     sets: tuple[str, ...]
     """Values in the form of `--set`, the seed among them."""
+    loaded: Any = None
+    """The scenario of the run, a `Loaded`. It does not cross to other processes."""
 
 
 class Latency(msgspec.Struct, frozen=True):
@@ -141,7 +143,7 @@ class TaskMaker:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))
         key = hashlib.sha256(f"{__version__}\n{loaded.toml}".encode()).hexdigest()[:32]
-        return Task(number, key, sets)
+        return Task(number, key, sets, loaded)
 
     def check_trust(self, trust: Trust) -> None:
         """Check the schedulers that tasks since the last call have of their own.
@@ -179,7 +181,7 @@ def carry_out(
         The outcome; errors of the scenario and of the run are part of it.
     """
     try:
-        loaded = base.with_sets(list(task.sets))
+        loaded = task.loaded or base.with_sets(list(task.sets))
         with readable_traces(loaded) as traces:
             ended = _core.run(
                 loaded, traces=traces, schedulers=schedulers(loaded, trust), progress=progress

@@ -176,7 +176,7 @@ class Dask:
             run_batch,
             shipment,
             batch.number,
-            msgspec.json.encode(tasks),
+            msgspec.json.encode([msgspec.structs.replace(task, loaded=None) for task in tasks]),
             key=key,
             pure=False,
             priority=-batch.number,
