@@ -5,7 +5,9 @@ A design is added by a function and one line in `DESIGNS`.
 
 import itertools
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeAlias
 
 from headrace.simulate.scenario import Scenario
@@ -135,7 +137,10 @@ def _rows(axis: Axis, scenario: Scenario) -> list[Point]:
         )
     whole = continuum(axis, scenario)
     parts = numbers(0.0, 1.0, "linear", span.count)
-    rows = [{axis.paths[0]: whole.in_short(whole.value(part))} for part in parts]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        # Scenarios are loaded without Python's lock.
+        values = list(pool.map(lambda part: whole.in_short(whole.value(part)), parts))
+    rows = [{axis.paths[0]: value} for value in values]
     # Rounded counts may meet.
     return [row for at, row in enumerate(rows) if at == 0 or row != rows[at - 1]]
 

@@ -3,15 +3,17 @@
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from headrace.simulate.run_threads import RunThreads, completed
+from headrace.interruption import LOOK_S
+from headrace.simulate.run_threads import RunThreads
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
 from headrace.sweeps.task import Outcome, Task, carry_out
 
-AHEAD = 2
+AHEAD = 4
 """Tasks in the pool for each thread, so that none waits for the next."""
 
 
@@ -45,16 +47,23 @@ class Threads:
         """Yield each task with its outcome, as they complete."""
         waiting = iter(tasks)
         running: dict[Future[Outcome], Task] = {}
+        ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
         while True:
             while len(running) < self._workers * AHEAD:
                 task = next(waiting, None)
                 if task is None:
                     break
-                running[self._threads.submit(self._run, task)] = task
+                future = self._threads.submit(self._run, task)
+                running[future] = task
+                future.add_done_callback(ended.put)
             if not running:
                 return
-            for ended in completed(running):
-                yield running.pop(ended), ended.result()
+            try:
+                # For a moment, so that Ctrl-C comes through.
+                future = ended.get(timeout=LOOK_S)
+            except Empty:
+                continue
+            yield running.pop(future), future.result()
 
     def _run(self, task: Task) -> Outcome:
         return carry_out(self._base, task, self._trust, self._threads.go_on)
