@@ -33,7 +33,7 @@ from headrace.sweeps.task import Outcome, Task, base_of
 
 AHEAD = 2
 """Batches at the cluster for each of its threads, so that none waits for the next."""
-BATCH_S = 0.5
+BATCH_S = 1.0
 """Duration of a batch, for each of which Dask takes some 8 ms. A run that takes longer is a
 batch of its own."""
 BATCH_MOST = 1000
