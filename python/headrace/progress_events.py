@@ -64,7 +64,10 @@ class _File:
 
     def moment(self, progress: Callable[[], Progress]) -> None:
         with self._lock:
-            made = progress()
+            made, waiting = progress(), self._waiting
+            if waiting is not None and waiting.title == made.title and not made.figures:
+                # The line that is left out has the newest figures.
+                made = msgspec.structs.replace(made, figures=waiting.figures)
             if made.time - self._last < BETWEEN_S:
                 self._waiting = made
                 return
