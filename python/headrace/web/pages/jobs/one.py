@@ -1,12 +1,14 @@
 """The page of a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
@@ -61,7 +63,9 @@ class JobPage:
         _request(job)
         _heading("Files")
         self._files = ui.element("div").classes("w-full")
-        self._add(self._files, self._show_files)
+        # Apart from what they draw, which they may clear.
+        self._timers = ui.element("div").classes("hidden")
+        self._add(self._show_files)
 
     def show(self, view: JobView) -> None:
         """Show the state of the job."""
@@ -81,8 +85,8 @@ class JobPage:
         self._log.set_text(view.log or "empty")
         if job.state.ended and not self._result_shown:
             self._result_shown = True
-            self._add(self._result, self._show_document)
-            self._add(self._files, self._show_files)
+            self._add(self._show_document)
+            self._add(self._show_files)
         if job.result is not None:
             self._link.props["href"] = f"/results/{job.result}"
             self._link.set_visibility(True)
@@ -161,26 +165,19 @@ class JobPage:
         if job is not None:
             ui.navigate.to(f"/jobs/{job.id}")
 
-    def _add(self, place: ui.element, draw: Callable[[], object]) -> None:
-        """Draw something in a place, which may take long."""
-        with place:
+    def _add(self, draw: Callable[[], object]) -> None:
+        """Draw something that may take long, after the rest of the page."""
+        with self._timers:
             ui.timer(0, draw, once=True)
 
     async def _show_document(self) -> None:
-        directory = site().jobs.directory(self._job.id)
-        path = directory.path / "document.json"
-        _heading("Result")
-        if not path.exists() or not path.stat().st_size:
-            ui.label("The job left no document.")
-            return
-        if path.stat().st_size > LARGEST:
-            ui.label("The document is large: download document.json below.")
-            return
-        document = await run.io_bound(directory.document)
-        if document is None:
-            ui.label("What the command printed is not a document: download document.json below.")
-            return
-        show_result(document)
+        found = await run.io_bound(_document, site().jobs.directory(self._job.id))
+        with self._result:
+            _heading("Result")
+            if isinstance(found, str):
+                ui.label(found)
+            else:
+                show_result(found)
 
     async def _show_files(self) -> None:
         found = await run.io_bound(site().jobs.directory(self._job.id).files)
@@ -191,6 +188,20 @@ class JobPage:
                     target = f"/api/jobs/{self._job.id}/files/{quote(it.name)}"
                     ui.link(it.name, target).props("download")
                     ui.label(f" {it.bytes:,} bytes").classes("text-caption inline")
+
+
+def _document(directory: JobDirectory) -> Mapping[str, Any] | str:
+    """Return the document of a job, or why there is none to show."""
+    path = directory.path / "document.json"
+    size = path.stat().st_size if path.exists() else 0
+    if not size:
+        return "The job left no document."
+    if size > LARGEST:
+        return "The document is large: download document.json below."
+    document = directory.document()
+    if not isinstance(document, Mapping):
+        return "The command printed no JSON document: download document.json below."
+    return document
 
 
 def _request(job: Job) -> None:
