@@ -1,6 +1,8 @@
 """Jobs of a real server: through the API, in a browser, and over a server that is killed."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +46,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def test_a_killed_server_loses_no_job(tmp_path: Path) -> None:
     options = {"rates": "50,100", "seconds": 2, "warm_up": 0, "sets": ["workload.0.files=50"]}
     work = str(tmp_path / "work")
-    with running_site(tmp_path) as first:
+    with running_site(tmp_path, jobs_go_on=True) as first:
         running = first.submit("bench", "mix", directory=work, **options)
         has_begun(first, running)
         waiting = [simulate(first, SHORT) for _ in range(2)]
@@ -59,6 +61,16 @@ def test_a_killed_server_loses_no_job(tmp_path: Path) -> None:
         while (job := second.get(f"/api/jobs/{running}").json())["result"] is None:
             time.sleep(0.1)
         assert job["starts"] == 1 and len(job["document"]["steps"]) == 2
+
+
+def test_without_the_extra_the_command_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['nicegui'] = None; from headrace.cli.app import run;"
+        " sys.exit(run(['serve']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "pip install 'headrace[web]'" in done.stderr
 
 
 def test_a_damaged_job_is_named_and_the_server_starts(tmp_path: Path, browser: Browser) -> None:
