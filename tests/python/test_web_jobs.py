@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -44,7 +45,12 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def test_a_killed_server_loses_no_job(tmp_path: Path) -> None:
-    options = {"rates": "50,100", "seconds": 2, "warm_up": 0, "sets": ["workload.0.files=50"]}
+    options: dict[str, Any] = {
+        "rates": "50,100",
+        "seconds": 2,
+        "warm_up": 0,
+        "sets": ["workload.0.files=50"],
+    }
     work = str(tmp_path / "work")
     with running_site(tmp_path, jobs_go_on=True) as first:
         running = first.submit("bench", "mix", directory=work, **options)
@@ -221,7 +227,7 @@ def test_the_list_of_jobs_is_live(site: RunningSite, page: Page) -> None:
 
 def test_a_changed_job_is_run_again(site: RunningSite, page: Page) -> None:
     work = str(site.data.parent / "work")
-    values = {"directory": work, "files": 10, "repeats": 1, "processes": "1"}
+    values: dict[str, Any] = {"directory": work, "files": 10, "repeats": 1, "processes": "1"}
     job = site.submit("bench", "meta", **values)
     site.ended(job)
     page.goto(f"{site.url}/jobs/{job}/change")

@@ -34,7 +34,7 @@ def serve(
 ) -> None:
     """Serve the pages of Headrace and its JSON API.
 
-    On the loopback address nobody logs in.
+    The loopback address needs no login.
     """
     import os
 

@@ -118,7 +118,7 @@ def _text(
 
 
 def _is_path(text: str, field: FormField) -> bool:
-    """Whether a value of a text parameter is a path, which the path policy must allow."""
+    """Return true for a text that is a path, which the path policy must allow."""
     if field.metavar == FILE_AND_DIRECTORY:
         return True
     return field.metavar in FILE_OR_NAME and any(it in text for it in "/:.~")

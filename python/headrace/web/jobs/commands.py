@@ -18,7 +18,7 @@ class Runnable(msgspec.Struct, frozen=True):
     """Name of its output in the job's directory, for a command whose output is a directory."""
 
     def runs_program(self, values: Mapping[str, Any]) -> bool:
-        """Whether a request with these values runs a program of the user's."""
+        """Return true if a request with these values runs a program of the user."""
         return self.program is not None and bool(values.get(self.program))
 
 

@@ -32,7 +32,7 @@ REMOVED = ".removed-"
 
 
 class Processes(msgspec.Struct, frozen=True):
-    """Which processes of a job are alive."""
+    """The processes of a job that are alive."""
 
     begun: bool
     """Whether the runner has begun."""
@@ -131,7 +131,7 @@ class JobDirectory:
                 os.kill(names["runner"]["pid"], signal.SIGTERM)
 
     def never_began(self) -> bool:
-        """Whether no runner has begun, and none that comes later will."""
+        """Return true if no runner has begun, and none that comes later will."""
         held = lock(self.path)
         if held is None:
             return False

@@ -36,16 +36,16 @@ class JobState(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether the job will not change any more."""
+        """True if the job will not change any more."""
         return self not in (JobState.WAITING, JobState.RUNNING)
 
 
 class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command to run, with its parameters by name.
 
-    A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded),
-    `job:ID/NAME` (a file that a job made), `results:ID`, or a path below a directory that the
-    operator allows.
+    A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded)
+    or `job:ID/NAME` (a file that a job made). It may also be `results:ID`, or a path below a
+    directory that the operator allows.
     """
 
     command: tuple[str, ...]
