@@ -164,10 +164,10 @@ async def measure(server: Server, browser: Browser, times: int) -> bool:
                 f"{name:32} {1e3 * median(found):5.0f} ms {1e3 * quantiles(found, n=10)[8]:5.0f} ms"
             )
         print(f"{events[0]:,} events were streamed; the aim is a median below {1e3 * AIM_S:.0f} ms")
-        for it in streams:
-            it.cancel()
-        for it in (await client.get("/api/jobs?limit=1000")).json():
-            await client.post(f"/api/jobs/{it['id']}/cancel")
+        for task in streams:
+            task.cancel()
+        for job in (await client.get("/api/jobs?limit=1000")).json():
+            await client.post(f"/api/jobs/{job['id']}/cancel")
         while (await client.get("/api/jobs?state=running")).json():
             await asyncio.sleep(0.2)
         return good
