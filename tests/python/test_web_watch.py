@@ -1,7 +1,10 @@
 """Watchers of jobs."""
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,12 @@ from headrace.web.live_figures import charts_of
 from test_web_queue import a_queue, a_store, begins, simulation
 
 __all__ = ["a_store"]
+
+
+def in_a_loop(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a thread: the browser of other tests has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
 
 
 def test_watchers_share_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +58,7 @@ def test_watchers_share_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 end()
             assert len(watches) == 0
 
-        asyncio.run(watch())
+        in_a_loop(watch())
         assert readings - before == 1
 
 
@@ -70,7 +79,7 @@ def test_a_watcher_that_fails_disturbs_no_other(tmp_path: Path) -> None:
             while states[-1] is not JobState.CANCELLED:
                 await asyncio.sleep(0.1)
 
-        asyncio.run(watch())
+        in_a_loop(watch())
 
 
 def test_figures_over_time_are_thinned_out() -> None:
