@@ -123,14 +123,14 @@ class JobPage:
 
     def _buttons(self) -> None:
         with ui.row().classes("items-center q-my-sm"):
-            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel)
+            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel, color=None)
             self._cancel.props("no-caps outline")
-            again = ui.button("Run again", icon="replay", on_click=self._run_again)
+            again = ui.button("Run again", icon="replay", on_click=self._run_again, color=None)
             again.props("no-caps outline")
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")
             self._link.set_visibility(False)
-            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove)
+            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove, color=None)
             self._remove.props("no-caps flat")
 
     def _do_cancel(self) -> None:
