@@ -45,7 +45,7 @@ def _thinned(rates: pl.DataFrame) -> pl.DataFrame:
 
 
 class ProfileCharts:
-    """The charts: processors, disks, application, memory, network. A click on a phase chooses it."""
+    """Charts of processors, disks, calls, memory and network. A click on a phase chooses it."""
 
     def __init__(
         self, samples: Samples, phases: Sequence[Document], choose: Callable[[int], None]

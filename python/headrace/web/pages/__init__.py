@@ -1,11 +1,13 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, measure, start
+from headrace.web.pages import jobs, measure, profiles, start, traces
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     measure.PAGE,
+    profiles.PAGE,
+    traces.PAGE,
     jobs.PAGE,
 )
 """In the order of the navigation."""
