@@ -60,7 +60,7 @@ class JobQueue:
         if entry.programs and not self._settings.programs:
             raise RefusedRequest(
                 "programs of users are not allowed here: the operator allows them by"
-                " headrace serve --programs"
+                " headrace serve --allow-programs"
             )
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
