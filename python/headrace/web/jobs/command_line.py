@@ -25,7 +25,8 @@ def arguments(
         form: Its parameters.
         job: Identifier of the job, which labels the result.
         owner: Name of the user, which labels the result.
-        path_of: Gives the path for a value of a path parameter, or raises RefusedRequest.
+        path_of: Gives the path or text for a value of a path or text parameter, or raises
+            RefusedRequest.
 
     Raises:
         RefusedRequest: if a parameter is unknown, withheld, missing or has a value of another type.
@@ -103,10 +104,9 @@ def _text(
                     field.name,
                 )
             return [str(value)]
-        case "path":
-            return [str(path_of(_plain(value, field), field))]
         case _:
-            return [_plain(value, field)]
+            # A text may name a file, too.
+            return [str(path_of(_plain(value, field), field))]
 
 
 def _plain(value: Any, field: FormField) -> str:
