@@ -37,6 +37,7 @@ RUNNABLE = (
     Runnable(("trace", "convert")),
     Runnable(("trace", "findings")),
     Runnable(("design", "solve"), output="design"),
+    Runnable(("results", "import")),
 )
 """To let jobs run another command takes a line here."""
 
