@@ -13,11 +13,6 @@ def starts_or_traces(values: Values) -> bool:
     return bool(values.get("command")) or values.get("capture") not in (None, "", "none")
 
 
-def counts_by_command(values: Values) -> bool:
-    """Whether `bench tune` counts by a command of the user's."""
-    return str(values.get("profiler", "")).startswith("command:")
-
-
 class Runnable(msgspec.Struct, frozen=True):
     """A command that a job may run."""
 
@@ -39,7 +34,7 @@ RUNNABLE = (
     Runnable(("bench", "quick"), measures=True),
     Runnable(("bench", "run"), measures=True),
     Runnable(("bench", "mix"), measures=True),
-    Runnable(("bench", "tune"), measures=True, programs=counts_by_command),
+    Runnable(("bench", "tune"), measures=True),
     Runnable(("bench", "sweep"), measures=True),
     Runnable(("bench", "blocks"), measures=True),
     Runnable(("bench", "clients"), measures=True),
@@ -54,13 +49,9 @@ RUNNABLE = (
     Runnable(("trace", "convert")),
     Runnable(("trace", "findings")),
     Runnable(("design", "solve"), output="design"),
+    Runnable(("results", "import")),
 )
 """To let jobs run another command takes a line here."""
-
-PATHS = frozenset({"paths"})
-"""Parameters of other types whose values are paths."""
-FILES_OR_NAMES = frozenset({"workload", "target"})
-"""Parameters that take a name or a file: a value with a slash or a colon is a file."""
 
 WITHHELD = frozenset(
     {
