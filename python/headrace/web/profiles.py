@@ -1,9 +1,10 @@
 """Profiles that jobs recorded."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 
 from headrace.web.jobs import Job
@@ -73,3 +74,10 @@ def trace_of(site: Site, identifier: str, document: Mapping[str, Any]) -> Path |
         return None
     path = (directory / str(name)).resolve()
     return path if path.is_relative_to(directory.resolve()) and path.is_file() else None
+
+
+async def chunks(path: Path) -> AsyncIterator[bytes]:
+    """Yield the content of a file."""
+    async with await anyio.open_file(path, "rb") as file:
+        while chunk := await file.read(1 << 20):
+            yield chunk

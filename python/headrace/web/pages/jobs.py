@@ -28,7 +28,7 @@ def one(user: User, identifier: str) -> None:
 
     async def look() -> None:
         nonlocal read
-        now = site().jobs.job(identifier)
+        now = site().jobs.job(identifier) or job
         lines = await run.io_bound(lambda: list(site().jobs.directory(identifier).progress(read)))
         if lines:
             read += len(lines)

@@ -1,17 +1,18 @@
 """One profile: its charts, phases and report, and its replay in a model."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
-from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.profile_charts import profile_document, read_samples
-from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, directory_of, trace_of
+from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
 from headrace.web.site import site
+from headrace.web.uploads import RefusedUpload
 
 POLL_S = 0.5
 MACHINE = "machine.toml"
@@ -81,7 +82,25 @@ async def _draw(place: ui.column, job: Job, user: User) -> None:
         _evaluate(job, user)
         trace = trace_of(site(), job.id, document)
         if trace is not None:
-            draw_replay(user, trace, f"{document['name']}")
+            _take_trace(job, trace, user)
+
+
+def _take_trace(job: Job, trace: Path, user: User) -> None:
+    name = f"profile-{job.id}{trace.suffix}"
+
+    async def take() -> None:
+        try:
+            if all(it.name != name for it in site().uploads.files(user.name)):
+                await site().uploads.store(user.name, name, chunks(trace))
+        except RefusedUpload as refused:
+            ui.notify(str(refused), type="negative")
+            return
+        ui.navigate.to(f"/traces/{name}")
+
+    with ui.element("h2").classes("text-xl"):
+        ui.label("Captured trace")
+    ui.label("Characterise the captured calls, convert them, or replay them in a simulated system.")
+    ui.button("Open as a trace", icon="timeline", on_click=take).props("outline")
 
 
 def _report(identifier: str) -> None:

@@ -12,8 +12,8 @@ from headrace.web.profiles import COMMAND
 from headrace.web.site import site
 
 NOT_ALLOWED = (
-    "The operator of this server does not allow programs of users (headrace serve --programs)."
-    " You can watch a running process, or the whole host."
+    "The operator of this server does not allow programs of users"
+    " (headrace serve --allow-programs). You can watch a running process, or the whole host."
 )
 COMMON = ("interval", "name")
 

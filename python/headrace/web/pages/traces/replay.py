@@ -1,7 +1,5 @@
 """A trace replayed in a simulated system."""
 
-from pathlib import Path
-
 from nicegui import run, ui
 
 from headrace._core import presets
@@ -19,7 +17,7 @@ SCENARIO = "scenario.toml"
 NOT_SIMULATED = "measured"
 
 
-def draw_replay(user: User, trace: Path, name: str) -> None:
+def draw_replay(user: User, name: str) -> None:
     """Draw the form that simulates a trace."""
     with ui.element("h2").classes("text-xl q-mt-md"):
         ui.label("Simulate this trace")
@@ -33,7 +31,7 @@ def draw_replay(user: User, trace: Path, name: str) -> None:
     error = ui.label().classes("text-negative").props('role="alert"')
 
     def fill() -> None:
-        text.value = replay_scenario(trace, name, str(system.value), str(replay.value))
+        text.value = replay_scenario(name, str(system.value), str(replay.value))
 
     async def start() -> None:
         error.set_text("")

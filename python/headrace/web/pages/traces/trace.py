@@ -10,8 +10,8 @@ from headrace.web.jobs.directory import NAME
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
 
-FORMATS = ("parquet", "strace", "csv", "fio-iolog")
-"""Suffixes of the files that a conversion writes, and what they mean."""
+TARGETS = ("trace.parquet", "trace.csv")
+"""Names of the files that a conversion writes."""
 
 
 def build(user: User, name: str) -> None:
@@ -24,7 +24,7 @@ def build(user: User, name: str) -> None:
     with ui.element("h2").classes("text-xl"):
         ui.label(name)
     error = ui.label().classes("text-negative").props('role="alert"')
-    value = f"upload:{user.name}/{name}"
+    value = f"upload:{name}"
 
     async def start(command: tuple[str, ...], title: str, **values: Any) -> None:
         error.set_text("")
@@ -48,4 +48,14 @@ def build(user: User, name: str) -> None:
             icon="report",
             on_click=lambda: start(("trace", "findings"), "Costly requests", trace=value),
         )
-    draw_replay(user, path, name)
+    with ui.row().classes("gap-3 items-end"):
+        target = ui.select(list(TARGETS), label="Convert to", value=TARGETS[0]).classes("w-48")
+        target.props("outlined dense stack-label")
+        ui.button(
+            "Convert",
+            icon="transform",
+            on_click=lambda: start(
+                ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
+            ),
+        ).props("outline")
+    draw_replay(user, name)
