@@ -4,6 +4,7 @@ Colours are those of Okabe and Ito (2008), which people with a colour vision def
 apart; series also differ in their marks and line styles.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,12 @@ from nicegui import ui
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
+LETTERS_ABREAST = 90
+"""Letters of names that stand beside each other below a chart."""
+MOST_NAMES = 40
+"""More names are not all shown."""
+LONGEST_NAME = 28
+"""Letters of a name; the rest of a longer one is cut."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -98,8 +105,14 @@ class Chart:
                 "nameLocation": "middle",
                 "nameGap": 28,
                 **(categories if self._x_kind == "category" else {}),
+                **(_labels(categories["data"]) if self._x_kind == "category" else {}),
             },
-            "yAxis": {"type": self._y_kind, "name": self._y, "nameTextStyle": {"align": "left"}},
+            "yAxis": {
+                "type": self._y_kind,
+                "name": self._y,
+                "nameTextStyle": {"align": "left"},
+                **(_from_least(series) if self._y_kind == "log" else {}),
+            },
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
             **self._more,
@@ -118,6 +131,24 @@ class Chart:
             "showSymbol": len(data) <= 100,
             "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
         }
+
+
+def _labels(names: Sequence[Any]) -> dict[str, Any]:
+    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
+    letters = sum(len(str(it)) + 2 for it in names)
+    if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
+        return {}
+    longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
+    label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
+    return {"axisLabel": label, "nameGap": 24 + round(4.2 * longest)}
+
+
+def _from_least(series: Sequence[Series]) -> dict[str, Any]:
+    """Return the lower end of a logarithmic axis: the power of ten below the least value."""
+    least = min((y for it in series for y in it.y if y is not None and y > 0), default=1.0)
+    lower = 10.0 ** math.floor(math.log10(least))
+    # Bars begin at 1 otherwise.
+    return {"min": lower, "startValue": lower}
 
 
 def number_text(value: Any) -> str:
