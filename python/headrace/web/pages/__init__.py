@@ -1,13 +1,14 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, measure, profiles, start, traces
+from headrace.web.pages import jobs, measure, profiles, results, start, traces
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     measure.PAGE,
     profiles.PAGE,
     traces.PAGE,
+    results.PAGE,
     jobs.PAGE,
 )
 """In the order of the navigation."""
