@@ -93,7 +93,7 @@ class Chart:
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        categories = {"data": list(dict.fromkeys(x for it in series for x in it.x))}
+        categories = {"data": list(dict.fromkeys(str(x) for it in series for x in it.x))}
         return {
             "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
@@ -133,7 +133,8 @@ class Chart:
     def _one(self, at: int, series: Series) -> dict[str, Any]:
         data: list[Any] = list(zip(series.x, series.y, strict=True))
         if self._x_kind == "category":
-            data = list(series.y)
+            # By name, as series may lack points; ECharts takes a number for an index.
+            data = [(str(x), y) for x, y in data]
         return {
             "type": series.kind,
             "name": series.name,
@@ -152,7 +153,7 @@ def _labels(names: Sequence[Any]) -> dict[str, Any]:
         return {}
     longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
     label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
-    return {"axisLabel": label, "nameGap": 24 + round(4.2 * longest)}
+    return {"axisLabel": label, "nameGap": 24 + round(3.4 * longest)}
 
 
 def _from_least(series: Sequence[Series]) -> dict[str, Any]:
