@@ -66,9 +66,10 @@ def test_the_whole_host_is_profiled_for_a_time(site: RunningSite, browser: Brows
     page.goto(site.url + "/profiles")
     page.get_by_role("tab", name="Whole host").click()
     panel = page.get_by_role("tabpanel")
-    panel.get_by_label(re.compile("^Seconds")).fill("1")
-    panel.get_by_label(re.compile("^Interval")).fill("0.2")
-    panel.get_by_role("button", name="Record").click()
+    # The panel that slides out is still there.
+    panel.get_by_label(re.compile("^Seconds")).last.fill("1")
+    panel.get_by_label(re.compile("^Interval")).last.fill("0.2")
+    panel.get_by_role("button", name="Record").last.click()
     page.wait_for_url("**/profiles/*")
     expect(page.locator("figure").filter(has_text="Memory")).to_be_visible(timeout=LONG_MS)
     page.close()

@@ -1,6 +1,25 @@
 """Scenarios that replay the traces that users uploaded."""
 
+from functools import cache
+from pathlib import Path
+
+from headrace._core import Loaded, ScenarioError, presets
 from headrace.web.jobs.directory import LINKS
+
+
+@cache
+def complete_systems() -> dict[str, str]:
+    """Return the presets of systems that need no further values, each with its description."""
+    found = {}
+    for name, text in presets():
+        try:
+            Loaded.from_text(
+                f'system = "{name}"\n[clients]\ncount = 1\n[[workload]]\n', Path("x.toml"), []
+            )
+        except ScenarioError:
+            continue
+        found[name] = text
+    return found
 
 
 def replay_scenario(name: str, system: str, replay: str = "closed") -> str:
