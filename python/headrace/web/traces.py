@@ -6,7 +6,6 @@ from pathlib import Path
 from headrace._core import Loaded, ScenarioError, presets
 from headrace.web.jobs.directory import LINKS
 
-
 DEVICE = (
     "# Assumptions, of the order of a hard disk of 2010: put in your own.\n"
     'kind = "simple"\nread_rate = "60 MB/s"\nwrite_rate = "60 MB/s"\ntime_per_request = "8 ms"\n'
