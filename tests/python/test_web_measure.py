@@ -5,8 +5,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from headrace.cli.app import app
+from headrace.cli.serve import command_forms
+from headrace.web.benchmarks import BENCHMARKS
 from headrace.web.mix import Mix, mixes, percentages, scenario_text
 from web_site import RunningSite, browser, site
 
@@ -173,7 +177,7 @@ def test_results_of_each_kind_are_drawn(site: RunningSite, browser: Browser) -> 
             "bench", "meta", directory=there, files=5, processes="1,2", repeats=1
         ),
         "Throughput by block": site.submit(
-            "bench", "blocks", directory=there, file="64k", blocks="4k,64k", repeats=1
+            "bench", "blocks", directory=there, file="64k", block_sizes="4k,64k", repeats=1
         ),
         "Throughput by block size": site.submit(
             "bench", "sweep", directory=there, files="64k,128k", blocks="4k,64k", repeats=1
@@ -240,3 +244,10 @@ def test_a_composed_mix_has_the_fields_that_its_operations_use() -> None:
 def test_a_wrong_mix_names_its_field(mix: Mix, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         scenario_text(mix)
+
+
+def test_parameters_of_benchmarks_are_those_of_the_command_line() -> None:
+    forms = {it.command: it for it in command_forms(typer.main.get_command(app))}
+    for it in BENCHMARKS:
+        names = {field.name for field in forms[it.command].fields}
+        assert {*it.main, *filter(None, (it.directory, it.scenario))} <= names, it.name
