@@ -59,7 +59,7 @@ def test_points_of_a_load_sweep_appear_before_its_end(site: RunningSite, browser
     page.get_by_label("Time", exact=True).fill("1")
     page.get_by_label("Warm up", exact=True).fill("0")
     page.get_by_role("switch", name="Change the mix").click()
-    page.get_by_label("Number of files").fill("10")
+    page.get_by_label("Number of files").fill("1000")
     page.get_by_role("button", name="Measure").click()
     page.wait_for_url("**/jobs/*")
     identifier = page.url.rpartition("/")[2]
