@@ -145,7 +145,7 @@ def _drawn(field: FormField, value: Any) -> Any:
 
 
 def _is_undecided(field: FormField) -> bool:
-    """Whether a flag may be on, off, or left to the command."""
+    """Return whether a flag may be on, off, or left to the command."""
     return field.kind == "flag" and field.default is None and field.negative_option is not None
 
 
