@@ -18,9 +18,11 @@ from headrace.web.jobs.runner import LOCK, boot, lock, process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 """Names of files that a request may give."""
+LINKS = "uploads"
+"""Folder with the uploads that the job reads."""
 OWN = frozenset(
     {"job.json", "order.json", "process.json", "end.json", "document.json", "log.txt"}
-    | {"progress.jsonl", LOCK}
+    | {"progress.jsonl", LOCK, LINKS}
 )
 """Names that no file of a request may have."""
 HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK})
