@@ -14,11 +14,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headrace.web.access.addresses import is_loopback
 from headrace.web.access.headers import (
     SAFE,
     is_cross_site,
     is_expected_host,
-    is_loopback,
     secured,
 )
 from headrace.web.access.login import form_values, local_path, login_page, same_site_page
