@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import typer
 
@@ -54,6 +55,8 @@ class Place:
 
     def __init__(self, site: RunningSite, directory: Path) -> None:
         self.site, self.work, self.data = site, directory / "work", site.data
+        # It takes long to make one for each request.
+        self.client = httpx.Client(base_url=site.url, timeout=60)
         (self.work / "out").symlink_to("/etc")
         (self.work / "link.toml").symlink_to("/etc/passwd")
         (self.work / "up").symlink_to("..")
@@ -126,7 +129,7 @@ class Place:
 
     def refused(self, request: dict[str, Any]) -> str:
         """Return the message of a request that must be refused, and leave nothing behind."""
-        answer = self.site.post("/api/jobs", json=request)
+        answer = self.client.post("/api/jobs", json=request)
         assert answer.status_code == 422, (request["values"], answer.text[:300])
         assert {it.name for it in (self.data / "jobs").iterdir()} == self.jobs
         detail: str = answer.json()["detail"]
@@ -166,9 +169,14 @@ def test_no_parameter_leads_elsewhere(place: Place, command: tuple[str, ...], na
     }
     field = form.field(name)
     assert field is not None
-    for hostile in place.hostile():
-        if name == "cgroup" and hostile.startswith("/sys/fs/cgroup"):
-            continue
+    # Each kind of value for every parameter, and all values for some.
+    every = (command, name) in (
+        (("run",), "file"),
+        (("bench", "mix"), "workload"),
+        (("bench", "disk"), "directory"),
+        (("trace", "convert"), "target"),
+    )
+    for hostile in place.hostile()[:: 1 if every else 4]:
         given = [hostile] if field.repeated else hostile
         detail = place.refused(
             {
@@ -267,7 +275,6 @@ def test_files_lead_to_files_that_are_checked(place: Place) -> None:
     assert "system.toml names" in place.refused(
         scenario(f'system = "{place.work / "system.toml"}"\n')
     )
-    (place.work / "pipe.toml").unlink(missing_ok=True)
 
 
 def test_what_is_allowed_works(place: Place) -> None:
@@ -289,8 +296,6 @@ def test_what_is_allowed_works(place: Place) -> None:
     linked = place.data / "jobs" / identifier / "uploads"
     assert str(linked / "work.toml") in order["command"]
     # A job keeps what it was ordered with.
-    httpx_status = site.get("/api/files").status_code
-    assert httpx_status == 200
     (place.data / "uploads" / "local" / "machine.toml").unlink()
     assert (linked / "machine.toml").read_bytes() == machine
     (place.work / "b.toml").write_text('name = "b"\n')

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
 
 from headrace.web.access.requests import user_of
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
@@ -28,7 +29,8 @@ async def submit(request: Request) -> dict[str, Any]:
     """Submit a job: `{"command": ["run"], "values": {"file": "input:a.toml"}, "inputs": {…}}`."""
     try:
         wanted = msgspec.json.decode(await request.body(), type=JobRequest)
-        return job_document(site().jobs.submit(wanted, user_of(request).name))
+        owner = user_of(request).name
+        return job_document(await run_in_threadpool(site().jobs.submit, wanted, owner))
     except (msgspec.MsgspecError, RefusedRequest) as error:
         raise HTTPException(422, str(error)) from None
 

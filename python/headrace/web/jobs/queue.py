@@ -79,26 +79,28 @@ class JobQueue:
             )
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-            if sum(it.owner == owner for it in waiting) >= self._settings.limits.waiting:
-                raise RefusedRequest(f"{owner} has {len(waiting)} waiting jobs: wait for some")
-            job = Job(
-                id=new_identifier(datetime.now(UTC)),
-                owner=owner,
-                request=request,
-                created=time.time(),
-                measures=entry.measures,
-            )
-            directory = self.directory(job.id)
-            directory.path.mkdir(mode=0o700)
-            try:
-                self._write_order(job, entry, form, directory)
-            except BaseException:
-                shutil.rmtree(directory.path)
-                raise
+        if sum(it.owner == owner for it in waiting) >= self._settings.limits.waiting:
+            raise RefusedRequest(f"{owner} has {len(waiting)} waiting jobs: wait for some")
+        job = Job(
+            id=new_identifier(datetime.now(UTC)),
+            owner=owner,
+            request=request,
+            created=time.time(),
+            measures=entry.measures,
+        )
+        directory = self.directory(job.id)
+        directory.path.mkdir(mode=0o700)
+        # Others need not wait while the files that a request names are checked.
+        try:
+            self._write_order(job, entry, form, directory)
+        except BaseException:
+            shutil.rmtree(directory.path)
+            raise
+        with self._lock:
             directory.save(job)
             self._jobs[job.id] = job
             self._start_due()
-            return job
+        return job
 
     def jobs(self) -> list[Job]:
         """Return all jobs, the newest first."""
