@@ -224,7 +224,6 @@ ESCAPED = '"\\u002fetc/passwd"'
         'scheduler = { class = "a:B", folder = "/tmp" }',
         "[a\nb = 1",
         "a = " + "[" * 100_000,
-        "a." * 100_000 + "b = 1",
         '{"scenario": {"toml": "system = \\"/etc/x.toml\\""}}',
         '{"scenario": {"toml": "= ="}}',
         "{" * 1000,

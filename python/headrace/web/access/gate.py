@@ -203,7 +203,8 @@ class Gate:
             self._cookie,
             self._sessions.start(entry),
             max_age=AGE_S,
-            secure=self._tls,
+            # A reverse proxy says by X-Forwarded-Proto that it has TLS.
+            secure=self._tls or connection.scope["scheme"] == "https",
             httponly=True,
             samesite="strict",
         )
