@@ -51,6 +51,7 @@ WITHHELD = frozenset(
         "trusted",
         "trust",
         "label",
+        "labels",
         "stored",
         "store",
         "keep",
@@ -59,6 +60,8 @@ WITHHELD = frozenset(
         "on",
         "help",
         "rules",
+        "mix",
+        "save_machine",
     }
 )
 """Parameters that a request may not give: the server sets them, or they name files to write."""
