@@ -134,7 +134,7 @@ def start(
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
 
-    On a loopback address nobody logs in. On another address users must exist: see headrace serve
+    A loopback address needs no login. On another address users must exist: see headrace serve
     user add.
     """
     import os

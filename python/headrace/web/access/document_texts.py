@@ -1,7 +1,7 @@
 """A process that reads a document which a user sent, and prints the texts in it as JSON.
 
-Reading TOML takes time in the square of a key's length, and memory: it happens in a process of its
-own with limits, which imports nothing else of Headrace.
+The time to read TOML grows with the square of a key's length. So a process of its own reads it,
+with limits. It imports nothing else of Headrace.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The outermost layer of the server: who asks, from where, how often and how much.
 
-It is around everything: pages, their websocket, the API, uploads and static files. What passes has
-the user in `scope["headrace.user"]`.
+It is around everything: pages, their websocket, the API, uploads and static files. A request that
+passes has its user in `scope["headrace.user"]`.
 """
 
 import math

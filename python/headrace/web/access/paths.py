@@ -1,9 +1,9 @@
-"""Which files of the host a job may read and write.
+"""Files of the host that a job may read and write.
 
-A value of a request names a file by its origin (`input:`, `upload:`, `job:`, `results:`, `output:`)
-or is an absolute path below a directory that the operator allows. It is resolved when the job is
-ordered; the job gets the resolved path. An upload is linked into the job's directory, so that the
-job reads what was checked.
+A value of a request has the origin of a file (`input:`, `upload:`, `job:`, `results:`, `output:`),
+or is an absolute path. That must be below a directory that the operator allows. The path is
+resolved when the job is ordered; the job gets the resolved path. An upload is linked into the job's
+directory, so that the job reads what was checked.
 
 Not covered: another program of the host may exchange what lies below an allowed directory between
 the check and the job.

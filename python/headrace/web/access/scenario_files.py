@@ -1,8 +1,7 @@
 """Files and code that scenarios, worksheets and saved results name.
 
-They are looked for in every text of a document, whatever its key is: a new field of the scenario
-that names a file is covered. A text is a path if it is absolute, leads upwards, or names a file in
-the folder of the document.
+Every text of a document is checked, whatever its key is, so that new fields are covered. A text is
+a path if it is absolute, leads upwards, or names a file in the folder of the document.
 """
 
 import json
@@ -114,7 +113,7 @@ class ScenarioFiles:
 def texts_of_setting(text: str, name: str) -> Iterator[str]:
     """Yield the texts that PATH=VALUE or PATH=VALUES may put into a scenario.
 
-    Raises RefusedRequest if they cannot be told.
+    Raises RefusedRequest if they are not clear.
     """
     if len(text) > LONGEST_SETTING:
         raise RefusedRequest(f"{name}: {text[:100]!r}: expected at most 10,000 characters", name)
