@@ -134,8 +134,8 @@ def start(
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
 
-    A loopback address needs no login. On another address users must exist: see headrace serve user
-    add.
+    A loopback address needs no login. On another address users must exist: see headrace serve
+    user add.
     """
     import os
 
@@ -144,17 +144,23 @@ def start(
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
     check_extra()
 
-    from headrace.web.access.headers import is_loopback
-    from headrace.web.server import serve as run
+    from headrace.web.access.addresses import is_loopback
+    from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
     if (tls_cert is None) != (tls_key is None):
         raise ValueError("--tls-cert and --tls-key: expected both or neither")
+    needs_login = login or not is_loopback(address)
+    if needs_login and not UserFile(there).entries():
+        raise ValueError(
+            f"{address} needs users, and there are none: add one by headrace serve user add"
+            f" --data {there} NAME"
+        )
     settings = Settings(
         data=there,
         address=address,
         port=port,
-        needs_login=login or not is_loopback(address),
+        needs_login=needs_login,
         host_names=tuple(host_name or ()),
         tls_certificate=_readable(tls_cert, "--tls-cert"),
         tls_key=_readable(tls_key, "--tls-key"),
@@ -170,6 +176,8 @@ def start(
         ),
         cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
     )
+    from headrace.web.server import serve as run
+
     run(settings, command_forms(context.find_root().command))
 
 

@@ -27,7 +27,9 @@ CONFLICT = _of(409, "The name is taken.")
 TOO_LARGE = _of(413, "The file is too large, or the user's quota is used up.")
 REFUSED = _of(422, "The request is not valid, or not allowed.")
 COMMON = (
-    _of(401, "There is no token or session, or it has ended.")
+    _of(400, "The request cannot be read.")
+    | NOT_FOUND
+    | _of(401, "There is no token or session, or it has ended.")
     | _of(403, "The request comes from a page of another site, or the user may not do this.")
     | REFUSED
     | _of(429, "Too many requests: wait for the seconds of Retry-After.")
