@@ -1,11 +1,10 @@
 """`headrace net`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import ScenarioFile, Sets, ShowProgress, SvgFile
 from headrace.cli.screen import progress
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
@@ -13,18 +12,13 @@ from headrace.files import atomic_file, check_apart, check_writable
 
 def net(
     file: ScenarioFile,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
-    ],
+    output: SvgFile,
     sets: Sets = None,
     load: Annotated[
         bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Draw a scenario's net.
 

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import progress, show
+from headrace.cli.options import (
+    PlotsDirectory,
+    ResultAsJson,
+    ResultFile,
+    ScenarioFile,
+    Sets,
+    ShowProgress,
+)
+from headrace.cli.screen import progress, show, show_files
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
@@ -22,27 +29,17 @@ if TYPE_CHECKING:
 def run(
     file: ScenarioFile,
     sets: Sets = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    plot: PlotsDirectory = None,
     requests: Annotated[
         Path | None,
         typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Simulate a scenario, or that of a saved result.
 
@@ -75,32 +72,22 @@ def run(
         )
         if taking is not None and requests is not None:
             taking.save(requests)
-    written = _write(result, plot, requests, output)
+    _write(result, plot, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.report import tables
-    from headrace.report.plain_text import plain_line
 
     if identifier is not None:
         print(f"in the store: {identifier}")
     show(tables.result(result.document))
-    for what, path in written:
-        print(plain_line(f"{what}: {path}"))
+    show_files({"plots": plot, "requests": requests, "result": output})
 
 
-def _write(
-    result: "Result", plot: Path | None, requests: Path | None, output: Path | None
-) -> list[tuple[str, Path]]:
-    written = []
+def _write(result: "Result", plot: Path | None, output: Path | None) -> None:
     if plot is not None:
         from headrace.report import plots
 
         plots.save(plot, result.figure_data())
-        written.append(("plots", plot))
-    if requests is not None:
-        written.append(("requests", requests))
     if output is not None:
         result.save(output)
-        written.append(("result", output))
-    return written

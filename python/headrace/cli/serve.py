@@ -134,14 +134,15 @@ def start(
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
 
-    A loopback address needs no login. On another address users must exist: see headrace serve
-    user add.
+    A loopback address needs no login. On another address users must exist: see headrace serve user
+    add.
     """
     import os
 
     there = _data(data)
     # Before NiceGUI is imported, which would use the working directory.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
+    check_extra()
 
     from headrace.web.access.addresses import is_loopback
     from headrace.web.access.users import UserFile
@@ -175,9 +176,21 @@ def start(
         ),
         cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
     )
+    # NiceGUI takes a second to import.
     from headrace.web.server import serve as run
 
     run(settings, command_forms(context.find_root().command))
+
+
+def check_extra() -> None:
+    """Raise ValueError if the libraries of the pages are not installed."""
+    try:
+        import nicegui  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"headrace serve needs libraries that are not installed ({error.name}):"
+            " pip install 'headrace[web]'"
+        ) from None
 
 
 @users.callback()

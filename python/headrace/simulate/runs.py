@@ -1,14 +1,13 @@
 """Running scenarios."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
-from headrace.progress_bar import in_notebook, progress_bar
+from headrace.progress_bar import Advance, run_progress
 from headrace.simulate.frames import Outcome, outcome
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
@@ -59,7 +58,10 @@ def run(
     trusted = trust_of(trust)
     in_memory = InMemory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
-    with _shown(scenario.name, progress) as report, readable_traces(loaded) as traces:
+    with (
+        run_progress(scenario.name, progress, _drawing) as report,
+        readable_traces(loaded) as traces,
+    ):
 
         def once(number: int) -> Outcome:
             this = loaded
@@ -106,21 +108,14 @@ def rerun(result: Result, **options: Any) -> Result:
     return run(load(result.document["scenario"]["toml"]), **options)
 
 
-@contextmanager
-def _shown(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Yield the callback of a run that draws a bar, the given one, or none."""
-    if callable(progress):
-        yield progress
-    elif progress or (progress is None and in_notebook()):
-        with progress_bar(title, True) as advance:
+def _drawing(advance: Advance) -> Progress:
+    """Return a callback that draws a bar."""
 
-            def report(seconds: float, requests: int, part: float | None) -> None:
-                text = f"{seconds:,.1f} s simulated, {requests:,} requests"
-                advance(part or 0.0, None if part is None else 1.0, text)
+    def report(seconds: float, requests: int, part: float | None) -> None:
+        text = f"{seconds:,.1f} s simulated, {requests:,} requests"
+        advance(part or 0.0, None if part is None else 1.0, text)
 
-            yield report
-    else:
-        yield None
+    return report
 
 
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:

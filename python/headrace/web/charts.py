@@ -4,6 +4,7 @@ People with a colour vision deficiency can tell the colours apart: Okabe and Ito
 Design", 2008. Series also differ in their marks and line styles.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,12 @@ from nicegui import ui
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
+LETTERS_ABREAST = 90
+"""Letters of names that stand beside each other below a chart."""
+MOST_NAMES = 40
+"""More names are not all shown."""
+LONGEST_NAME = 28
+"""Letters of a name; the rest of a longer one is cut."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -86,7 +93,7 @@ class Chart:
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        categories = {"data": list(dict.fromkeys(x for it in series for x in it.x))}
+        categories = {"data": list(dict.fromkeys(str(x) for it in series for x in it.x))}
         return {
             "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
@@ -94,7 +101,7 @@ class Chart:
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": {"top": 24, "left": 0, "type": "scroll"} if several else {"show": False},
             "grid": {
-                "left": 28,
+                "left": 44,
                 "right": 24,
                 "bottom": 36,
                 "top": 60 if several else 40,
@@ -107,6 +114,7 @@ class Chart:
                 "nameLocation": "middle",
                 "nameGap": 28,
                 **(categories if self._x_kind == "category" else {}),
+                **(_labels(categories["data"]) if self._x_kind == "category" else {}),
             },
             "yAxis": {
                 "type": self._y_kind,
@@ -115,6 +123,7 @@ class Chart:
                 # Outside the labels, whose width the container includes.
                 "nameGap": 48,
                 "nameTextStyle": {"overflow": "truncate"},
+                **(_from_least(series) if self._y_kind == "log" else {}),
             },
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
@@ -124,7 +133,8 @@ class Chart:
     def _one(self, at: int, series: Series) -> dict[str, Any]:
         data: list[Any] = list(zip(series.x, series.y, strict=True))
         if self._x_kind == "category":
-            data = list(series.y)
+            # By name, as series may lack points; ECharts takes a number for an index.
+            data = [(str(x), y) for x, y in data]
         return {
             "type": series.kind,
             "name": series.name,
@@ -134,6 +144,24 @@ class Chart:
             "showSymbol": len(data) <= 100,
             "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
         }
+
+
+def _labels(names: Sequence[Any]) -> dict[str, Any]:
+    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
+    letters = sum(len(str(it)) + 2 for it in names)
+    if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
+        return {}
+    longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
+    label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
+    return {"axisLabel": label, "nameGap": 24 + round(3.4 * longest)}
+
+
+def _from_least(series: Sequence[Series]) -> dict[str, Any]:
+    """Return the lower end of a logarithmic axis: the power of ten below the least value."""
+    least = min((y for it in series for y in it.y if y is not None and y > 0), default=1.0)
+    lower = 10.0 ** math.floor(math.log10(least))
+    # Bars begin at 1 otherwise.
+    return {"min": lower, "startValue": lower}
 
 
 def number_text(value: Any) -> str:

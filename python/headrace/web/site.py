@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from headrace.web.access.paths import PathPolicy
 from headrace.web.jobs import CommandForm, JobQueue
+from headrace.web.jobs.watch import Watches
 from headrace.web.settings import Settings
 from headrace.web.uploads import Uploads
 
@@ -22,6 +23,7 @@ class Site:
         self.paths = PathPolicy(settings)
         self.uploads = Uploads(settings)
         self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
+        self.watches = Watches(self.jobs)
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""

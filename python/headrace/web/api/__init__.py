@@ -3,12 +3,14 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import files, jobs, results
+from headrace.web.api import directories, files, jobs, profiles, results
 from headrace.web.api.errors import COMMON, describe
 
 ROUTERS = (
     jobs.router,
     files.router,
+    directories.router,
+    profiles.router,
     results.router,
 )
 """To add a part of the API takes a file here and a line there."""

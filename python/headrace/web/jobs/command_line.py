@@ -57,7 +57,8 @@ def arguments(
         options.append("--json")
     if own.keys() & {"label", "labels"}:
         options += [f"--label=job={job}", f"--label=owner={owner}"]
-    if entry.output is not None:
+    # A recording that is evaluated once more stays where it is.
+    if entry.output is not None and not request.values.get("again"):
         options += [f"--output={entry.output}"]
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
