@@ -56,7 +56,7 @@ def test_a_document_that_takes_long_to_read_is_refused(small: RunningSite) -> No
     request = {"command": ["run"], "values": values, "inputs": {"a.toml": key}}
     answer = httpx.post(small.url + "/api/jobs", json=request, timeout=120)
     assert answer.status_code == 422
-    assert "too long to read" in answer.json()["detail"]
+    assert "too long to read" in answer.json()["detail"]["message"]
 
 
 def hostile_files() -> dict[str, bytes]:
@@ -143,7 +143,11 @@ def test_uploads_are_private(tmp_path: Path) -> None:
             request = {"command": ["trace", "info"], "values": {"trace": value}}
             assert it.post("/api/jobs", json=request, headers=bob).status_code == status
         request["values"] = {"trace": "upload:t.csv"}
-        assert it.post("/api/jobs", json=request, headers=ann).status_code == 201
+        answer = it.post("/api/jobs", json=request, headers=ann)
+        assert answer.status_code == 201
+        files = f"/api/jobs/{answer.json()['id']}/files"
+        assert "t.csv" not in it.get(files, headers=bob).text
+        assert it.get(f"{files}/uploads/t.csv", headers=bob).status_code == 404
 
 
 def test_texts_of_users_are_no_code(small: RunningSite, browser: Browser) -> None:

@@ -22,12 +22,10 @@ NAMES_FILES = {
     (("bench", "quick"), "paths"),
     (("bench", "mix"), "workload"),
     (("bench", "tune"), "target"),
-    (("bench", "tune"), "mix"),
     (("optimise",), "catalogue"),
     (("optimise",), "price_file"),
     (("design", "solve"), "catalogue"),
     (("baseline",), "machine"),
-    (("baseline",), "save_machine"),
     (("baseline",), "saved"),
     (("profile", "record"), "cgroup"),
     (("profile", "record"), "again"),
@@ -132,7 +130,7 @@ class Place:
         answer = self.client.post("/api/jobs", json=request)
         assert answer.status_code == 422, (request["values"], answer.text[:300])
         assert {it.name for it in (self.data / "jobs").iterdir()} == self.jobs
-        detail: str = answer.json()["detail"]
+        detail: str = answer.json()["detail"]["message"]
         return detail
 
 
@@ -155,8 +153,6 @@ def good(place: Place, command: tuple[str, ...], field: FormField) -> Any:
 
 def test_all_that_names_a_file_is_tried() -> None:
     assert set(CASES) >= NAMES_FILES
-    # Another text that the command reads as a file needs a word in its metavar.
-    assert len(CASES) > 35
 
 
 @pytest.mark.parametrize(("command", "name"), CASES)
@@ -319,7 +315,7 @@ def test_a_python_scheduler_needs_leave(tmp_path: Path) -> None:
     with running_site(tmp_path, XDG_CONFIG_HOME=str(tmp_path)) as it:
         answer = it.post("/api/jobs", json=request)
         assert answer.status_code == 422
-        assert "--allow-schedulers" in answer.json()["detail"]
+        assert "--allow-schedulers" in answer.json()["detail"]["message"]
     with running_site(tmp_path, "--allow-schedulers", XDG_CONFIG_HOME=str(tmp_path)) as it:
         identifier = it.submit("run", inputs=inputs, file="input:a.toml")
         it.ended(identifier)
@@ -336,7 +332,7 @@ def test_programs_need_leave(tmp_path: Path) -> None:
         for request in (record, tune):
             answer = it.post("/api/jobs", json=request)
             assert answer.status_code == 422
-            assert "--allow-programs" in answer.json()["detail"]
+            assert "--allow-programs" in answer.json()["detail"]["message"]
         tune["values"] = {"directory": f"{tmp_path}/work", "profiler": "gluster:a;b"}
         assert it.post("/api/jobs", json=tune).status_code == 422
 

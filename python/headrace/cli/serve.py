@@ -176,6 +176,7 @@ def start(
         ),
         cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
     )
+    # NiceGUI takes a second to import.
     from headrace.web.server import serve as run
 
     run(settings, command_forms(context.find_root().command))

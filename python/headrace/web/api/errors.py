@@ -12,8 +12,9 @@ Responses: TypeAlias = dict[int | str, dict[str, Any]]
 class Error(BaseModel):
     """An error."""
 
-    detail: str | list[dict[str, Any]] = Field(
-        description="What is wrong, in words; a list for parameters of the request itself."
+    detail: str | dict[str, Any] | list[dict[str, Any]] = Field(
+        description="What is wrong, in words; with `message` and `field` for a job that is refused;"
+        " a list for parameters of the request itself."
     )
 
 

@@ -91,6 +91,9 @@ class JobDirectory:
                 relative = path.relative_to(self.path).as_posix()
                 if relative in HIDDEN or relative.endswith(".partial") or path.is_symlink():
                     continue
+                # Uploads are their owner's alone.
+                if relative.startswith(f"{LINKS}/"):
+                    continue
                 with suppress(OSError):
                     found.append(JobFile(relative, path.stat().st_size))
         return sorted(found, key=lambda it: it.name)

@@ -109,7 +109,7 @@ class JobQueue:
             raise RefusedRequest(f"title: expected one line of at most {LONGEST_TITLE} characters")
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-            own = sum(it.owner == owner for it in waiting)
+        own = sum(it.owner == owner for it in waiting)
         if own >= self._settings.limits.waiting:
             raise RefusedRequest(
                 f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
@@ -124,8 +124,8 @@ class JobQueue:
         )
         directory = self.directory(job.id)
         directory.path.mkdir(mode=0o700)
-        # Others need not wait while the files that a request names are checked.
         try:
+            # Others need not wait while the files that a request names are checked.
             self._write_order(job, entry, form, directory)
             directory.save(job)
         except BaseException:
