@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headrace.web.jobs.commands import WITHHELD, Runnable
+from headrace.web.jobs.commands import FILES_OR_NAMES, PATHS, WITHHELD, Runnable
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import JobRequest, RefusedRequest
 
@@ -54,9 +54,10 @@ def arguments(
     own = {it.name: it for it in form.fields if it.name in WITHHELD}
     if "as_json" in own:
         options.append("--json")
-    if "label" in own:
+    if own.keys() & {"label", "labels"}:
         options += [f"--label=job={job}", f"--label=owner={owner}"]
-    if entry.output is not None:
+    # A recording that is evaluated once more stays where it is.
+    if entry.output is not None and not request.values.get("again"):
         options += [f"--output={entry.output}"]
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
@@ -106,7 +107,9 @@ def _text(
         case "path":
             return [str(path_of(_plain(value, field), field))]
         case _:
-            return [_plain(value, field)]
+            text = _plain(value, field)
+            is_file = field.name in FILES_OR_NAMES and ("/" in text or ":" in text)
+            return [str(path_of(text, field)) if is_file or field.name in PATHS else text]
 
 
 def _plain(value: Any, field: FormField) -> str:

@@ -1,6 +1,21 @@
 """The commands that a job may run, and what the server adds to each."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
 import msgspec
+
+Values: TypeAlias = Mapping[str, Any]
+
+
+def starts_or_traces(values: Values) -> bool:
+    """Whether `profile record` starts a program, or captures the calls of a running one."""
+    return bool(values.get("command")) or values.get("capture") not in (None, "", "none")
+
+
+def counts_by_command(values: Values) -> bool:
+    """Whether `bench tune` counts by a command of the user's."""
+    return str(values.get("profiler", "")).startswith("command:")
 
 
 class Runnable(msgspec.Struct, frozen=True):
@@ -9,8 +24,9 @@ class Runnable(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     measures: bool = False
     """Whether it measures this machine, and so must run alone."""
-    programs: bool = False
-    """Whether it runs a program of the user's, which the operator must allow."""
+    programs: Callable[[Values], bool] | None = None
+    """Whether a request with these values runs a program of the user's, or traces one that runs:
+    the operator must allow it."""
     output: str | None = None
     """Name of its output in the job's directory, for a command whose output is a directory."""
 
@@ -23,15 +39,16 @@ RUNNABLE = (
     Runnable(("bench", "quick"), measures=True),
     Runnable(("bench", "run"), measures=True),
     Runnable(("bench", "mix"), measures=True),
-    Runnable(("bench", "tune"), measures=True),
+    Runnable(("bench", "tune"), measures=True, programs=counts_by_command),
     Runnable(("bench", "sweep"), measures=True),
     Runnable(("bench", "blocks"), measures=True),
     Runnable(("bench", "clients"), measures=True),
     Runnable(("bench", "meta"), measures=True),
     Runnable(("bench", "disk"), measures=True),
     Runnable(("bench", "copy"), measures=True),
+    Runnable(("bench", "net", "ask"), measures=True),
     Runnable(("baseline",), measures=True),
-    Runnable(("profile", "record"), measures=True, programs=True, output="profile"),
+    Runnable(("profile", "record"), measures=True, programs=starts_or_traces, output="profile"),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),
     Runnable(("trace", "convert")),
@@ -39,6 +56,11 @@ RUNNABLE = (
     Runnable(("design", "solve"), output="design"),
 )
 """To let jobs run another command takes a line here."""
+
+PATHS = frozenset({"paths"})
+"""Parameters of other types whose values are paths."""
+FILES_OR_NAMES = frozenset({"workload", "target"})
+"""Parameters that take a name or a file: a value with a slash or a colon is a file."""
 
 WITHHELD = frozenset(
     {
@@ -50,6 +72,7 @@ WITHHELD = frozenset(
         "trusted",
         "trust",
         "label",
+        "labels",
         "stored",
         "store",
         "keep",
@@ -58,6 +81,8 @@ WITHHELD = frozenset(
         "on",
         "help",
         "rules",
+        "mix",
+        "save_machine",
     }
 )
 """Parameters that a request may not give: the server sets them, or they name files to write."""

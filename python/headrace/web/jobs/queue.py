@@ -57,7 +57,8 @@ class JobQueue:
         entry, form = runnable(request.command), self._forms.get(request.command)
         if entry is None or form is None:
             raise RefusedRequest(f"headrace {' '.join(request.command)}: no job may run this")
-        if entry.programs and not self._settings.programs:
+        runs_program = entry.programs is not None and entry.programs(request.values)
+        if runs_program and not self._settings.programs:
             raise RefusedRequest(
                 "programs of users are not allowed here: the operator allows them by"
                 " headrace serve --programs"
