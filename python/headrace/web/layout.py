@@ -33,6 +33,8 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
         ui.space()
         if user.name != LOCAL:
             ui.label(user.name)
+            with ui.element("form").props('method="post" action="/logout"'):
+                ui.button(icon="logout").props('flat color=white type=submit aria-label="Log out"')
         ui.button(icon="contrast", on_click=lambda: dark.set_value(not dark.value)).props(
             'flat color=white aria-label="Light or dark"'
         )

@@ -19,7 +19,7 @@ class Site:
         self.forms = {it.command: it for it in forms}
         """Parameters of all commands, by command."""
         self.paths = PathPolicy(settings)
-        self.jobs = JobQueue(settings, self.forms, self.paths.path_of)
+        self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""

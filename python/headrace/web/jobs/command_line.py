@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from headrace.web.jobs.commands import FILES_OR_NAMES, PATHS, WITHHELD, Runnable
+from headrace.web.jobs.commands import WITHHELD, Runnable
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import JobRequest, RefusedRequest
 
@@ -25,7 +25,8 @@ def arguments(
         form: Its parameters.
         job: Identifier of the job, which labels the result.
         owner: Name of the user, which labels the result.
-        path_of: Gives the path for a value of a path parameter, or raises RefusedRequest.
+        path_of: Gives the path or text for a value of a path or text parameter, or raises
+            RefusedRequest.
 
     Raises:
         RefusedRequest: if a parameter is unknown, withheld, missing or has a value of another type.
@@ -104,12 +105,9 @@ def _text(
                     field.name,
                 )
             return [str(value)]
-        case "path":
-            return [str(path_of(_plain(value, field), field))]
         case _:
-            text = _plain(value, field)
-            is_file = field.name in FILES_OR_NAMES and ("/" in text or ":" in text)
-            return [str(path_of(text, field)) if is_file or field.name in PATHS else text]
+            # A text may name a file, too.
+            return [str(path_of(_plain(value, field), field))]
 
 
 def _plain(value: Any, field: FormField) -> str:

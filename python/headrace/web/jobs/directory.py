@@ -14,7 +14,20 @@ from headrace.web.jobs.runner import process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 """Names of files that a request may give."""
-OWN = frozenset({"job.json", "order.json", "process.json", "end.json", "document.json"})
+LINKS = "uploads"
+"""Folder with the uploads that the job reads."""
+OWN = frozenset(
+    {
+        "job.json",
+        "order.json",
+        "process.json",
+        "end.json",
+        "document.json",
+        "log.txt",
+        "progress.jsonl",
+        LINKS,
+    }
+)
 """Names that no file of a request may have."""
 LOG_TAIL = 64 * 1024
 """Bytes of a log that are shown."""

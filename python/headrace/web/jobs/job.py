@@ -39,8 +39,8 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command to run, with its parameters by name.
 
     A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded),
-    `job:ID/NAME` (a file that a job made), `results:ID`, or a path below a directory that the
-    operator allows.
+    `job:ID/NAME` (a file that a job made), `output:NAME` (a file that the command writes),
+    `results:ID`, or a path below a directory that the operator allows.
     """
 
     command: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -25,8 +27,18 @@ from headrace.web.settings import Settings
 POLL_S = 0.25
 """Seconds between two looks at the running jobs."""
 
-PathOf = Callable[[str, FormField, JobDirectory], "Path | str"]
-"""Gives the path for a value of a path parameter, or raises RefusedRequest."""
+
+class JobPaths(Protocol):
+    """Paths of a job that is being ordered: both raise RefusedRequest."""
+
+    def path_of(self, value: str, field: FormField) -> Path | str:
+        """Return what the command gets for a value of a path or text parameter."""
+
+    def options(self) -> list[str]:
+        """Check what its files name, and return further options of the command."""
+
+
+PathsFor = Callable[[JobRequest, CommandForm, str, JobDirectory], JobPaths]
 
 
 class JobQueue:
@@ -36,9 +48,12 @@ class JobQueue:
     """
 
     def __init__(
-        self, settings: Settings, forms: Mapping[tuple[str, ...], CommandForm], path_of: PathOf
+        self,
+        settings: Settings,
+        forms: Mapping[tuple[str, ...], CommandForm],
+        paths_for: PathsFor,
     ) -> None:
-        self._settings, self._forms, self._path_of = settings, forms, path_of
+        self._settings, self._forms, self._paths_for = settings, forms, paths_for
         self._directory = settings.data / "jobs"
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.RLock()
@@ -61,7 +76,7 @@ class JobQueue:
         if runs_program and not self._settings.programs:
             raise RefusedRequest(
                 "programs of users are not allowed here: the operator allows them by"
-                " headrace serve --programs"
+                " headrace serve --allow-programs"
             )
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
@@ -79,9 +94,7 @@ class JobQueue:
             try:
                 self._write_order(job, entry, form, directory)
             except BaseException:
-                for path in directory.path.iterdir():
-                    path.unlink()
-                directory.path.rmdir()
+                shutil.rmtree(directory.path)
                 raise
             directory.save(job)
             self._jobs[job.id] = job
@@ -130,14 +143,10 @@ class JobQueue:
     ) -> None:
         for name, text in job.request.inputs.items():
             directory.write_input(name, text)
-        words = arguments(
-            job.request,
-            entry,
-            form,
-            job.id,
-            job.owner,
-            lambda value, field: self._path_of(value, field, directory),
-        )
+        paths = self._paths_for(job.request, form, job.owner, directory)
+        words = arguments(job.request, entry, form, job.id, job.owner, paths.path_of)
+        at = len(entry.command)
+        words[at:at] = paths.options()
         limits = self._settings.limits
         order = {
             "command": [sys.executable, "-m", "headrace", *words],
