@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from headrace.web.settings import GIB
 
 Work = Literal["check", "run", "net"]
 
+LARGEST_TEXT = 1 << 20
+"""Characters of a scenario at the most."""
 LONGEST_LINE = 256 << 20
 """Bytes of an answer at the most."""
 SIGNALS, SIGNAL_S = 20, 0.05
@@ -43,8 +46,6 @@ class QuickError(msgspec.Struct, frozen=True):
     column: int | None = None
     text: str = ""
     """The line's text."""
-    field: str = ""
-    """Path of the field, if there is no line."""
 
 
 class QuickAnswer(msgspec.Struct, frozen=True):
@@ -79,6 +80,8 @@ class _Helper:
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         await self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
 
 
 @dataclass(eq=False)
@@ -134,6 +137,8 @@ class QuickRuns:
         """
         self._processes, self._seconds, self._memory = processes, seconds, memory
         self._directories = [str(it) for it in directories]
+        # Where they look for files that are named without a folder.
+        self._empty = tempfile.TemporaryDirectory(prefix="headrace-quick-")
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
         self._helpers: set[_Helper] = set()
         self._tickets: dict[str, _Ticket] = {}
@@ -156,6 +161,7 @@ class QuickRuns:
             task.cancel()
         for it in tuple(self._helpers):
             await it.kill()
+        self._empty.cleanup()
 
     async def ask(
         self, work: Work, text: str, sets: Sequence[str] = (), *, page: str | None = None
@@ -169,6 +175,8 @@ class QuickRuns:
             sets: Settings in the command line's form, `path=value`.
             page: What asks. A newer request of the same page and work supersedes this one.
         """
+        if len(text) > LARGEST_TEXT:
+            return _failed("the scenario is longer than 1 MiB: expected a shorter one")
         self.start()
         if self._waiting >= MOST_WAITING:
             return _failed("the server answers too many requests already: try again in a moment")
@@ -246,6 +254,7 @@ class QuickRuns:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             limit=LONGEST_LINE,
+            cwd=self._empty.name,
             # Few threads: each would reserve address space of its own.
             env=kept | {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,

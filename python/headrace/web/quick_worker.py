@@ -9,17 +9,25 @@ trusts no code, and ends if a request takes longer or more memory than it may.
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import sys
+import tomllib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
 from headrace import RunError, ScenarioError, TraceError, simulate
 from headrace.report import net_diagram
+from headrace.report.net_diagram import StructureError
 from headrace.simulate.trust import Trust, UntrustedCode
-from headrace.web.scenario_files import RefusedFile, check_files
+from headrace.web.access.scenario_files import ScenarioFiles, is_inside, texts_of_setting
+from headrace.web.jobs.job import RefusedRequest
+
+NAME = "scenario.toml"
+"""Name of a scenario's text in errors."""
+
 
 class Superseded(BaseException):
     """A newer request takes the place of this one."""
@@ -70,14 +78,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a request: its `result`, or its `error`."""
     text, sets = request["text"], request.get("sets", [])
     try:
-        check_files(text, sets, [Path(it) for it in request.get("directories", [])])
+        if wrong := _not_toml(text):
+            return wrong
+        _check_files(text, sets, [Path(it) for it in request.get("directories", [])])
         scenario = simulate.load_with_sets(text if "\n" in text else f"{text}\n", sets)
         return {"result": WORK[request["work"]](scenario)}
     except ScenarioError as error:
+        if Path(error.file).name != NAME:
+            # Of a preset, or of a file that the scenario names.
+            return _error(str(error))
         return _error(error.message, error.line, error.column, error.text)
-    except RefusedFile as error:
-        return _error(str(error), field=error.field)
-    except (RunError, TraceError, UntrustedCode, net_diagram.StructureError) as error:
+    except (RefusedRequest, RunError, TraceError, UntrustedCode, StructureError) as error:
         return _error(str(error))
     except (MemoryError, RecursionError):
         return _error("the scenario needs more memory than a quick run may have: run it as a job")
@@ -112,15 +123,42 @@ def net(scenario: simulate.Scenario) -> dict[str, Any]:
 WORK = {"check": check, "run": run, "net": net}
 
 
+def _not_toml(text: str) -> dict[str, Any] | None:
+    """Return the error of a text that is not TOML.
+
+    What the check of its files cannot read is not loaded.
+    """
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, at, position = str(error).partition(" (at ")
+        line, column = 1, 1
+        if found := re.fullmatch(r"line (\d+), column (\d+)\)", position):
+            line, column = int(found[1]), int(found[2])
+        elif at:
+            line = text.count("\n") + 1
+        lines = text.split("\n")
+        return _error(f"not valid TOML: {message}", line, column, lines[min(line, len(lines)) - 1])
+    except RecursionError:
+        return _error("not valid TOML: its tables are nested too deeply")
+    return None
+
+
+def _check_files(text: str, sets: list[str], directories: list[Path]) -> None:
+    """Check the files that a scenario names. The working directory is empty, so that names without
+    a folder lead nowhere. Raises RefusedRequest."""
+    here = Path.cwd()
+    files = ScenarioFiles(lambda path: is_inside(path, directories), lambda _: None)
+    files.check_scenario(text, here)
+    for it in sets:
+        for value in texts_of_setting(it, "a setting"):
+            files.check_text(value, here, it.partition("=")[0])
+
+
 def _error(
-    message: str,
-    line: int | None = None,
-    column: int | None = None,
-    text: str = "",
-    field: str = "",
+    message: str, line: int | None = None, column: int | None = None, text: str = ""
 ) -> dict[str, Any]:
-    found = {"message": message, "line": line, "column": column, "text": text, "field": field}
-    return {"error": found}
+    return {"error": {"message": message, "line": line, "column": column, "text": text}}
 
 
 def _warm_up() -> NoReturn | None:
