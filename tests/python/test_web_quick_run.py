@@ -110,9 +110,7 @@ def test_a_running_request_is_superseded_without_a_new_process() -> None:
     assert first.superseded and second.result is not None and same
 
 
-TRACE = SMALL.replace('kind = "ior"', 'kind = "trace"\nfile = "{}"').replace("transfer", "#").replace(
-    "block", "#"
-)
+TRACE = SMALL.split("[[workload]]")[0] + '[[workload]]\nkind = "trace"\nfile = "{}"\n'
 
 
 def message(answer: QuickAnswer) -> str:

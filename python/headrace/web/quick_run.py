@@ -126,6 +126,7 @@ class QuickRuns:
         seconds: float = 5.0,
         memory: int = 2 * GIB,
         directories: Sequence[Path] = (),
+        withheld: Sequence[Path] = (),
     ) -> None:
         """Make a pool; its processes start with the first request, or by `start`.
 
@@ -134,9 +135,11 @@ class QuickRuns:
             seconds: Time of each request.
             memory: Address space of each process in bytes.
             directories: Directories whose files scenarios may read.
+            withheld: Directories within them whose files they may not read.
         """
         self._processes, self._seconds, self._memory = processes, seconds, memory
-        self._directories = [str(it) for it in directories]
+        self._directories = [str(it.resolve()) for it in directories]
+        self._withheld = [str(it.resolve()) for it in withheld]
         # Where they look for files that are named without a folder.
         self._empty = tempfile.TemporaryDirectory(prefix="headrace-quick-")
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
@@ -207,8 +210,14 @@ class QuickRuns:
     ) -> QuickAnswer:
         ticket.begin(helper)
         self._numbers += 1
-        request = {"id": self._numbers, "work": work, "text": text, "sets": list(sets)}
-        request["directories"] = self._directories
+        request = {
+            "id": self._numbers,
+            "work": work,
+            "text": text,
+            "sets": list(sets),
+            "directories": self._directories,
+            "withheld": self._withheld,
+        }
         good = False
         try:
             answer = await asyncio.wait_for(helper.ask(request), self._seconds)

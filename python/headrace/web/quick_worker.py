@@ -14,9 +14,10 @@ import resource
 import signal
 import sys
 import tomllib
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from headrace import RunError, ScenarioError, TraceError, simulate
 from headrace.report import net_diagram
@@ -39,7 +40,9 @@ class NoTrust(Trust):
     def require(self, file: Path, content: bytes) -> None:
         """Raise UntrustedCode."""
         digest = sha256(content).hexdigest()[:16]
-        raise UntrustedCode(f"{file} ({digest}…) is Python code, which a quick run does not execute")
+        raise UntrustedCode(
+            f"{file} ({digest}…) is Python code, which a quick run does not execute"
+        )
 
 
 def main() -> int:
@@ -80,7 +83,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         if wrong := _not_toml(text):
             return wrong
-        _check_files(text, sets, [Path(it) for it in request.get("directories", [])])
+        allowed, withheld = (
+            [Path(it) for it in request[key]] for key in ("directories", "withheld")
+        )
+        _check_files(
+            text, sets, lambda path: is_inside(path, allowed) and not is_inside(path, withheld)
+        )
         scenario = simulate.load_with_sets(text if "\n" in text else f"{text}\n", sets)
         return {"result": WORK[request["work"]](scenario)}
     except ScenarioError as error:
@@ -144,11 +152,11 @@ def _not_toml(text: str) -> dict[str, Any] | None:
     return None
 
 
-def _check_files(text: str, sets: list[str], directories: list[Path]) -> None:
+def _check_files(text: str, sets: list[str], may_read: Callable[[Path], bool]) -> None:
     """Check the files that a scenario names. The working directory is empty, so that names without
     a folder lead nowhere. Raises RefusedRequest."""
     here = Path.cwd()
-    files = ScenarioFiles(lambda path: is_inside(path, directories), lambda _: None)
+    files = ScenarioFiles(may_read, lambda _: None)
     files.check_scenario(text, here)
     for it in sets:
         for value in texts_of_setting(it, "a setting"):
@@ -161,11 +169,11 @@ def _error(
     return {"error": {"message": message, "line": line, "column": column, "text": text}}
 
 
-def _warm_up() -> NoReturn | None:
+def _warm_up() -> None:
     """Load what the first request would load."""
     with contextlib.suppress(Exception):
         run(simulate.load('name = "first"\n[clients]\ncount = 1\n'))
-    return None
+    return
 
 
 if __name__ == "__main__":

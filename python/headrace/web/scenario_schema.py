@@ -228,7 +228,7 @@ def entered_of(value: Any, field: ScenarioField) -> str:
         return repr(value)
     import tomlkit
 
-    return tomlkit.item(value).as_string()
+    return str(tomlkit.item(value).as_string())
 
 
 def _number(text: str) -> int | float | None:

@@ -82,20 +82,32 @@ def _changed(text: str, path: FieldPath, value: Any) -> str:
         raise UnchangeableText("the text is not valid TOML: correct it there first")
     try:
         document = tomlkit.parse(text)
-        table = _table(document, path[:-1], create=value is not None)
         if value is None:
-            del table[path[-1]]
+            _remove(document, path)
         else:
-            _put(table, path[-1], value)
+            _put(_table(document, path[:-1], create=True), path[-1], value)
         after = tomlkit.dumps(document)
         found = value_at(tomllib.loads(after), path)
-        changed = found == value and type(found) is type(value)
+        changed = found == value and (value is None or type(found) is type(value))
     except (TOMLKitError, tomllib.TOMLDecodeError, LookupError, TypeError, ValueError):
         changed = False
         after = text
     if not changed or not _equal_elsewhere(before, tomllib.loads(after), path):
         raise UnchangeableText(f"{path_text(path)} cannot be changed here: change it in the text")
     return after
+
+
+def _remove(document: Any, path: FieldPath) -> None:
+    """Remove a field, and tables that are empty without it and have no comment."""
+    del _table(document, path[:-1], create=False)[path[-1]]
+    for length in range(len(path) - 1, 0, -1):
+        table = _table(document, path[:length], create=False)
+        if isinstance(table, list) or len(table) or tomlkit.dumps(table).strip():
+            return
+        outer = _table(document, path[: length - 1], create=False)
+        if isinstance(outer, list):
+            return
+        del outer[path[length - 1]]
 
 
 def _put(table: MutableMapping[str, Any], name: str, value: Any) -> None:

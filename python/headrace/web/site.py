@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from headrace.web.access.paths import PathPolicy
 from headrace.web.jobs import CommandForm, JobQueue
+from headrace.web.quick_run import QuickRuns
 from headrace.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ class Site:
         """Parameters of all commands, by command."""
         self.paths = PathPolicy(settings)
         self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
+        self.quick = QuickRuns(
+            directories=settings.directories,
+            withheld=(settings.data,),
+            processes=settings.cores + 1,
+        )
+        """Small scenarios that run at once. Belongs to the server's event loop."""
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""

@@ -28,11 +28,11 @@ class Runnable(msgspec.Struct, frozen=True):
     """Whether a request with these values runs a program of the user's, or traces one that runs:
     the operator must allow it."""
     output: str | None = None
-    """Name of its output in the job's directory, for a command whose output is a directory."""
+    """Name of its output in the job's directory: a directory, or the document with its tables."""
 
 
 RUNNABLE = (
-    Runnable(("run",)),
+    Runnable(("run",), output="result.json"),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),

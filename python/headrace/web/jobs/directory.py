@@ -23,6 +23,7 @@ OWN = frozenset(
         "process.json",
         "end.json",
         "document.json",
+        "result.json",
         "log.txt",
         "progress.jsonl",
         LINKS,
@@ -77,8 +78,9 @@ class JobDirectory:
         )
 
     def document(self) -> Any:
-        """Return the JSON document that the command printed; None if it printed none."""
-        return self._json("document.json")
+        """Return the JSON document that the command printed, or saved with its tables as
+        `result.json`; None if there is none."""
+        return self._json("result.json") or self._json("document.json")
 
     def log(self) -> str:
         """Return the end of the log."""

@@ -1,10 +1,11 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, measure, start
+from headrace.web.pages import jobs, measure, simulate, start
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
+    simulate.PAGE,
     measure.PAGE,
     jobs.PAGE,
 )

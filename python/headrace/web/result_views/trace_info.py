@@ -30,7 +30,10 @@ def show(document: Document) -> None:
             "Request sizes",
             "size",
             "requests",
-            [Series(name, labels, [it[name] for it in sizes], "bar") for name in ("reads", "writes")],
+            [
+                Series(name, labels, [it[name] for it in sizes], "bar")
+                for name in ("reads", "writes")
+            ],
             x_kind="category",
         )
     show_rendered(trace_summary("Trace", summary))
