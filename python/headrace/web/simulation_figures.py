@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from headrace.report.units import duration, figure, megabytes, milliseconds
+from headrace.report.units import duration, megabytes, milliseconds, whole
 
 Document = Mapping[str, Any]
 
@@ -22,13 +22,12 @@ class StationLoad(NamedTuple):
 def main_figures(document: Document) -> dict[str, str]:
     """Return the figures that a reader looks at first, with their units, by name."""
     latency = document["latency"].get("all", {})
-    rates = [it["per_second"] for it in document["operations"].values() if it.get("per_second")]
     found = {}
     for name, rate in document["throughput"].items():
         if rate:
             found[f"{name} throughput"] = f"{megabytes(rate)} MB/s"
-    if rates:
-        found["operations"] = f"{figure(sum(rates))} /s"
+    if latency.get("count"):
+        found["requests"] = whole(latency["count"])
     for key, name in (
         ("mean", "mean latency"),
         ("p50", "median latency"),

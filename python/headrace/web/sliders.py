@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.report.units import binary_size
 from headrace.simulate import Quantified
 
 OCTAVES = 3
@@ -32,6 +33,7 @@ RANK = tuple(
     )
 )
 """Fields that change results most often, in this order."""
+WITH_UNIT = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)(\s*[^0-9.\s].*?)\s*")
 NOT_SHARES = re.compile(r"workload\.\d+\.rate")
 """Plain numbers that are no shares of something."""
 NO_SLIDER = re.compile(r"run\..*|.*\.(confidence|page|seed)")
@@ -49,34 +51,37 @@ class Slider(msgspec.Struct, frozen=True):
         """Path of the field."""
         return self.quantity.path
 
-    def amount(self, octaves: float) -> float:
-        """Return the amount at a place of the slider; counts are whole and at least 1."""
-        amount: float = self.quantity.amount * 2.0**octaves
-        if self.quantity.quantity in ("count", "bytes"):
-            return float(max(1, round(amount)))
-        return amount
+    @property
+    def step(self) -> float:
+        """Step of the slider, in octaves. Sizes are doubled and halved."""
+        return 1.0 if self.quantity.quantity == "bytes" else 0.25
 
     def setting(self, octaves: float) -> str | float | int:
-        """Return the value at a place of the slider, as a scenario has it."""
-        amount = self.amount(octaves)
-        return int(amount) if self.quantity.quantity == "count" else self.quantity.value(amount)
+        """Return the value at a place of the slider as a scenario has it, in the same unit.
+
+        Counts and bytes are whole, and at least 1.
+        """
+        it = self.quantity
+        amount: float = it.amount * 2.0**octaves
+        if it.quantity == "count":
+            return max(1, round(amount))
+        if it.quantity == "bytes":
+            return binary_size(max(1, round(amount)))
+        found = WITH_UNIT.fullmatch(it.text)
+        if found is None:
+            return float(f"{amount:.6g}")
+        return f"{_plain(float(found[1]) * 2.0**octaves)}{found[2]}"
 
     def text(self, octaves: float) -> str:
         """Return the value as a user reads it."""
-        from headrace.report.units import duration, figure, size
+        value = self.setting(octaves)
+        return value if isinstance(value, str) else f"{value:,g}"
 
-        amount = self.amount(octaves)
-        match self.quantity.quantity:
-            case "rate":
-                return f"{size(amount)}/s"
-            case "bytes":
-                return size(amount)
-            case "seconds":
-                return duration(amount)
-            case "count":
-                return f"{amount:,.0f}"
-            case _:
-                return figure(amount)
+
+def _plain(number: float) -> str:
+    """Return a number with four digits and no exponent."""
+    text = f"{number:.4g}"
+    return text if "e" not in text else f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def sliders(quantities: Sequence[Mapping[str, Any]]) -> list[Slider]:

@@ -107,6 +107,7 @@ def _throughput(document: Document) -> None:
             x_kind="category",
         )
     rates = [it for it, found in document["operations"].items() if found.get("per_second")]
+    every = [document["operations"][it]["per_second"] for it in rates]
     if rates and (len(rates) > 1 or not operations):
         Chart(
             "Operations a second",
@@ -122,6 +123,7 @@ def _throughput(document: Document) -> None:
                 for name, group in groups.items()
             ],
             x_kind="category",
+            y_kind="log" if max(every) > 50 * min(every) else "value",
         )
 
 

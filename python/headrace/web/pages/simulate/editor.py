@@ -58,13 +58,16 @@ class Editor:
                     draft.text, language="TOML", line_wrapping=True, on_change=self._typed
                 )
                 with ui.row().classes("items-center q-mt-sm"):
-                    ui.upload(
-                        label="Open a file",
+                    upload = ui.upload(
                         auto_upload=True,
                         max_file_size=LARGEST_TEXT,
                         on_upload=self._uploaded,
                         on_rejected=lambda: ui.notify("expected a file of at most 1 MiB"),
-                    ).props('accept=".toml,text/plain" flat bordered').classes("max-w-xs")
+                    ).classes("hidden")
+                    # In the browser: it opens files only on a click.
+                    ui.button("Open a file", icon="upload").props("flat").on(
+                        "click", js_handler=f"() => getElement({upload.id}).pickFiles()"
+                    )
                     ui.button("Download", icon="download", on_click=self._download).props("flat")
         with ui.expansion("Complete scenario, with defaults and their origins").classes(
             "w-full"

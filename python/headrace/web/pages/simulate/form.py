@@ -23,9 +23,8 @@ class ScenarioForm:
         self._sections: dict[str, ui.expansion] = {}
         self._shape: list[tuple[Any, ...]] = []
         self._following = False
+        self._adder = _Adder(draft, self._added)
         self._place = ui.element("div").classes("w-full")
-        with ui.element("div").classes("w-full q-mt-md"):
-            self._adder = _Adder(draft, self._added)
         self.follow()
 
     def follow(self) -> None:

@@ -71,7 +71,7 @@ class SliderPanel:
                 ui.label(slider.path)
                 value = ui.label(slider.text(at)).classes("text-bold")
                 value.props["data-testid"] = f"value {slider.path}"
-            control = ui.slider(min=-OCTAVES, max=OCTAVES, step=0.25, value=at)
+            control = ui.slider(min=-OCTAVES, max=OCTAVES, step=slider.step, value=at)
             control.props("snap markers=1")
             control.props["aria-label"] = f"{slider.path}, as a power of 2 of its value"
             control.on_value_change(partial(self._moved, slider, value, control))
