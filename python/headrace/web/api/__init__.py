@@ -3,9 +3,9 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import jobs, scenarios
+from headrace.web.api import jobs, results, scenarios
 
-ROUTERS = (jobs.router, scenarios.router)
+ROUTERS = (jobs.router, results.router, scenarios.router)
 """To add a part of the API takes a file here and a line there."""
 
 

@@ -1,12 +1,13 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, measure, simulate, start
+from headrace.web.pages import jobs, measure, results, simulate, start
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     simulate.PAGE,
     measure.PAGE,
+    results.PAGE,
     jobs.PAGE,
 )
 """In the order of the navigation."""
