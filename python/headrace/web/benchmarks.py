@@ -48,7 +48,7 @@ BENCHMARKS = (
         "Which load of a mix of file operations does the file system sustain, and how does the"
         " response time grow with the load?",
         "Load",
-        ("workload", "rates", "clients", "seconds", "warm_up", "processes", "response_limit"),
+        ("rates", "clients", "seconds", "warm_up", "processes", "response_limit"),
         composer=True,
     ),
     Benchmark(

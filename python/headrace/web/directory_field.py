@@ -1,5 +1,6 @@
 """A field for a directory that the operator allows, with a list to choose from."""
 
+import functools
 from collections.abc import Callable
 
 from nicegui import run, ui
@@ -14,7 +15,7 @@ class DirectoryField:
 
     def __init__(self, label: str = "Directory", hint: str = "") -> None:
         allowed = [str(it) for it in site().settings.directories]
-        with ui.row().classes("w-full items-start no-wrap"):
+        with ui.row().classes("w-full items-start no-wrap q-mb-md"):
             self.input = ui.input(label, value=allowed[0] if allowed else "").classes("grow")
             self.input.props("outlined dense stack-label hide-bottom-space aria-required=true")
             self.input.props["hint"] = hint or "Benchmarks make a directory of their own below it."
@@ -65,7 +66,7 @@ class DirectoryField:
                 self._entry("Directory above", "arrow_upward", lambda: self._show(above))
             for path in listing.directories:
                 name = name_below(path, listing)
-                self._entry(name, "folder", lambda path=path: self._show(path))
+                self._entry(name, "folder", functools.partial(self._show, path))
             if listing.left_out:
                 ui.label(f"{listing.left_out:,} more: enter the path")
         with ui.row().classes("w-full justify-end"):

@@ -1,171 +1,148 @@
-"""Figures of a running job, from the lines of its progress."""
+"""Charts of a job that runs: its figures over time, and those of its finished steps."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
+from nicegui import ui
 
+from headrace.progress_events import STEP, Progress
 from headrace.web.charts import Chart, Series
-from headrace.web.jobs import Progress
+from headrace.web.jobs import Job
+from headrace.web.jobs.watch import JobView
 
-MOST_POINTS = 600
-"""Points of a line over time. When there are more, every second one is dropped."""
-MOMENTS = {
-    "IOPS": ("Requests a second", "IOPS", 1.0),
-    "operations/s": ("Operations a second", "operations/s", 1.0),
-    "MB/s": ("Throughput", "MB/s", 1.0),
-    "latency": ("Latency", "ms", 1e3),
-}
-"""Title, unit and factor of the figures of a moment, by their names in the progress."""
-LOAD = "requested load (operations/s)"
-SIZES = ("MB/s", "operations/s")
-"""Units in brackets behind the names of a micro-benchmark's figures."""
+Show = Callable[[JobView], object]
+"""Shows the state of a job."""
 
+LIVE: dict[tuple[str, ...], Callable[[Job], Show]] = {}
+"""Charts of commands that have charts of their own."""
 
-class LiveChart(msgspec.Struct, frozen=True):
-    """A chart of a running job."""
-
-    title: str
-    x: str
-    y: str
-    series: Sequence[Series]
-    x_kind: str = "value"
+REDRAW_S = 1.0
+"""Seconds between two drawings, at least."""
+NOT_DRAWN = frozenset({"seconds", "simulated seconds", STEP, "name", "repetition"})
+UNIT = re.compile(r"(.*) \(([^()]*/s)\)")
+"""Name of a figure with its unit, such as `create (operations/s)`."""
+SECONDS = ("latency",)
+"""How the names of figures in seconds begin. They are drawn in milliseconds."""
 
 
-class LiveFigures:
-    """Figures of a job so far: over time, and of its finished steps."""
+def live_figures(job: Job) -> Show:
+    """Draw the charts of a job and return what shows its state in them."""
+    draw = LIVE.get(job.request.command)
+    return GenericFigures().show if draw is None else draw(job)
+
+
+class GenericFigures:
+    """A chart of each figure over time, and charts of the finished steps."""
 
     def __init__(self) -> None:
-        self._start: float | None = None
-        self._stride, self._skipped = 1, 0
-        self._moments: list[tuple[float, Mapping[str, Any]]] = []
-        self.steps: list[Mapping[str, Any]] = []
-        """Figures of the finished steps, in their order."""
-
-    def add(self, lines: Iterable[Progress]) -> None:
-        """Add lines of progress."""
-        for line in lines:
-            self._start = line.time if self._start is None else self._start
-            if "step" in line.figures:
-                self.steps.append(line.figures)
-            elif any(name in line.figures for name in MOMENTS):
-                self._add_moment(line.time - self._start, line.figures)
-
-    def charts(self) -> list[LiveChart]:
-        """Return what there is to draw so far."""
-        return [*self._of_steps(), *self._over_time()]
-
-    def _add_moment(self, seconds: float, figures: Mapping[str, Any]) -> None:
-        self._skipped += 1
-        if self._skipped < self._stride:
-            return
-        self._skipped = 0
-        self._moments.append((seconds, figures))
-        if len(self._moments) > MOST_POINTS:
-            del self._moments[::2]
-            self._stride *= 2
-
-    def _over_time(self) -> list[LiveChart]:
-        charts = []
-        for name, (title, unit, factor) in MOMENTS.items():
-            points = [(at, it[name]) for at, it in self._moments if name in it]
-            if points:
-                x, y = zip(*points, strict=True)
-                line = Series(unit, [round(it, 2) for it in x], [factor * it for it in y])
-                charts.append(LiveChart(f"{title} over time", "time (s)", unit, [line]))
-        return charts
-
-    def _of_steps(self) -> list[LiveChart]:
-        if not self.steps:
-            return []
-        if all("requested" in it and "achieved" in it for it in self.steps):
-            return self._loads()
-        if all("processes" in it and "achieved" in it for it in self.steps):
-            return self._by("processes", "processes")
-        if all("achieved" in it for it in self.steps):
-            return self._by("name", "step", "category")
-        return self._tests()
-
-    def _loads(self) -> list[LiveChart]:
-        ordered = sorted(self.steps, key=lambda it: float(it["requested"]))
-        requested = [it["requested"] for it in ordered]
-        return [
-            LiveChart(
-                "Achieved against requested load",
-                LOAD,
-                "operations/s",
-                [
-                    Series("requested", requested, requested),
-                    Series("achieved", requested, [it["achieved"] for it in ordered]),
-                ],
-            ),
-            LiveChart(
-                "Response time against load",
-                LOAD,
-                "ms",
-                [Series("mean", requested, [_milliseconds(it) for it in ordered])],
-            ),
-        ]
-
-    def _by(self, key: str, x: str, x_kind: str = "value") -> list[LiveChart]:
-        along = [it[key] for it in self.steps]
-        achieved = Series("achieved", along, [it["achieved"] for it in self.steps])
-        latency = Series("mean", along, [_milliseconds(it) for it in self.steps])
-        return [
-            LiveChart(f"Rate of each {x}", x, "operations/s", [achieved], x_kind),
-            LiveChart(f"Latency of each {x}", x, "ms", [latency], x_kind),
-        ]
-
-    def _tests(self) -> list[LiveChart]:
-        """Return the figures of a micro-benchmark's points, by unit: a line for each test."""
-        charts = []
-        names = list(dict.fromkeys(str(it["name"]) for it in self.steps))
-        for unit in SIZES:
-            suffix = f" ({unit})"
-            tests = dict.fromkeys(key for it in self.steps for key in it if key.endswith(suffix))
-            if not tests:
-                continue
-            found = [
-                Series(
-                    test.removesuffix(suffix),
-                    names,
-                    [self._newest(name, test) for name in names],
-                )
-                for test in tests
-            ]
-            title = "Throughput so far" if unit == "MB/s" else "Rates so far"
-            charts.append(LiveChart(title, "point", unit, found, "category"))
-        return charts
-
-    def _newest(self, name: str, test: str) -> float | None:
-        values = [it[test] for it in self.steps if it["name"] == name and test in it]
-        return values[-1] if values else None
-
-
-class LiveCharts:
-    """Charts of a running job, which grow."""
-
-    def __init__(self) -> None:
-        from nicegui import ui
-
-        self._figures = LiveFigures()
+        self._place = ui.element("div").classes("hr-live")
+        ui.add_css(
+            ".hr-live { display: grid; gap: 16px; width: 100%;"
+            " grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }"
+        )
         self._charts: dict[str, Chart] = {}
-        self._place = ui.element("div").classes("w-full").props('aria-label="Live figures"')
+        self._drawn = 0.0
+        self._counts = (0, 0.0)
 
-    def add(self, lines: Sequence[Progress]) -> None:
-        """Add lines of progress, and draw."""
-        if not lines:
+    def show(self, view: JobView) -> None:
+        """Show the figures of a job."""
+        counts = (len(view.steps), view.moments[-1].time if view.moments else 0.0)
+        now = time.monotonic()
+        is_soon = now - self._drawn < REDRAW_S and not view.job.state.ended
+        if counts == self._counts or (is_soon and counts[0] == self._counts[0]):
             return
-        self._figures.add(lines)
-        for it in self._figures.charts():
-            if it.title not in self._charts:
+        self._counts, self._drawn = counts, now
+        for title, (x, y, series, kind) in charts_of(view.moments, view.steps).items():
+            chart = self._charts.get(title)
+            if chart is None:
                 with self._place:
-                    self._charts[it.title] = Chart(
-                        it.title, it.x, it.y, x_kind=it.x_kind, height=260
-                    )
-            self._charts[it.title].show(it.series)
+                    chart = Chart(title, x, y, series, x_kind=kind, height=280)
+                self._charts[title] = chart
+            else:
+                chart.show(series)
 
 
-def _milliseconds(step: Mapping[str, Any]) -> float | None:
-    latency = step.get("latency")
-    return None if latency is None else 1e3 * float(latency)
+Drawn = tuple[str, str, Sequence[Series], str]
+"""The x axis, the y axis, the series and the kind of the x axis of a chart."""
+
+
+def charts_of(moments: Sequence[Progress], steps: Sequence[Progress]) -> dict[str, Drawn]:
+    """Return the charts of figures by title."""
+    found: dict[str, Drawn] = {}
+    if steps:
+        found |= _of_steps(steps)
+    if moments:
+        begun = moments[0].time
+        for name in _numeric(moments):
+            points = [(it.time - begun, it.figures.get(name)) for it in moments]
+            title, factor = _scaled(name)
+            series = _series(title, points, factor)
+            found[f"{title} over time"] = ("time (s)", title, [series], "value")
+    return found
+
+
+def _of_steps(steps: Sequence[Progress]) -> dict[str, Drawn]:
+    figures = [it.figures for it in steps]
+    if all("achieved" in it and "latency" in it for it in figures):
+        return _of_loads(figures)
+    by_unit: dict[str, list[Series]] = {}
+    labels = [f"{it.figures[STEP]}: {it.text}" for it in steps]
+    numeric = _numeric(steps)
+    measured = [it for it in numeric if UNIT.fullmatch(it)] or [
+        it for it in numeric if it in ("throughput", "operations", "latency")
+    ]
+    for name in measured:
+        match = UNIT.fullmatch(name)
+        title, factor = (match[1], 1.0) if match else _scaled(name)
+        points = list(zip(labels, (it.get(name) for it in figures), strict=True))
+        by_unit.setdefault(match[2] if match else title, []).append(_series(title, points, factor))
+    return {
+        f"Finished steps: {unit}": ("step", unit, series, "category")
+        for unit, series in by_unit.items()
+    }
+
+
+def _of_loads(figures: Sequence[Mapping[str, Any]]) -> dict[str, Drawn]:
+    points = sorted((it["achieved"], 1e3 * it["latency"]) for it in figures)
+    x, y = zip(*points, strict=True)
+    found: dict[str, Drawn] = {
+        "Latency against load": (
+            "achieved load (operations/s)",
+            "latency (ms)",
+            [Series("latency", x, y)],
+            "value",
+        )
+    }
+    requested = sorted((it["requested"], it["achieved"]) for it in figures if it.get("requested"))
+    if requested:
+        x, y = zip(*requested, strict=True)
+        found["Achieved against requested load"] = (
+            "requested load (operations/s)",
+            "achieved load (operations/s)",
+            [Series("achieved", x, y), Series("requested", x, x)],
+            "value",
+        )
+    return found
+
+
+def _numeric(progress: Sequence[Progress]) -> list[str]:
+    """Return the names of figures that are numbers, in their first order."""
+    return list(
+        dict.fromkeys(
+            name
+            for it in progress
+            for name, value in it.figures.items()
+            if isinstance(value, int | float) and name not in NOT_DRAWN
+        )
+    )
+
+
+def _scaled(name: str) -> tuple[str, float]:
+    return (f"{name} (ms)", 1e3) if name.startswith(SECONDS) else (name, 1.0)
+
+
+def _series(title: str, points: Sequence[tuple[Any, Any]], factor: float) -> Series:
+    known = [(x, factor * y) for x, y in points if isinstance(y, int | float)]
+    return Series(title, [x for x, _ in known], [y for _, y in known])

@@ -41,6 +41,8 @@ SHARING = {
     "client": "all processes of one client at the same moment",
     "clients": "one process of each client at the same moment",
 }
+RATE = "workload.0.rate=100"
+"""A load, as the sweep will set one: fields that grow with it need one."""
 OWN = "mix.toml"
 """Name of the scenario among the inputs of a job."""
 
@@ -115,7 +117,7 @@ def scenario_text(mix: Mix) -> str:
     lines += [f"{name} = {it}" for name, it in fields.items() if it is not None]
     text = "\n".join([*lines, ""])
     try:
-        Loaded.from_text(text, Path(OWN), [])
+        Loaded.measured(text, Path(OWN), [RATE])
     except ScenarioError as error:
         raise ValueError(str(error)) from None
     return text
@@ -143,7 +145,7 @@ def _quoted(text: str | None) -> str | None:
 def _fields(preset: str) -> dict[str, Any]:
     text = f'[clients]\ncount = 1\n[[workload]]\npreset = "{preset}"\n'
     try:
-        resolved = Loaded.from_text(text, Path("preset.toml"), []).toml
+        resolved = Loaded.measured(text, Path("preset.toml"), []).toml
     except ScenarioError:
         return {}
     found: dict[str, Any] = tomllib.loads(resolved)["workload"][0]

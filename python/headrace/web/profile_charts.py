@@ -45,7 +45,7 @@ def _thinned(rates: pl.DataFrame) -> pl.DataFrame:
 
 
 class ProfileCharts:
-    """The charts: processors, disks, application, memory, network. A click on a phase chooses it."""
+    """Charts of processors, disks, calls, memory and network. A click on a phase chooses it."""
 
     def __init__(
         self, samples: Samples, phases: Sequence[Document], choose: Callable[[int], None]
@@ -158,7 +158,7 @@ def _columns(samples: Samples) -> Iterator[tuple[str, str, float, dict[str, pl.S
 
 def _end(samples: Samples, phases: Sequence[Document]) -> float:
     last = float(samples.rates["to_s"][-1])
-    return round(max([last, *(it["to_s"] for it in phases)]), 3)
+    return round(max([last, *(float(it["to_s"]) for it in phases)]), 3)
 
 
 def profile_document(directory: Path) -> Document | None:

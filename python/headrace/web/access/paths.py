@@ -167,12 +167,18 @@ class JobPaths:
                 path = self._of_job(rest, name)
             case _:
                 path = self._policy.allowed(value, name)
-        # Job files of fio are no scenarios: they name no other files.
-        fio = self._form.command[0] == "bench" and path.suffix in FIO
-        if document and not fio and path.is_file():
+        if document and path.is_file() and not self._is_other(path):
             self._folder = path.parent
             self._files.check_file(path)
         return path
+
+    def _is_other(self, path: Path) -> bool:
+        """Return whether the command takes a file as something that names no other files: a job
+        file of fio, or an archive of results."""
+        if self._form.command == ("results", "import"):
+            with path.open("rb") as file:
+                return file.read(64).lstrip()[:1] != b"{"
+        return self._form.command[0] == "bench" and path.suffix in FIO
 
     def _input(self, rest: str, name: str) -> Path:
         if rest not in self._request.inputs or not NAME.fullmatch(rest):

@@ -98,8 +98,11 @@ class ScenarioFiles:
                 f"{name} names {text!r}, which is outside of the directories that the operator"
                 " allows"
             )
-        if not exists and len(parts) == 1 and folder.name == LINKS:
-            exists = self._link(text) is not None
+        # An upload: a sibling of an uploaded document, or uploads/NAME of another one.
+        beside = len(parts) == 1 and folder.name == LINKS
+        below = len(parts) == 2 and parts[0] == LINKS and folder.name != LINKS
+        if not exists and (beside or below):
+            exists = self._link(parts[-1]) is not None
         if exists and path.suffix == ".toml":
             self.check_file(path)
 

@@ -1,21 +1,11 @@
 """The commands that a job may run, and what the server adds to each."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-Values: TypeAlias = Mapping[str, Any]
-
-
-def starts_or_traces(values: Values) -> bool:
-    """Whether `profile record` starts a program, or captures the calls of a running one."""
-    return bool(values.get("command")) or values.get("capture") not in (None, "", "none")
-
-
-def counts_by_command(values: Values) -> bool:
-    """Whether `bench tune` counts by a command of the user's."""
-    return str(values.get("profiler", "")).startswith("command:")
+NOT_CAPTURED = (None, "", "none")
 
 
 class Runnable(msgspec.Struct, frozen=True):
@@ -24,11 +14,17 @@ class Runnable(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     measures: bool = False
     """Whether it measures this machine, and so must run alone."""
-    programs: Callable[[Values], bool] | None = None
-    """Whether a request with these values runs a program of the user's, or traces one that runs:
-    the operator must allow it."""
+    program: str | None = None
+    """Parameter that is a program of the user's, which the operator must allow."""
+    capture: str | None = None
+    """Parameter that makes it trace processes which run, which the operator must allow, too."""
     output: str | None = None
     """Name of its output in the job's directory: a directory, or the document with its tables."""
+
+    def runs_program(self, values: Mapping[str, Any]) -> bool:
+        """Whether a request with these values runs a program of the user's."""
+        captures = self.capture is not None and values.get(self.capture) not in NOT_CAPTURED
+        return captures or (self.program is not None and bool(values.get(self.program)))
 
 
 RUNNABLE = (
@@ -39,7 +35,7 @@ RUNNABLE = (
     Runnable(("bench", "quick"), measures=True),
     Runnable(("bench", "run"), measures=True),
     Runnable(("bench", "mix"), measures=True),
-    Runnable(("bench", "tune"), measures=True, programs=counts_by_command),
+    Runnable(("bench", "tune"), measures=True),
     Runnable(("bench", "sweep"), measures=True),
     Runnable(("bench", "blocks"), measures=True),
     Runnable(("bench", "clients"), measures=True),
@@ -48,19 +44,21 @@ RUNNABLE = (
     Runnable(("bench", "copy"), measures=True),
     Runnable(("bench", "net", "ask"), measures=True),
     Runnable(("baseline",), measures=True),
-    Runnable(("profile", "record"), measures=True, programs=starts_or_traces, output="profile"),
+    Runnable(
+        ("profile", "record"),
+        measures=True,
+        program="command",
+        capture="capture",
+        output="profile",
+    ),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),
     Runnable(("trace", "convert")),
     Runnable(("trace", "findings")),
     Runnable(("design", "solve"), output="design"),
+    Runnable(("results", "import")),
 )
 """To let jobs run another command takes a line here."""
-
-PATHS = frozenset({"paths"})
-"""Parameters of other types whose values are paths."""
-FILES_OR_NAMES = frozenset({"workload", "target"})
-"""Parameters that take a name or a file: a value with a slash or a colon is a file."""
 
 WITHHELD = frozenset(
     {

@@ -1,13 +1,15 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, measure, results, simulate, start
+from headrace.web.pages import jobs, measure, profiles, results, simulate, start, traces
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     simulate.PAGE,
     measure.PAGE,
     results.PAGE,
+    profiles.PAGE,
+    traces.PAGE,
     jobs.PAGE,
 )
 """In the order of the navigation."""

@@ -19,35 +19,25 @@ def show(document: Document) -> None:
         for operation, found in it["operations"].items()
     ]
     names = [name for name, _ in rows]
-    sideways = {"grid": {"left": 16, "right": 40, "top": 64, "bottom": 36, "containLabel": True}}
     if rows:
-        bar = {"x_kind": "category", "options": sideways}
-        Chart(
+        _chart(
             "Requests a second",
-            "job",
-            "IOPS",
             [Series("IOPS", names, [it["per_second"] for _, it in rows], "bar")],
-            **bar,
         )
-        Chart(
-            "Throughput",
-            "job",
-            "MB/s",
-            [Series("MB/s", names, [it["throughput"] / 1e6 for _, it in rows], "bar")],
-            **bar,
-        )
+        moved = [it["throughput"] / 1e6 for _, it in rows]
+        _chart("Throughput", [Series("MB/s", names, moved, "bar")])
         latencies = [
-            Series(
-                label,
-                names,
-                [
-                    None if it["latency"].get(key) is None else 1e3 * it["latency"][key]
-                    for _, it in rows
-                ],
-                "bar",
-            )
+            Series(label, names, [_milliseconds(it["latency"], key) for _, it in rows], "bar")
             for key, label in (("p50", "median"), ("p99", "p99"), ("max", "largest"))
         ]
-        Chart("Latency of a request", "job", "ms", latencies, y_kind="log", **bar)
+        _chart("Latency of a request", latencies, "ms", "log")
     show_rendered(job_tables.jobs(document))
     show_origin(document)
+
+
+def _chart(title: str, series: list[Series], unit: str = "", y_kind: str = "value") -> None:
+    Chart(title, "job", unit or series[0].name, series, x_kind="category", y_kind=y_kind)
+
+
+def _milliseconds(times: Document, key: str) -> float | None:
+    return None if times.get(key) is None else 1e3 * float(times[key])

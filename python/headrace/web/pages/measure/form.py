@@ -31,15 +31,16 @@ def build(user: User, name: str) -> None:
         ui.label(found.title)
     ui.label(found.question)
     ui.label(f"headrace {' '.join(found.command)}").classes("text-sm font-mono q-mb-sm")
-    drawn = [it.name for it in form.fields if it.name not in (found.directory, found.scenario)]
+    own = {found.directory, found.scenario, "workload" if found.composer else None}
+    drawn = [it.name for it in form.fields if it.name not in own]
     main = [it for it in found.main if it in drawn]
     directory = DirectoryField() if found.directory else None
     parts: list[Part] = [ScenarioField(found.scenario).part] if found.scenario else []
     fields = [command_fields(form, only=main)]
     if found.composer:
-        parts.append(MixEditor(fields[0], sharing=found.name == "sharing").part)
+        parts.append(MixEditor(sharing=found.name == "sharing").part)
     if found.name == "tune":
-        parts.append(ProtocolMix(fields[0]).part)
+        parts.append(ProtocolMix().part)
     with ui.expansion("More parameters").classes("w-full"):
         fields.append(command_fields(form, only=[it for it in drawn if it not in main]))
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from nicegui import ui
 
-from headrace.web.command_form import CommandFields
 from headrace.web.jobs import RefusedRequest
 from headrace.web.mix import GROUPS, OWN, SHARED, SHARING, SIZES, Mix, mixes, percentages
 from headrace.web.mix import scenario_text as text_of
@@ -17,18 +16,18 @@ SHARING_START = {"shared-read": 70.0, "shared-write": 30.0}
 class MixEditor:
     """Preset mixes, with percentages for each operation, files, order, locality and sharing."""
 
-    def __init__(self, fields: CommandFields, *, sharing: bool = False) -> None:
-        """Draw the editor.
-
-        Parameters:
-            fields: Main parameters of the command; the preset is put into `workload` if it is one
-                of them.
-            sharing: Whether to begin with operations on a shared file.
-        """
-        self._workload = "workload" in {it.name for it in fields.form.fields} and not sharing
-        self._fields = fields
+    def __init__(self, *, sharing: bool = False) -> None:
+        """Draw the editor; with `sharing`, begin with operations on a shared file."""
         self._percent: dict[str, ui.number] = {}
-        self._own = ui.switch("Compose the mix", value=sharing)
+        self._preset: ui.select = ui.select(
+            {name: f"{name}: {text}" for name, text in mixes().items()},
+            label="Preset mix",
+            value=DEFAULT,
+            on_change=lambda: self._set(percentages(str(self._preset.value))),
+        ).classes("w-full q-mt-md")
+        self._preset.props("outlined dense stack-label")
+        self._preset.set_visibility(not sharing)
+        self._own = ui.switch("Change the mix", value=sharing)
         if sharing:
             self._own.set_visibility(False)
         with ui.column().classes("w-full").bind_visibility_from(self._own, "value"):
@@ -41,7 +40,7 @@ class MixEditor:
     def part(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the workload of the request. Raises RefusedRequest."""
         if not self._own.value:
-            return {}, {}
+            return {"workload": str(self._preset.value)}, {}
         try:
             text = text_of(self._mix())
         except ValueError as error:
@@ -51,13 +50,6 @@ class MixEditor:
         return {"workload": f"input:{OWN}"}, {OWN: text}
 
     def _draw(self, sharing: bool) -> None:
-        presets = mixes()
-        self._preset = ui.select(
-            {name: f"{name}: {text}" for name, text in presets.items()},
-            label="Begin with the preset mix",
-            value=DEFAULT,
-            on_change=lambda: self._set(percentages(str(self._preset.value))),
-        ).classes("w-full")
         self._sum = ui.label().props('role="status"').classes("font-bold")
         shown = {"Shared file": GROUPS["Shared file"]} if sharing else GROUPS
         rest = {name: it for name, it in GROUPS.items() if name not in shown}
@@ -95,7 +87,7 @@ class MixEditor:
 
     def _elements(self) -> list[Any]:
         return [
-            *(self._preset, self._sizes, self._files, self._bytes, self._directories),
+            *(self._sizes, self._files, self._bytes, self._directories),
             *(self._links, self._append, self._groups, self._burst, self._length),
             *(self._random, self._sharing, self._clients, self._processes),
         ]
@@ -116,7 +108,7 @@ class MixEditor:
 
     def _add_up(self) -> None:
         total = sum(it.value or 0 for it in self._percent.values())
-        self._sum.set_text(f"Sum of the percentages: {total:g} %")
+        self._sum.set_text(f"Sum of the percentages: {total:.4g} %")
 
     def _scale(self) -> None:
         total = sum(it.value or 0 for it in self._percent.values())

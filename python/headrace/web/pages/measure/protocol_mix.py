@@ -5,7 +5,6 @@ from typing import Any
 from nicegui import ui
 
 from headrace.measure.tuning import TARGETS
-from headrace.web.command_form import CommandFields
 from headrace.web.jobs import RefusedRequest
 
 OWN = "target.toml"
@@ -19,8 +18,7 @@ HINT = (
 class ProtocolMix:
     """Presets of NFS in the parameter `target`, or weights of one's own, for NFS or CIFS."""
 
-    def __init__(self, fields: CommandFields) -> None:
-        self._fields = fields
+    def __init__(self) -> None:
         ui.label(f"Targets that are known: {', '.join(TARGETS)}.").classes("text-sm")
         self._own = ui.switch("Enter a mix of NFS or CIFS operations as the target")
         self._text = ui.textarea("Wanted mix", value=EXAMPLE).classes("w-full font-mono")

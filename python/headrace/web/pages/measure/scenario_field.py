@@ -17,7 +17,7 @@ class ScenarioField:
     def __init__(self, parameter: str) -> None:
         self._parameter = parameter
         presets = dict(workloads())
-        self._preset = ui.select(
+        self._preset: ui.select = ui.select(
             {name: f"{name}: {text}" for name, text in presets.items()},
             label="Begin with the preset workload",
             value="ior-easy",
