@@ -1,11 +1,9 @@
 """Scenarios: examples, presets, schema, checks, quick runs, the net."""
 
-import json
 from typing import Any
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Request, Response
-from nicegui import run as threads
 
 from headrace import _core
 from headrace.document_io import as_sets
@@ -121,7 +119,7 @@ async def net(request: Request) -> dict[str, Any]:
 async def _read(request: Request) -> ScenarioRequest:
     body = await request.body()
     try:
-        return await threads.io_bound(msgspec.json.decode, body, type=ScenarioRequest)
+        return msgspec.json.decode(body, type=ScenarioRequest)
     except msgspec.MsgspecError as error:
         raise HTTPException(422, str(error)) from None
 
@@ -133,5 +131,6 @@ async def _ask(work: Work, wanted: ScenarioRequest) -> Any:
 
 def _result(answer: Any) -> Any:
     if isinstance(answer, QuickError):
-        raise HTTPException(422, json.loads(msgspec.json.encode(answer)))
+        at = f"scenario.toml:{answer.line}:{answer.column}: " if answer.line is not None else ""
+        raise HTTPException(422, f"{at}{answer.message}")
     return answer
