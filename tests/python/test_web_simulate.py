@@ -47,7 +47,7 @@ def test_a_newcomer_opens_changes_and_runs_an_example(site: RunningSite, browser
         correct(page)
         # A field of the form changes the text, whose comments stay.
         section(page, "servers")
-        page.get_by_label("servers.device.read_rate").fill("1 GB/s")
+        page.get_by_label("servers.device.read_rate", exact=True).fill("1 GB/s")
         expect(text_of(page)).to_contain_text('read_rate = "1 GB/s"', timeout=SLOW)
         expect(text_of(page)).to_contain_text("# an assumption: one SATA SSD each")
         correct(page)
@@ -66,7 +66,7 @@ def test_the_text_changes_the_form_and_errors_are_at_line_and_field(
     with opened(browser, f"{site.url}/simulate?example=striped-read") as page:
         correct(page)
         section(page, "clients")
-        count = page.get_by_label("clients.count")
+        count = page.get_by_label("clients.count", exact=True)
         expect(count).to_have_value("64")
         replace(page, "[clients]", "count = 64", "count = 32")
         expect(count).to_have_value("32", timeout=SLOW)
@@ -76,7 +76,9 @@ def test_the_text_changes_the_form_and_errors_are_at_line_and_field(
         expect(line).to_contain_text("count = -1", timeout=SLOW)
         error = page.get_by_test_id("error")
         expect(error).to_contain_text(re.compile(r"Line \d+, column \d+: "))
-        field = page.locator(".q-field--error").filter(has=page.get_by_label("clients.count"))
+        field = page.locator(".q-field--error").filter(
+            has=page.get_by_label("clients.count", exact=True)
+        )
         expect(field).to_be_visible()
         count.fill("16")
         correct(page)
@@ -97,9 +99,7 @@ def test_text_that_is_no_toml_is_pointed_at(site: RunningSite, browser: Browser)
         text_of(page).click()
         page.keyboard.press("Control+a")
         page.keyboard.type('name = "mine"\n[clients\n')
-        expect(page.get_by_test_id("error")).to_contain_text(
-            "not valid TOML", timeout=SLOW
-        )
+        expect(page.get_by_test_id("error")).to_contain_text("not valid TOML", timeout=SLOW)
         expect(page.locator(".hr-wrong-line")).to_contain_text("[clients")
 
 
@@ -111,7 +111,7 @@ def test_a_field_is_found_added_and_removed(site: RunningSite, browser: Browser)
         page.get_by_role("option", name=re.compile("^layout.unit")).click()
         # Its value without being given, and where that comes from.
         expect(page.get_by_text(re.compile("^Now: .*preset pvfs2"))).to_be_visible(timeout=SLOW)
-        page.get_by_label("Value of layout.unit").fill("1 MiB")
+        page.get_by_label("Value of layout.unit", exact=True).fill("1 MiB")
         page.get_by_role("button", name="Add", exact=True).click()
         expect(text_of(page)).to_contain_text('unit = "1 MiB"', timeout=SLOW)
         correct(page)

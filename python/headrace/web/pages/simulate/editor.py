@@ -150,8 +150,17 @@ class Editor:
         ui.download.content(self._draft.text, "scenario.toml", "application/toml")
 
     def _follow_theme(self) -> None:
-        def theme() -> None:
-            self._text.theme = "basicDark" if app.storage.user.get("dark") else "basicLight"
+        dark_browser = False
 
-        theme()
-        ui.timer(1.0, theme)
+        def theme() -> None:
+            dark = app.storage.user.get("dark")
+            is_dark = dark_browser if dark is None else dark
+            self._text.theme = "basicDark" if is_dark else "basicLight"
+
+        async def ask() -> None:
+            nonlocal dark_browser
+            dark_browser = bool(await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0))
+            theme()
+
+        ui.timer(0.0, ask, once=True)
+        ui.timer(2.0, theme)
