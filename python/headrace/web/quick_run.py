@@ -56,7 +56,7 @@ class QuickAnswer(msgspec.Struct, frozen=True):
 
     @property
     def superseded(self) -> bool:
-        """Whether a newer request of the same page took its place."""
+        """Return whether a newer request of the same page took its place."""
         return self.result is None and self.error is None
 
 

@@ -134,7 +134,7 @@ WORK = {"check": check, "run": run, "net": net}
 def _not_toml(text: str) -> dict[str, Any] | None:
     """Return the error of a text that is not TOML.
 
-    What the check of its files cannot read is not loaded.
+    The check of its files cannot read it, so it is not loaded either.
     """
     try:
         tomllib.loads(text)

@@ -30,7 +30,7 @@ HEAD = "scenario"
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What a correct scenario says."""
+    """A correct scenario, complete."""
 
     name: str
     toml: str

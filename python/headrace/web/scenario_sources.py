@@ -1,4 +1,4 @@
-"""Where the scenario of a page comes from: an example, presets, or a result of the store."""
+"""Sources of scenarios for the page: examples, presets, results of the store."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class WrongSource(ValueError):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """What names a scenario; nothing is a new one."""
+    """The names that lead to a scenario; without any it is a new one."""
 
     example: str = ""
     system: str = ""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from headrace.web.access.paths import PathPolicy
 from headrace.web.jobs import CommandForm, JobQueue
-from headrace.web.quick_run import QuickRuns
 from headrace.web.jobs.watch import Watches
+from headrace.web.quick_run import QuickRuns
 from headrace.web.settings import Settings
 from headrace.web.uploads import Uploads
 
