@@ -49,7 +49,8 @@ class ScenarioForm:
             self._following = False
 
     def show_error(self) -> None:
-        """Show the draft's error at its field."""
+        """Show the draft's error at its field, and offer the fields that its check found."""
+        self._adder.refresh()
         path, error = self._draft.error_path, self._draft.error
         for at, control in self._controls.items():
             control.error = error.message if error is not None and at == path else None
@@ -81,7 +82,7 @@ class ScenarioForm:
         label = path_text(path)
         with ui.row().classes("w-full items-start no-wrap q-mb-sm"):
             control = _control(field, label, given.entered)
-            control.classes("col-grow")
+            control.classes("col").style("min-width: 0")
             control.on_value_change(partial(self._changed, path))
             self._controls[path] = control
             ui.button(icon="delete", on_click=partial(self._remove, path)).props(
@@ -137,8 +138,9 @@ class _Adder:
             name: f"{name}: {_shortened(field.description)}"
             for name, (field, _) in self._offers.items()
         }
-        chosen = self._chosen.value if self._chosen.value in options else None
-        self._chosen.set_options(options, value=chosen)
+        if options != self._chosen.options:
+            chosen = self._chosen.value if self._chosen.value in options else None
+            self._chosen.set_options(options, value=chosen)
 
     def _choose(self) -> None:
         self._place.clear()
@@ -155,9 +157,9 @@ class _Adder:
                     "text-sm"
                 )
                 entered = value or field.example
-            with ui.row().classes("w-full items-start no-wrap"):
+            with ui.row().classes("w-full items-start no-wrap gap-2"):
                 self._value = _control(field, f"Value of {path_text(field.path)}", entered)
-                self._value.classes("col-grow")
+                self._value.classes("col").style("min-width: 0")
                 ui.button("Add", on_click=partial(self._add, field.path))
 
     def _add(self, path: FieldPath) -> None:

@@ -1,8 +1,9 @@
 """The net of a scenario, drawn."""
 
+from importlib import import_module
 from typing import Any
 
-from nicegui import ui
+from nicegui import run, ui
 
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.site import site
@@ -34,10 +35,20 @@ class NetTab:
             return
         self._state.text = ""
         self._place.clear()
+        view = _net_view()
+        if view is not None:
+            prepared = await run.io_bound(view.prepare, answer.result["structure"])
+            with self._place:
+                view(prepared)
+            return
         with self._place:
-            _show(answer.result)
+            # The drawing escapes the names of the scenario.
+            ui.html(answer.result["svg"], sanitize=False).classes("bg-white")
 
 
-def _show(drawn: dict[str, Any]) -> None:
-    # The drawing escapes the names of the scenario.
-    ui.html(drawn["svg"], sanitize=False).classes("bg-white")
+def _net_view() -> Any:
+    """Return the view that zooms into a net; None where it is not installed."""
+    try:
+        return import_module("headrace.web.net_view").NetView
+    except ImportError:
+        return None
