@@ -111,6 +111,7 @@ class ScenarioForm:
 
     def _added(self, path: FieldPath) -> None:
         self._on_entered()
+        self.follow()
         section = self._sections.get(self._section_of(path))
         if section is not None:
             section.value = True
