@@ -22,6 +22,7 @@ body { font-size: 15px; }
 .hr-main h2 { font-size: 1.2rem; margin: 20px 0 8px; }
 .hr-main a { color: #1f5f8b; text-decoration: underline; }
 .body--dark .hr-main a { color: #7cc0ee; }
+.body--dark .hr-main .q-btn--flat.text-primary { color: #7cc0ee !important; }
 .hr-nav a { color: inherit; text-decoration: none; display: block; border-radius: 4px; }
 .hr-nav a[aria-current] { background: rgba(31, 95, 139, 0.15); font-weight: 600; }
 .body--dark .nicegui-echart text { fill: #dddddd !important; }

@@ -30,6 +30,8 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     site = open_site(settings, forms)
     register(PAGES)
     app.mount("/api", create_api())
+    app.on_startup(site.quick.start)
+    app.on_shutdown(site.quick.close)
     app.on_shutdown(site.close)
     metrics = Metrics()
     store = location()

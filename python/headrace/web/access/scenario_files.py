@@ -73,6 +73,10 @@ class ScenarioFiles:
             raise RefusedRequest(str(error)) from None
         self._check_content(text.encode(), folder, name)
 
+    def check_scenario(self, text: str, folder: Path) -> None:
+        """Check the text of a scenario that is in no file. Raises RefusedRequest."""
+        self._check_content(text.encode(), folder, "the scenario")
+
     def check_setting(self, text: str) -> None:
         """Note whether PATH=VALUE may make the scheduler one in Python."""
         if PYTHON.search(text) and "scheduler" in text.lower():

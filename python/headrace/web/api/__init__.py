@@ -3,7 +3,7 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import directories, files, jobs, profiles, results
+from headrace.web.api import directories, files, jobs, profiles, results, scenarios
 from headrace.web.api.errors import COMMON, describe
 
 ROUTERS = (
@@ -12,6 +12,7 @@ ROUTERS = (
     directories.router,
     profiles.router,
     results.router,
+    scenarios.router,
 )
 """To add a part of the API takes a file here and a line there."""
 

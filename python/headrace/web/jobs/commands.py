@@ -19,7 +19,7 @@ class Runnable(msgspec.Struct, frozen=True):
     capture: str | None = None
     """Parameter that makes it trace processes which run, which the operator must allow, too."""
     output: str | None = None
-    """Name of its output in the job's directory, for a command whose output is a directory."""
+    """Name of its output in the job's directory: a directory, or the document with its tables."""
 
     def runs_program(self, values: Mapping[str, Any]) -> bool:
         """Return true if a request with these values runs a program of the user."""
@@ -28,7 +28,7 @@ class Runnable(msgspec.Struct, frozen=True):
 
 
 RUNNABLE = (
-    Runnable(("run",)),
+    Runnable(("run",), output="result.json"),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),

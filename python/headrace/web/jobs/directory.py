@@ -22,7 +22,7 @@ LINKS = "uploads"
 """Folder with the uploads that the job reads."""
 OWN = frozenset(
     {"job.json", "order.json", "process.json", "end.json", "document.json", "log.txt"}
-    | {"progress.jsonl", LOCK, LINKS}
+    | {"progress.jsonl", "result.json", LOCK, LINKS}
 )
 """Names that no file of a request may have."""
 HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK})
@@ -146,8 +146,9 @@ class JobDirectory:
             os.close(held)
 
     def document(self) -> Any:
-        """Return the JSON document that the command printed; None if it printed none."""
-        return self._json("document.json")
+        """Return the JSON document that the command printed, or saved with its tables as
+        `result.json`; None if there is none."""
+        return self._json("result.json") or self._json("document.json")
 
     def log(self) -> str:
         """Return the end of the log."""

@@ -12,17 +12,26 @@ from headrace.web.result_views import (
     load_sweep,
     measurement,
     network,
+    optimum,
     profile,
+    simulation,
     study,
+    sweep,
     trace_findings,
     trace_info,
     tuning,
+    whatif,
 )
 from headrace.web.result_views.generic import show_document
 
 Document = Mapping[str, Any]
 
 VIEWS: dict[str, Callable[[Document], object]] = {
+    "simulation": simulation.show,
+    "simulated": simulation.show,
+    "whatif": whatif.show,
+    "sweep": sweep.show,
+    "optimum": optimum.show,
     "measured": measurement.show,
     "jobs": jobs.show,
     "load-sweep": load_sweep.show,
@@ -36,6 +45,7 @@ VIEWS: dict[str, Callable[[Document], object]] = {
 }
 """Functions that draw a document, by its `kind`."""
 WITHOUT_KIND = {
+    "whatif": {"baseline", "changes", "factor"},
     "profile": {"phases", "samples", "hosts"},
     "trace-info": {"summary", "skipped"},
     "trace-findings": {"trace", "findings"},
