@@ -18,6 +18,9 @@ from headrace.files import check_apart, check_directory, check_writable
 if TYPE_CHECKING:
     from headrace.simulate import Result
 
+FRAMES = 200
+"""Frames of `--playback`, or up to twice as many."""
+
 
 def run(
     file: ScenarioFile,
@@ -32,6 +35,14 @@ def run(
     requests: Annotated[
         Path | None,
         typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
+    ] = None,
+    playback: Annotated[
+        Path | None,
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Write frames of the run to a Parquet file, for headrace net --playback.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -52,7 +63,12 @@ def run(
     from headrace import simulate
 
     labels = check_labels(label or [], stored)
-    for path, format in ((requests, FileFormat.PARQUET), (output, FileFormat.JSON)):
+    formats = (
+        (requests, FileFormat.PARQUET),
+        (playback, FileFormat.PARQUET),
+        (output, FileFormat.JSON),
+    )
+    for path, format in formats:
         if path is not None:
             check_writable(path, format)
     if plot is not None:
@@ -60,14 +76,19 @@ def run(
     scenario = simulate.load_with_sets(file, sets or [])
     trusting = trust(trusted)
     check_apart(
-        {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
+        {"--output": output, "--requests": requests, "--playback": playback},
+        {"the scenario": file} | scenario.inputs,
     )
     started = datetime.now(UTC)
     with contextlib.ExitStack() as stack:
         taking = stack.enter_context(simulate.in_file(requests)) if requests is not None else None
         with progress(scenario.name, show_progress) as report:
             result = simulate.run(
-                scenario, requests=taking or False, progress=report, trust=trusting
+                scenario,
+                requests=taking or False,
+                progress=report,
+                trust=trusting,
+                playback=FRAMES if playback is not None else None,
             )
         # Before anything else is written: what was asked for may not fit on its disk.
         identifier = (
@@ -75,7 +96,7 @@ def run(
         )
         if taking is not None and requests is not None:
             taking.save(requests)
-    written = _write(result, plot, requests, output)
+    written = _write(result, plot, requests, playback, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
@@ -90,7 +111,11 @@ def run(
 
 
 def _write(
-    result: "Result", plot: Path | None, requests: Path | None, output: Path | None
+    result: "Result",
+    plot: Path | None,
+    requests: Path | None,
+    playback: Path | None,
+    output: Path | None,
 ) -> list[tuple[str, Path]]:
     written = []
     if plot is not None:
@@ -100,6 +125,9 @@ def _write(
         written.append(("plots", plot))
     if requests is not None:
         written.append(("requests", requests))
+    if playback is not None and result.playback is not None:
+        result.playback.save(playback)
+        written.append(("playback", playback))
     if output is not None:
         result.save(output)
         written.append(("result", output))

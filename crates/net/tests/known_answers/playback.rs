@@ -104,6 +104,8 @@ fn copies_are_summed_and_the_fullest_is_named() {
     })
     .expect("desks work");
     let playback = net.playback().expect("it was recorded");
+    let node = &playback.structure.page.pages[0].nodes[0];
+    assert_eq!((node.copies, node.servers), (3, Some(2)));
     // 0, 3 and 6 tokens at two servers each.
     let [desk] = playback.frames[1].nodes[..] else {
         panic!("one station")

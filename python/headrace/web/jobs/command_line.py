@@ -58,6 +58,7 @@ def arguments(
         options += [f"--label=job={job}", f"--label=owner={owner}"]
     if entry.output is not None:
         options += [f"--output={entry.output}"]
+    options += entry.extra
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
 

@@ -13,10 +13,15 @@ class Runnable(msgspec.Struct, frozen=True):
     """Whether it runs a program of the user's, which the operator must allow."""
     output: str | None = None
     """Name of its output in the job's directory, for a command whose output is a directory."""
+    extra: tuple[str, ...] = ()
+    """Further arguments that the server gives."""
 
+
+PLAYBACK = "playback.parquet"
+"""Name of the frames of a simulation in the job's directory."""
 
 RUNNABLE = (
-    Runnable(("run",)),
+    Runnable(("run",), extra=(f"--playback={PLAYBACK}",)),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),
@@ -47,6 +52,7 @@ WITHHELD = frozenset(
         "plot",
         "csv",
         "requests",
+        "playback",
         "trusted",
         "trust",
         "label",
