@@ -31,10 +31,11 @@ def small_net() -> Structure:
     system = net.page("system")
     thinking = net.node(system, "thinking", "station", "infinite server")
     server = net.page("server <i>&", system, copies=2)
+    requests = net.store(server, "requests")
     inbox = net.node(server, "inbox")
     processor = net.node(server, "processor", "station", "FCFS, 2 servers", servers=2)
     net.transition(system, "send", [thinking], [inbox])
-    net.transition(server, "start", [inbox], [processor])
+    net.transition(server, "start", [inbox], [processor], stores=(requests,))
     net.transition(server, "answer", [processor], [thinking])
     return {"page": system}
 

@@ -368,7 +368,8 @@ headrace-net .net-waiting { font-size: 9px; }
       const frames = this.frames;
       this.drawn = [];
       for (const node of frames.nodes) {
-        const group = picture.querySelector(`[data-id="${node.id}"]`);
+        // Stores have numbers of their own.
+        const group = picture.querySelector(`[data-kind="${node.kind}"][data-id="${node.id}"]`);
         if (group !== null) this.drawn.push(new Drawn(group, node, columnsOf(frames, node.id)));
       }
       const last = frames.time.length - 1;
