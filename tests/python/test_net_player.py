@@ -50,7 +50,7 @@ def counting(structure: Structure) -> Playback:
     mean = np.stack([40.0 - n, 0.0 * n, n / 10], axis=1)
     return Playback(
         structure=structure,
-        time_s=n * 1e-3,
+        time_s=np.array([it * 1e-3 for it in range(FRAMES)]),
         tokens=tokens,
         most_tokens=tokens,
         queue=queue,
@@ -83,7 +83,6 @@ def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
     it = browser.new_page(**options)
     errors: list[str] = []
     it.on("pageerror", lambda error: errors.append(str(error)))
-    it.on("console", lambda message: errors.append(message.text) if message.type == "error" else 0)
     it.goto(file.as_uri())
     yield it
     it.close()

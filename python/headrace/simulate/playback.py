@@ -1,5 +1,6 @@
 """Playback of a run: the state of its net at evenly spaced instants of simulated time."""
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,9 +111,10 @@ def load_playback(path: str | PathLike[str]) -> Playback:
         ValueError: if it is not the file of a playback.
     """
     expected = "a file that headrace run --playback wrote"
+    content = Path(path).read_bytes()
     with reading_parquet(path, expected):
-        metadata = pl.read_parquet_metadata(path)
-        table = pl.read_parquet(path)
+        metadata = pl.read_parquet_metadata(io.BytesIO(content))
+        table = pl.read_parquet(io.BytesIO(content))
     try:
         structure = json.loads(metadata[STRUCTURE])
         table = table.select(list(TABLE)).cast(TABLE)
