@@ -76,7 +76,11 @@ def by_headrace(file: Path, below: Path) -> dict[str, dict[str, float]]:
     """Return IOPS and latencies in ms, by job and operation."""
     command = [sys.executable, "-m", "headrace", "bench", str(file), str(below)]
     command += ["--json", "--no-store", "--no-progress"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # fio starts a session per job. The kernel shares processors between sessions (autogroup,
+    # sched(7)), so a session shared with other programs would get less than fio's.
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, start_new_session=True
+    )
     found: dict[str, dict[str, float]] = {}
     job: dict[str, Any]
     for job in json.loads(done.stdout)["jobs"]:

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from headrace import progress_events
+
 Advance: TypeAlias = Callable[[float, float | None, str], None]
 """Callback with what is done, the total or None if it is unknown, and a text."""
 
@@ -38,6 +40,22 @@ def progress_bar(title: str, shown: bool | None = None) -> Iterator[Advance]:
         title: What is being done.
         shown: Whether to draw; None draws on a terminal and in a notebook.
     """
+    with _drawn(title, shown) as draw:
+        # A caller that shows the progress itself reports it as well.
+        if shown is False or not progress_events.wanted():
+            yield draw
+            return
+
+        def tell(done: float, total: float | None, text: str) -> None:
+            draw(done, total, text)
+            progress_events.report(title, done, total, text)
+
+        yield tell
+        progress_events.flush()
+
+
+@contextmanager
+def _drawn(title: str, shown: bool | None) -> Iterator[Advance]:
     if in_notebook() and shown is not False:
         bar = NotebookBar(title)
         try:

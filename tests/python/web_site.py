@@ -13,10 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = "no browser to try the pages in: apt install chromium"
+PATIENCE_MS = 120_000.0
+"""Time after which a page that shows nothing is a failure."""
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -107,6 +109,16 @@ def browser() -> Iterator[Browser]:
         pytest.skip(WITHOUT)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        new_page = started.new_page
+
+        def patient_page(**options: Any) -> Page:
+            page = new_page(**options)
+            page.set_default_timeout(PATIENCE_MS)
+            return page
+
+        # On a machine that does much else, a page takes long.
+        started.new_page = patient_page  # type: ignore[method-assign]
+        expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()
 

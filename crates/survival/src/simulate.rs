@@ -52,6 +52,7 @@ pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
     };
     rounds(
         simulation,
+        &model.question.horizons,
         most.div_ceil(size),
         progress,
         |block, random| {
@@ -72,14 +73,17 @@ pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Res
         Some(missions) => missions.div_ceil(pool.replicate_missions()),
         None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
-    rounds(simulation, most.max(20), progress, |_, random| {
+    let horizons = &pool.question.horizons;
+    rounds(simulation, horizons, most.max(20), progress, |_, random| {
         pool.replicate(random)
     })
 }
 
-/// Runs blocks until the relative error is reached or `most` blocks are done.
+/// Runs blocks until the relative error of the longest horizon is reached or `most` blocks are
+/// done.
 fn rounds(
     simulation: &Simulation,
+    horizons: &[f64],
     most: u64,
     progress: Progress<'_>,
     run: impl Fn(u64, &mut Random) -> Sums + Sync,
@@ -111,10 +115,15 @@ fn rounds(
         let Some(so_far) = sums.as_ref().filter(|_| !fixed) else {
             break;
         };
-        let Some(last) = so_far.horizons.last() else {
+        // Losses of the longest horizon include those of all others.
+        let Some(longest) = horizons
+            .iter()
+            .zip(&so_far.horizons)
+            .max_by(|a, b| a.0.total_cmp(b.0))
+        else {
             break;
         };
-        let estimate = last.loss.estimate(so_far.missions);
+        let estimate = longest.1.loss.estimate(so_far.missions);
         let error = estimate.standard_error / estimate.value / simulation.relative_error;
         if error <= 1.0 {
             break;

@@ -355,6 +355,37 @@ def import_(
 
 
 @app.command()
+def label(
+    identifier: Identifier,
+    labels: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set."),
+    ] = None,
+    removed: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="KEY", help="Remove a label; can be repeated."),
+    ] = None,
+    note: Annotated[
+        str | None, typer.Option("--note", metavar="TEXT", help="Write the label note.")
+    ] = None,
+) -> None:
+    """Set or remove labels of a result, or write a note on it."""
+    from headrace import store
+
+    changes: dict[str, str | None] = dict(parse_labels(labels or []))
+    changes |= dict.fromkeys(removed or [])
+    if note is not None:
+        changes["note"] = note or None
+    if not changes:
+        raise ValueError("nothing to change: expected KEY=VALUE, --remove KEY or --note TEXT")
+    there = store.open()
+    found = there.set_labels(identifier, changes)
+    now = there.shown(found)["labels"]
+    shown = ", ".join(f"{key}={value}" for key, value in now.items()) or "no labels"
+    print(plain_line(f"{found}: {shown}"))
+
+
+@app.command()
 def remove(
     identifiers: Identifiers,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
+from headrace import progress_events
 from headrace.ranks import current
 from headrace.report.plain_text import plain, plain_line
 
@@ -92,6 +93,24 @@ def progress(
     if not shown:
         yield None
         return
+    with _progress(title) as draw:
+
+        def tell(seconds: float, requests: int, part: float | None) -> None:
+            draw(seconds, requests, part)
+            progress_events.report(
+                title,
+                part or 0.0,
+                None if part is None else 1.0,
+                _run_so_far(seconds, requests, None),
+                {"simulated seconds": seconds, "requests": requests},
+            )
+
+        yield tell
+        progress_events.flush()
+
+
+@contextlib.contextmanager
+def _progress(title: str) -> Iterator[Callable[[float, int, float | None], None]]:
     if not sys.stderr.isatty():
         lines = ProgressLines(title)
 
@@ -158,6 +177,18 @@ def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
 def steps(title: str, detail: str = "next") -> Iterator[Callable[[int, int, str], None]]:
     """Yield a callback for the steps done, their total and the name of the next one, or another
     detail. It draws a bar, or prints lines where standard error is no terminal."""
+    with _steps(title, detail) as draw:
+
+        def tell(done: int, total: int, what: str) -> None:
+            draw(done, total, what)
+            progress_events.report(title, done, total, what)
+
+        yield tell
+        progress_events.flush()
+
+
+@contextlib.contextmanager
+def _steps(title: str, detail: str) -> Iterator[Callable[[int, int, str], None]]:
     if not sys.stderr.isatty():
         lines, state = ProgressLines(title), "beginning"
 
@@ -191,6 +222,18 @@ def steps(title: str, detail: str = "next") -> Iterator[Callable[[int, int, str]
 def records(title: str) -> Iterator[Callable[[int], None]]:
     """Yield a callback for the number of trace records read. It shows the number if the trace takes
     long, or prints lines where standard error is no terminal."""
+    with _records(title) as draw:
+
+        def tell(count: int) -> None:
+            draw(count)
+            progress_events.report(title, count, text=f"{count:,} records")
+
+        yield tell
+        progress_events.flush()
+
+
+@contextlib.contextmanager
+def _records(title: str) -> Iterator[Callable[[int], None]]:
     if not sys.stderr.isatty():
         lines, done = ProgressLines(title), 0
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from headrace import _core, ranks
+from headrace import _core, progress_events, ranks
 from headrace.environment import Environment, of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.interruption import STOP_EXCEPTIONS, defer_signals, record_signals
@@ -238,7 +238,21 @@ class SweepRunner:
             self._add(result, measured, early)
         if early:
             raise SweepStopped
+        if result.step and repetition == 1:
+            self._report(result.step)
         self.on_step(self)
+
+    def _report(self, step: Step) -> None:
+        """Report the figures of a finished step to a program that shows them."""
+        latency = step.get("response") or step.get("service") or {}
+        found = {
+            "requested": step.get("requested_per_second"),
+            "achieved": step.get("achieved_per_second", step.get("operations_per_second")),
+            "latency": latency.get("mean"),
+            "processes": step.get("processes"),
+            "client hosts": step.get("client_hosts"),
+        }
+        progress_events.finish_step(len(self.requests), step["name"], found)
 
     def _add(self, result: StepResult, measured: Measurement, early: bool) -> None:
         """Add a measurement to those of its step."""

@@ -279,6 +279,59 @@ class Store:
                 step,
             )
 
+    def set_labels(self, text: str, labels: Mapping[str, str | None]) -> str:
+        """Set labels of a result, remove those whose value is None, and return its identifier.
+
+        The label `note` is its note. Raises StoreError for an empty key, or characters that a
+        database cannot store.
+        """
+        from headrace.store import queries
+
+        for it in (*labels, *(value for value in labels.values() if value is not None)):
+            if "\0" in it:
+                raise StoreError(f"{it!r}: expected a label without zero bytes")
+        if "" in labels:
+            raise StoreError("a label without a key: expected KEY=VALUE")
+        with self._database.writing() as connection:
+            identifier = queries.found(connection, text)
+            queries.set_labels(connection, identifier, labels)
+        return identifier
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all results, those of the newest first."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.names(connection)
+
+    def operations(self, wanted: "Filter") -> Sequence[tuple[str, str]]:
+        """Return the operations and figures that the matching results have."""
+        from headrace.store import queries
+
+        with self._database.reading() as connection:
+            return queries.operations(connection, wanted)
+
+    def history(
+        self,
+        wanted: "Filter",
+        operation: str = "all",
+        figure: str = "throughput_bytes_per_s",
+    ) -> "pl.DataFrame":
+        """Return a figure of the matching results over time, the oldest first.
+
+        Parameters:
+            wanted: Conditions; of more results than its limit the newest are taken.
+            operation: An operation, a group of operations, or `all`.
+            figure: A catalogued figure, such as `latency_p99_s`.
+
+        Returns:
+            Identifier, start, version, kind, host and value of each result that has the figure.
+        """
+        from headrace.store import frames
+
+        with self._database.reading() as connection:
+            return frames.history(connection, wanted, operation, figure)
+
     def find(self, text: str) -> str:
         """Return the full identifier."""
         from headrace.store import queries

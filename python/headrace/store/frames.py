@@ -44,6 +44,26 @@ STEP_FIGURES = pl.Schema(
         "value": pl.Float64(),
     }
 )
+HISTORY = pl.Schema(
+    {
+        "id": pl.String(),
+        "started": pl.Datetime("us", "UTC"),
+        "version": pl.String(),
+        "kind": pl.String(),
+        "host": pl.String(),
+        "value": pl.Float64(),
+    }
+)
+
+
+def history(
+    connection: sa.Connection, wanted: queries.Filter, operation: str, figure: str
+) -> pl.DataFrame:
+    """A figure of the matching results, the oldest first."""
+    rows = queries.history(connection, wanted, operation, figure)
+    texts = pl.Schema({**HISTORY, "started": pl.String()})
+    frame = pl.DataFrame([tuple(it) for it in rows], schema=texts, orient="row")
+    return frame.with_columns(_as_time("started"))
 
 
 def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
@@ -60,9 +80,7 @@ def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
         ],
         schema=RUNS | {"started": pl.String()},
     )
-    return frame.with_columns(
-        pl.col("started").str.to_datetime("%Y-%m-%dT%H:%M:%S%.6fZ", time_zone="UTC")
-    )
+    return frame.with_columns(_as_time("started"))
 
 
 def figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
@@ -81,3 +99,7 @@ def step_figures(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     """Return the figures of the steps of load sweeps, one a row."""
     rows = queries.rows(connection, schema.step_figures, ids)
     return pl.DataFrame([row | {"id": row["run_id"]} for row in rows], schema=STEP_FIGURES)
+
+
+def _as_time(column: str) -> pl.Expr:
+    return pl.col(column).str.to_datetime("%Y-%m-%dT%H:%M:%S%.6fZ", time_zone="UTC")

@@ -351,6 +351,60 @@ INSERT_LOCK = 0x4865616472616366
 """Key of a PostgreSQL advisory lock, chosen to be unlike that of other programs."""
 
 
+def set_labels(
+    connection: sa.Connection, identifier: str, labels: Mapping[str, str | None]
+) -> None:
+    """Set labels of a result, and remove those whose value is None."""
+    table = schema.labels
+    of_it = table.c.run_id == identifier
+    connection.execute(table.delete().where(of_it, table.c.key.in_(list(labels))))
+    new = [
+        {"run_id": identifier, "key": key, "value": value}
+        for key, value in labels.items()
+        if value is not None
+    ]
+    if new:
+        connection.execute(table.insert(), new)
+
+
+def operations(connection: sa.Connection, wanted: Filter) -> Sequence[tuple[str, str]]:
+    """Return the operations and figures that the matching results have, in alphabetical order."""
+    column = schema.figures.c
+    ids = _chosen(sa.select(runs.c.id), wanted)
+    query = sa.select(column.operation, column.figure).where(column.run_id.in_(ids)).distinct()
+    found = connection.execute(query.order_by(column.operation, column.figure))
+    return [(operation, figure) for operation, figure in found]
+
+
+def history(
+    connection: sa.Connection, wanted: Filter, operation: str, figure: str
+) -> Sequence[sa.Row[Any]]:
+    """Return identifier, start, version, kind, host and value of a figure of the matching results,
+    the oldest first."""
+    column, there = schema.figures.c, schema.environments
+    query = sa.select(
+        runs.c.id, runs.c.started, runs.c.version, runs.c.kind, there.c.host, column.value
+    )
+    query = query.join(schema.figures, column.run_id == runs.c.id)
+    query = query.outerjoin(there, there.c.run_id == runs.c.id)
+    query = query.where(column.operation == operation, column.figure == figure)
+    newest = _chosen(query, wanted).order_by(*NEWEST_FIRST).limit(wanted.limit)
+    found = connection.execute(newest).all()[::-1]
+    for row in found:
+        if not isinstance(row.started, str) or not _is_timestamp(row.started):
+            raise DamagedRow(row.id, f"runs.started of {row.id} = {row.started!r}")
+        if not isinstance(row.value, int | float) or not math.isfinite(row.value):
+            raise DamagedRow(row.id, f"figures.value of {row.id} = {row.value!r}")
+    return found
+
+
+def names(connection: sa.Connection) -> Sequence[str]:
+    """Return the names of all results, those of the newest first."""
+    newest = sa.func.max(runs.c.started)
+    query = sa.select(runs.c.name).group_by(runs.c.name).order_by(newest.desc(), runs.c.name)
+    return connection.execute(query).scalars().all()
+
+
 def remove(connection: sa.Connection, identifier: str) -> None:
     """Remove a result and its rows in all tables."""
     for table in schema.PARTS:

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from headrace import progress_events
 from headrace._core import RunError, ScenarioError
 from headrace.document_io import as_sets
 from headrace.interruption import STOP_EXCEPTIONS
@@ -308,6 +309,7 @@ def run_points(
                     if finished is not None:
                         finished.add(task.key, outcome)
                     waiting.end(task, outcome)
+                    _report(plan, task, outcome, len(waiting.outcomes))
                     tell(len(waiting.outcomes), len(plan.tasks))
                 tell(len(waiting.outcomes), len(plan.tasks))
         except (*STOP_EXCEPTIONS, RunError):
@@ -315,6 +317,15 @@ def run_points(
                 on_stop(found())
             raise
     return found()
+
+
+def _report(plan: _Plan, task: Task, outcome: Outcome, number: int) -> None:
+    """Report the figures of a finished run to a program that shows them."""
+    if outcome.figures is None or not progress_events.wanted():
+        return
+    point = plan.points[plan.tasks[task.number][1]]
+    name = ", ".join(f"{path}={value}" for path, value in point.items())
+    progress_events.finish_step(number, name, {**point, **values(outcome.figures)})
 
 
 def _runs(plan: _Plan, outcomes: Mapping[int, Outcome]) -> list[Run]:

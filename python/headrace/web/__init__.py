@@ -2,7 +2,6 @@
 
     headrace serve
 
-A page is a file of `pages` and a line in its list; a part of the API is a file of `api` and a
-line in its list. Work that takes long runs as a job: a process of `headrace` with a directory of
-its own (`jobs`). Needs the extra `web`.
+A page is a file of `pages` and a line in its list, as a part of the API is in `api`. Long work
+runs as a job: a process of `headrace` with a directory of its own (`jobs`). Needs the extra `web`.
 """

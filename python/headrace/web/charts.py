@@ -1,7 +1,7 @@
 """Charts, each with a table of the same numbers.
 
-Colours are those of Okabe and Ito (2008), which people with a colour vision deficiency can tell
-apart; series also differ in their marks and line styles.
+People with a colour vision deficiency can tell the colours apart: Okabe and Ito, "Color Universal
+Design", 2008. Series also differ in their marks and line styles.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,9 @@ class Chart:
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
         with ui.element("figure").classes("w-full q-ma-none"):
-            self.echart = ui.echart({}).classes("w-full").style(f"height: {height}px")
+            self.echart = (
+                ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
+            )
             self.echart.props(f'role="img" aria-label="{_plain(title)}: chart of the table below"')
             with ui.expansion("Numbers").classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full")
@@ -83,14 +85,21 @@ class Chart:
         self._table.update()
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
+        several = len(series) > 1
         categories = {"data": list(dict.fromkeys(x for it in series for x in it.x))}
         return {
-            "title": {"text": self._title, "textStyle": {"fontSize": 15}},
+            "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
             "aria": {"enabled": True, "decal": {"show": any(it.kind == "bar" for it in series)}},
             "tooltip": {"trigger": "axis", "confine": True},
-            "legend": {"top": 28, "type": "scroll"} if len(series) > 1 else {"show": False},
-            "grid": {"left": 16, "right": 24, "bottom": 36, "top": 64, "containLabel": True},
+            "legend": {"top": 24, "left": 0, "type": "scroll"} if several else {"show": False},
+            "grid": {
+                "left": 28,
+                "right": 24,
+                "bottom": 36,
+                "top": 60 if several else 40,
+                "containLabel": True,
+            },
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
             "xAxis": {
                 "type": self._x_kind,
@@ -99,7 +108,14 @@ class Chart:
                 "nameGap": 28,
                 **(categories if self._x_kind == "category" else {}),
             },
-            "yAxis": {"type": self._y_kind, "name": self._y, "nameTextStyle": {"align": "left"}},
+            "yAxis": {
+                "type": self._y_kind,
+                "name": self._y,
+                "nameLocation": "middle",
+                # Outside the labels, whose width the container includes.
+                "nameGap": 48,
+                "nameTextStyle": {"overflow": "truncate"},
+            },
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
             **self._more,

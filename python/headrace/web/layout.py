@@ -12,12 +12,25 @@ if TYPE_CHECKING:
     from headrace.web.page import Page
 
 STYLE = """
-:root { --q-primary: #1f5f8b; }
 body { font-size: 15px; }
 .skip { position: absolute; left: -999px; }
-.skip:focus { left: 8px; top: 8px; z-index: 9999; background: white; padding: 8px; }
+.skip:focus { left: 8px; top: 8px; z-index: 9999; background: white; color: black; padding: 8px; }
 :focus-visible { outline: 3px solid #d98e04; outline-offset: 2px; }
-.hr-main { width: 100%; max-width: 1400px; margin: 0 auto; padding: 16px; }
+.hr-main { width: 100%; max-width: 1400px; margin: 0 auto; padding: 8px 16px 48px; }
+.hr-main h1, .hr-main h2 { font-weight: 600; line-height: 1.3; margin: 0; }
+.hr-main h1 { font-size: 1.6rem; margin-bottom: 12px; }
+.hr-main h2 { font-size: 1.2rem; margin: 20px 0 8px; }
+.hr-main a { color: #1f5f8b; text-decoration: underline; }
+.body--dark .hr-main a { color: #7cc0ee; }
+.hr-nav a { color: inherit; text-decoration: none; display: block; border-radius: 4px; }
+.hr-nav a[aria-current] { background: rgba(31, 95, 139, 0.15); font-weight: 600; }
+.body--dark .nicegui-echart text { fill: #dddddd !important; }
+.hr-tables { width: 100%; overflow-x: auto; }
+.hr-tables table { border-collapse: collapse; margin: 8px 0; font-size: 13px; }
+.hr-tables th, .hr-tables td { padding: 3px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3);
+  white-space: nowrap; }
+.hr-tables caption { text-align: left; font-weight: 600; padding: 6px 0; }
+.hr-tables summary { cursor: pointer; padding: 6px 0; font-weight: 600; }
 """
 
 
@@ -25,27 +38,43 @@ body { font-size: 15px; }
 def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]:
     """Draw the frame of a page; what is drawn within comes into its content."""
     ui.add_css(STYLE)
+    ui.colors(primary="#1f5f8b", secondary="#4b6472", accent="#a34700", negative="#b3261e")
     ui.html('<a class="skip" href="#content">Skip to content</a>', sanitize=False)
-    dark = ui.dark_mode().bind_value(app.storage.user, "dark")
+    # None: as the browser prefers.
+    dark = ui.dark_mode(app.storage.user.get("dark"))
+
+    async def switch() -> None:
+        dark.value = not await ui.run_javascript("Quasar.Dark.isActive")
+        app.storage.user["dark"] = dark.value
+
     with ui.header(elevated=True).classes("items-center"):
         menu = ui.button(icon="menu").props('flat color=white aria-label="Navigation"')
         ui.link("Headrace", "/").classes("text-white text-lg no-underline")
         ui.space()
         if user.name != LOCAL:
             ui.label(user.name)
-        ui.button(icon="contrast", on_click=lambda: dark.set_value(not dark.value)).props(
+        ui.button(icon="contrast", on_click=switch).props(
             'flat color=white aria-label="Light or dark"'
         )
-    with ui.left_drawer(bordered=True) as drawer, ui.element("nav").props('aria-label="Pages"'):
+    with ui.left_drawer(bordered=True) as drawer, _navigation():
         for it in pages:
             if it.in_navigation:
                 here = ' aria-current="page"' if it is page else ""
-                link = ui.link(target=it.path).classes("no-underline").props(here.strip())
+                link = ui.link(target=it.path).props(here.strip())
                 with link, ui.row().classes("items-center q-pa-sm"):
                     ui.icon(it.icon).props('aria-hidden="true"')
                     ui.label(it.title)
     menu.on_click(drawer.toggle)
     with ui.element("main").props('id="content" tabindex="-1"').classes("hr-main"):
-        with ui.element("h1").classes("text-2xl q-mb-md"):
-            ui.label(page.title)
+        heading(page.title, 1)
         yield
+
+
+def _navigation() -> ui.element:
+    return ui.element("nav").props('aria-label="Pages"').classes("hr-nav w-full")
+
+
+def heading(text: str, level: int = 2) -> None:
+    """Draw a heading; the frame has the only one of level 1."""
+    with ui.element(f"h{level}"):
+        ui.label(text)

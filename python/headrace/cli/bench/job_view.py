@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live as Screen
 
+from headrace import progress_events
 from headrace.report.job_tables import Now, live, live_line
 from headrace.report.plain_text import plain_line
 
@@ -24,7 +25,65 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
     """The function to call with the progress of jobs."""
     if not shown:
         yield None
-    elif sys.stderr.isatty():
+        return
+    figures = Now(title)
+    before: JobsLive | None = None
+    begun = time.monotonic()
+    with _drawn(title) as draw:
+
+        def tell(progress: "JobsLive") -> None:
+            nonlocal before, begun
+            draw(progress)
+            if progress.step == 0:
+                begun = time.monotonic()
+            if not progress_events.wanted():
+                return
+            figures.add(progress)
+            if before is not None and before.step != progress.step:
+                _finished(before)
+            before = progress
+            moment = {
+                "seconds": progress.seconds,
+                "IOPS": figures.rate,
+                "MB/s": None if figures.throughput is None else figures.throughput / 1e6,
+                "latency": figures.latency,
+            }
+            known = {key: value for key, value in moment.items() if value is not None}
+            spent = time.monotonic() - begun
+            progress_events.report(
+                title,
+                spent if progress.step else 0.0,
+                None if progress.left is None else spent + progress.left,
+                live_line(figures),
+                known if figures.rate is not None else {},
+            )
+
+        yield tell
+        if before is not None:
+            _finished(before)
+        progress_events.flush()
+
+
+def _finished(progress: "JobsLive") -> None:
+    """Report the figures of a step whose last progress is known."""
+    count, moved, latency = progress.counts
+    if progress.step < 1 or not count or not progress.seconds:
+        return
+    progress_events.finish_step(
+        progress.step,
+        progress.name,
+        {
+            "requested": progress.requested,
+            "achieved": count / progress.seconds,
+            "MB/s": moved / progress.seconds / 1e6,
+            "latency": latency / count,
+        },
+    )
+
+
+@contextlib.contextmanager
+def _drawn(title: str) -> Iterator[Callable[["JobsLive"], None]]:
+    if sys.stderr.isatty():
         now = Now(title)
         with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live as Screen
 
+from headrace import progress_events
 from headrace.cli.screen import ProgressLines
 from headrace.report.measurement_tables import Now, live
 
@@ -22,6 +23,31 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
     if not shown:
         yield None
         return
+    figures = Now(title)
+    with _drawn(title) as draw:
+
+        def tell(progress: "Live") -> None:
+            draw(progress)
+            if not progress_events.wanted():
+                return
+            moment: dict[str, float] = {}
+            if not progress.removing:
+                figures.add(progress.preparing, progress.seconds, progress.operations)
+            if not progress.removing and not progress.preparing and figures.rates:
+                rates = figures.rates.values()
+                moment = {
+                    "seconds": progress.seconds,
+                    "operations/s": sum(rate for rate, _ in rates),
+                    "MB/s": sum(moved for _, moved in rates) / 1e6,
+                }
+            progress_events.report(title, progress.seconds, None, _so_far(progress), moment)
+
+        yield tell
+        progress_events.flush()
+
+
+@contextlib.contextmanager
+def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
     if not sys.stderr.isatty():
         lines = ProgressLines(title)
         yield lambda progress: lines.write(lambda: _so_far(progress))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace import exit_codes, ranks
+from headrace import exit_codes, progress_events, ranks
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, show, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -192,8 +192,16 @@ def _watching(
     shown: bool, seconds: float | None, name: str | None
 ) -> Iterator[Callable[[float, bool], None] | None]:
     """Yield a callback that shows how far a watch is. A program has the terminal for itself."""
-    if not shown:
+    if not shown and not progress_events.wanted():
         yield None
+        return
+
+    def tell(now_s: float, has_come: bool) -> None:
+        what = f"{now_s:,.0f} s sampled" if has_come else f"waiting for {name}"
+        progress_events.report("profile", now_s, seconds, what)
+
+    if not shown:
+        yield tell
         return
     lines = ProgressLines("profile")
     whole = "" if seconds is None else f" of {seconds:,.0f} s"
@@ -212,6 +220,7 @@ def _watching(
         first = False
         waiting = "" if has_come else f", waiting for {name}"
         lines.write(lambda: f"{now_s:,.0f} s{whole} sampled{waiting}")
+        tell(now_s, has_come)
 
     yield report
 

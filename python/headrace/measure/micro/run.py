@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from headrace import _core, ranks
+from headrace import _core, progress_events, ranks
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.files import save_json
@@ -130,7 +130,11 @@ def run_study(
             break
         # Replace rows of a point whose measurement was saved only in part.
         rows = [*(row for row in rows if not is_of(row, point, repeat))]
-        rows += _rows(point, repeat, measured)
+        new = _rows(point, repeat, measured)
+        rows += new
+        progress_events.finish_step(
+            number + 1, called(study, point.parameters), _step_figures(point, repeat, new)
+        )
         if measured.stop_signal is not None and number + 1 < total:
             stop = {"reason": "interrupted"}
             break
@@ -139,6 +143,19 @@ def run_study(
     else:
         stop = {"reason": "workload"}
     return result()
+
+
+def _step_figures(
+    point: Point, repeat: int, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, float | str]:
+    """Return the parameters of a measured point, and its rate by test: operations/s, or MB/s."""
+    found: dict[str, float | str] = {**point.parameters, "repetition": repeat + 1}
+    for row in rows:
+        if row["seconds"] > 0:
+            rate = row["unit"] == RATE
+            amount = row["operations"] if rate else row["bytes"] / 1e6
+            found[f"{row['test']} ({'operations/s' if rate else 'MB/s'})"] = amount / row["seconds"]
+    return found
 
 
 def _passed(began: float) -> float:

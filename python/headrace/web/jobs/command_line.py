@@ -54,7 +54,7 @@ def arguments(
     own = {it.name: it for it in form.fields if it.name in WITHHELD}
     if "as_json" in own:
         options.append("--json")
-    if "label" in own:
+    if own.keys() & {"label", "labels"}:
         options += [f"--label=job={job}", f"--label=owner={owner}"]
     if entry.output is not None:
         options += [f"--output={entry.output}"]

@@ -56,6 +56,7 @@ WITHHELD = frozenset(
         "trusted",
         "trust",
         "label",
+        "labels",
         "stored",
         "store",
         "keep",
@@ -64,6 +65,8 @@ WITHHELD = frozenset(
         "on",
         "help",
         "rules",
+        "mix",
+        "save_machine",
     }
 )
 """Parameters that a request may not give: the server sets them, or they name files to write."""

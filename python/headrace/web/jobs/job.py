@@ -5,6 +5,10 @@ from typing import Any
 
 import msgspec
 
+from headrace.progress_events import Progress
+
+__all__ = ["Job", "JobRequest", "JobState", "Progress", "RefusedRequest"]
+
 
 class RefusedRequest(ValueError):
     """A request that no job can be made of. The text is for the user, `field` is the parameter."""
@@ -45,25 +49,6 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Texts of files by name, such as `{"scenario.toml": "…"}`. They are written into the job's
     directory."""
     title: str = ""
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far a job is. A line of `progress.jsonl`."""
-
-    time: float
-    """Seconds since the epoch."""
-    title: str = ""
-    done: float = 0.0
-    total: float | None = None
-    text: str = ""
-    figures: dict[str, Any] = {}
-    """Figures of this moment, such as `{"seconds": 3.0, "iops": 8200, "latency": 0.0004}`, or of a
-    finished step of a load sweep."""
-
-    @property
-    def fraction(self) -> float | None:
-        """Part of the work that is done; None if the total is unknown."""
-        return min(1.0, self.done / self.total) if self.total else None
 
 
 class Job(msgspec.Struct):

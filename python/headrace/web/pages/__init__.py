@@ -1,10 +1,12 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import jobs, start
+from headrace.web.pages import help, jobs, results, start
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
+    results.PAGE,
     jobs.PAGE,
+    help.PAGE,
 )
 """In the order of the navigation."""

@@ -1,0 +1,128 @@
+"""Results: search, show, label, compare, follow over time, export, remove."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import Response
+
+from headrace.store import StoreError, StoreFailure, make_filter
+from headrace.web.result_export import CONTENT_TYPES, exported
+from headrace.web.site import site
+
+router = APIRouter(prefix="/results", tags=["results"])
+
+MOST = 1000
+"""Results of one answer."""
+
+
+def _refused(error: Exception) -> HTTPException:
+    return HTTPException(503 if isinstance(error, StoreFailure) else 422, str(error))
+
+
+@router.get("")
+def results(
+    search: str | None = None,
+    kind: str | None = None,
+    name: str | None = None,
+    label: Annotated[list[str] | None, Query()] = None,
+    since: str | None = None,
+    host: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    skip: Annotated[int, Query(ge=0)] = 0,
+) -> dict[str, Any]:
+    """List results, the newest first; `label` is KEY=VALUE and can be repeated."""
+    labels = {}
+    for it in label or ():
+        key, equals, value = it.partition("=")
+        if not key or not equals:
+            raise HTTPException(422, f"label {it}: expected KEY=VALUE")
+        labels[key] = value
+    try:
+        chosen = make_filter(kind, name, labels, since, limit, skip=skip, host=host, search=search)
+        listed = site().store().listed(chosen)
+    except (StoreError, StoreFailure, ValueError) as error:
+        raise _refused(error) from None
+    return {"results": listed.entries, "total": listed.total, "damaged": listed.damaged}
+
+
+@router.get("/export")
+def export(ids: str, format: Literal["zip", "csv", "parquet", "json", "html"] = "zip") -> Response:
+    """Export results (`ids`, separated by commas): an archive with all tables, a table of their
+    figures, their documents, or a report."""
+    wanted = [it for it in ids.split(",") if it]
+    if not 1 <= len(wanted) <= MOST:
+        raise HTTPException(422, f"ids: expected 1 to {MOST} identifiers")
+    try:
+        with tempfile.TemporaryDirectory(prefix="headrace-export-") as directory:
+            content = exported(site().store(), wanted, format, Path(directory))
+    except (StoreError, StoreFailure) as error:
+        raise _refused(error) from None
+    name = f"results.{format}" if len(wanted) > 1 else f"result-{wanted[0]}.{format}"
+    safe = "".join(it for it in name if it.isalnum() or it in ".-")
+    return Response(
+        content,
+        media_type=CONTENT_TYPES[format],
+        headers={"Content-Disposition": f'attachment; filename="{safe}"'},
+    )
+
+
+@router.get("/compare")
+def compare(
+    ids: str = "", by: str | None = None, name: str | None = None, step: str | None = None
+) -> dict[str, Any]:
+    """Compare results with the first, or those of a name by `version` or `date`."""
+    wanted = [it for it in ids.split(",") if it]
+    try:
+        return site().store().compare(wanted, by=by, name=name, step=step).json()
+    except (StoreError, StoreFailure, ValueError) as error:
+        raise _refused(error) from None
+
+
+@router.get("/history")
+def history(
+    name: str, operation: str = "all", figure: str = "throughput_bytes_per_s"
+) -> list[dict[str, Any]]:
+    """Return a figure of the results with a name over time, the oldest first."""
+    try:
+        found = site().store().history(make_filter(name=name, limit=MOST), operation, figure)
+    except (StoreError, StoreFailure) as error:
+        raise _refused(error) from None
+    return [{**it, "started": it["started"].isoformat()} for it in found.to_dicts()]
+
+
+@router.get("/{identifier}")
+def result(identifier: str) -> dict[str, Any]:
+    """Return a result with its document."""
+    try:
+        return site().store().shown(identifier)
+    except StoreError as error:
+        raise HTTPException(404, str(error)) from None
+    except StoreFailure as error:
+        raise _refused(error) from None
+
+
+@router.patch("/{identifier}/labels")
+async def label(identifier: str, request: Request) -> Mapping[str, str]:
+    """Set labels, and remove those that are null: `{"disks": "new", "rack": null}`."""
+    try:
+        changes = msgspec.json.decode(await request.body(), type=dict[str, str | None])
+        found = site().store().set_labels(identifier, changes)
+        labels: Mapping[str, str] = site().store().shown(found)["labels"]
+        return labels
+    except (msgspec.MsgspecError, StoreError, StoreFailure) as error:
+        raise _refused(error) from None
+
+
+@router.delete("/{identifier}", status_code=204)
+def remove(identifier: str) -> None:
+    """Remove a result with its tables. The identifier must be whole."""
+    try:
+        if not site().store().has(identifier):
+            raise HTTPException(404, f"there is no result {identifier}")
+        site().store().remove(identifier)
+    except StoreFailure as error:
+        raise _refused(error) from None

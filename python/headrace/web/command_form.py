@@ -1,0 +1,191 @@
+"""A form of the parameters of a command."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from nicegui import ui
+from nicegui.elements.mixins.validation_element import ValidationElement
+
+from headrace.web.jobs import CommandForm, FormField, RefusedRequest
+from headrace.web.jobs.commands import WITHHELD
+
+NAMES = {"sets": "changed fields", "by": "factor", "calls": "system calls"}
+"""Labels of parameters whose names say less than they could."""
+STYLE = """
+.hr-fields { display: grid; gap: 16px; width: 100%;
+  grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); }
+"""
+
+
+class CommandFields:
+    """A form of some parameters of a command. Called, it returns their values for a request."""
+
+    def __init__(
+        self, form: CommandForm, fields: Collection[FormField], values: Mapping[str, Any]
+    ) -> None:
+        self.form = form
+        self._fields = {it.name: it for it in fields}
+        self._inputs: dict[str, Any] = {}
+        ui.add_css(STYLE)
+        with ui.element("div").classes("hr-fields"):
+            for field in self._fields.values():
+                self._inputs[field.name] = _drawn(field, values.get(field.name, field.default))
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the values that differ from the defaults, by name.
+
+        Raises:
+            RefusedRequest: for a value that is missing or wrong; it is also shown at its field.
+        """
+        found: dict[str, Any] = {}
+        first: RefusedRequest | None = None
+        for name, field in self._fields.items():
+            element = self._inputs[name]
+            message = _wrong(field, element.value)
+            _show_error(element, message)
+            if message is not None:
+                first = first or RefusedRequest(f"{label_of(field)}: {message}", name)
+                continue
+            value = _value(field, element.value)
+            if value not in (None, "", []) and value != field.default:
+                found[name] = value
+        if first is not None:
+            self._focus(first)
+            raise first
+        return found
+
+    def show_error(self, error: RefusedRequest) -> None:
+        """Show why a request was refused: at its field, or as a message if it has none here."""
+        element = self._inputs.get(error.field or "")
+        if element is None:
+            ui.notify(str(error), type="negative", close_button="Close", timeout=0)
+            return
+        _show_error(element, str(error))
+        self._focus(error)
+
+    def input(self, name: str) -> Any:
+        """Return the element of a parameter; its `value` can be set and bound."""
+        return self._inputs[name]
+
+    def _focus(self, error: RefusedRequest) -> None:
+        element = self._inputs.get(error.field or "")
+        if element is not None:
+            element.run_method("focus")
+
+
+def command_fields(
+    form: CommandForm,
+    only: Collection[str] | None = None,
+    without: Collection[str] = (),
+    values: Mapping[str, Any] | None = None,
+) -> CommandFields:
+    """Draw a form of a command's parameters and return what gives their values.
+
+    Parameters:
+        form: The command.
+        only: Names of the parameters to draw, in this order; None draws all that a request may
+            give.
+        without: Names that are left out.
+        values: Initial values by name, in place of the defaults.
+    """
+    allowed = {it.name: it for it in form.fields if it.name not in WITHHELD}
+    names = allowed if only is None else only
+    fields = [allowed[name] for name in names if name in allowed and name not in without]
+    return CommandFields(form, fields, values or {})
+
+
+def label_of(field: FormField) -> str:
+    """Return the label of a parameter: the word of its option, with its unit or form."""
+    name = NAMES.get(field.name) or (field.option or field.name).lstrip("-").replace("-", " ")
+    label = name[:1].upper() + name[1:]
+    unit = f" ({field.metavar})" if field.metavar and field.kind != "choice" else ""
+    return label + unit
+
+
+def _drawn(field: FormField, value: Any) -> Any:
+    label, hint = label_of(field), _hint(field)
+    element: Any
+    if field.kind == "flag":
+        with ui.element("div"):
+            element = ui.switch(label, value=bool(value))
+            ui.label(hint).classes("text-caption")
+        element.props["aria-description"] = hint
+        return element
+    if field.kind == "choice":
+        options = {it: it for it in field.choices}
+        if field.default is None:
+            options = {"": "\N{EN DASH}", **options}
+        known = value if value in options else next(iter(options))
+        element = ui.select(options, label=label, value=known)
+    elif field.repeated:
+        lines = value if isinstance(value, str) else "\n".join(str(it) for it in value or ())
+        element = ui.textarea(label, value=lines).props("autogrow rows=1")
+        hint += " One a line."
+    else:
+        element = ui.input(label, value="" if value is None else _text(value))
+        if field.kind in ("integer", "number"):
+            element.props(f"inputmode={'numeric' if field.kind == 'integer' else 'decimal'}")
+        element.validation = lambda entered: _wrong(field, entered, needed=False)
+    element.classes("w-full").props("outlined dense stack-label hide-bottom-space")
+    element.props["hint"] = hint
+    # Quasar's label would also read the hint as the name of the field.
+    element.props["aria-label"] = label
+    element.props["aria-description"] = hint
+    if field.required:
+        element.props("aria-required=true")
+    return element
+
+
+def _hint(field: FormField) -> str:
+    parts = [field.help]
+    if field.minimum is not None and field.kind in ("integer", "number"):
+        parts.append(f"At least {field.minimum:g}.")
+    if field.default not in (None, False, True, "") and field.kind != "choice":
+        parts.append(f"Default: {_text(field.default)}.")
+    if field.required:
+        parts.append("Required.")
+    return " ".join(it for it in parts if it)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _wrong(field: FormField, value: Any, *, needed: bool = True) -> str | None:
+    """Return what is wrong with an entered value; None if nothing is. A missing one is wrong only
+    if it is `needed`."""
+    text = "" if value is None else str(value).strip()
+    if field.kind == "flag":
+        return None
+    if not text:
+        return "a value is required" if field.required and needed else None
+    if field.kind not in ("integer", "number"):
+        return None
+    words = text.splitlines() if field.repeated else [text]
+    for word in words:
+        try:
+            number = int(word) if field.kind == "integer" else float(word)
+        except ValueError:
+            kind = "a whole number" if field.kind == "integer" else "a number"
+            return f"expected {kind}"
+        if field.minimum is not None and not number >= field.minimum:
+            return f"expected at least {field.minimum:g}"
+    return None
+
+
+def _value(field: FormField, value: Any) -> Any:
+    if field.kind == "flag":
+        return bool(value)
+    text = "" if value is None else str(value).strip()
+    if field.repeated:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    if field.kind == "integer":
+        return int(text) if text else None
+    if field.kind == "number":
+        return float(text) if text else None
+    return text
+
+
+def _show_error(element: Any, message: str | None) -> None:
+    if isinstance(element, ValidationElement):
+        element.error = message

@@ -1,0 +1,82 @@
+"""Results side by side, simulated and measured ones too."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from headrace.report.comparison_tables import comparison
+from headrace.report.html import as_html
+from headrace.store import StoreError, StoreFailure
+from headrace.web.access.users import User
+from headrace.web.charts import Chart, Series
+from headrace.web.pages.results.figures import shown_value, title
+from headrace.web.site import site
+
+
+async def build(user: User, ids: str = "", by: str = "", name: str = "", step: str = "") -> None:
+    """Draw a comparison of results, or of a scenario's results by version or date."""
+    with ui.row().classes("w-full items-end"):
+        chosen = ui.input("Results", value=ids, placeholder="identifiers, the baseline first")
+        chosen.classes("grow")
+        scenario = ui.input("Or all of the scenario", value=name)
+        key = ui.select({"": "", "version": "version", "date": "date"}, label="by", value=by)
+
+        def go() -> None:
+            values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}
+            ui.navigate.to(
+                "/results/compare?" + urlencode({k: it for k, it in values.items() if it})
+            )
+
+        ui.button("Compare", on_click=go)
+    identifiers = [it.strip() for it in ids.split(",") if it.strip()]
+    if not identifiers and not (name and by):
+        ui.label("Select results in the list, or name a scenario and version or date.")
+        ui.link("All results", "/results")
+        return
+    try:
+        compared = await asyncio.to_thread(
+            lambda: (
+                site()
+                .store()
+                .compare(identifiers, by=by or None, name=name or None, step=step or None)
+                .json()
+            )
+        )
+    except (StoreError, StoreFailure, ValueError) as error:
+        ui.label(str(error)).props('role="alert"').classes("text-negative")
+        return
+    _charts(compared)
+    # `as_html` escapes all texts of results.
+    ui.html(as_html(comparison(compared)), sanitize=False).classes("hr-tables")
+
+
+def _charts(compared: Mapping[str, Any]) -> None:
+    """Draw a chart for each figure that more than one group has."""
+    by_figure: dict[str, dict[str, dict[str, float]]] = {}
+    for row in compared["figures"]:
+        of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
+        of_it[row["operation"]] = shown_value(row["figure"], row["value"])
+    names = {it["group"]: _name(it) for it in compared["groups"]}
+    with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
+        for figure, groups in by_figure.items():
+            if len(groups) < 2:
+                continue
+            operations = list(dict.fromkeys(it for of_it in groups.values() for it in of_it))
+            Chart(
+                title(figure),
+                "operation",
+                title(figure),
+                [
+                    Series(names[group], operations, [of_it.get(it) for it in operations], "bar")
+                    for group, of_it in groups.items()
+                ],
+                x_kind="category",
+            )
+
+
+def _name(group: Mapping[str, Any]) -> str:
+    name = ", ".join(group["names"])
+    return f"{group['group']} ({name})" if name else str(group["group"])

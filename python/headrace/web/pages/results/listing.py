@@ -1,0 +1,172 @@
+"""The list of results."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from headrace.report.store_tables import when
+from headrace.store import StoreError, StoreFailure, make_filter
+from headrace.store.listing import Listed
+from headrace.store.record import KINDS
+from headrace.web.access.users import User
+from headrace.web.pages.results.figures import figure_text
+from headrace.web.site import site
+
+PAGE_SIZE = 50
+EXPORTS = {
+    "zip": "Archive (zip)",
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "json": "JSON",
+    "html": "Report",
+}
+NAME_CELL = """
+<q-td :props="props">
+  <a :href="'/results/' + props.row.id">{{ props.row.name }}</a>
+</q-td>
+"""
+"""Vue shows the name as text."""
+COLUMNS = (
+    ("name", "Name", "left"),
+    ("started", "Started", "left"),
+    ("kind", "Kind", "left"),
+    ("throughput", "MB/s", "right"),
+    ("rate", "operations/s", "right"),
+    ("p99", "p99 ms", "right"),
+    ("host", "Host", "left"),
+    ("labels", "Labels", "left"),
+)
+
+
+async def build(
+    user: User, search: str = "", kind: str = "", name: str = "", label: str = "", since: str = ""
+) -> None:
+    """Draw the list; the filters are in the address."""
+    with ui.row().classes("w-full items-end"):
+        text = ui.input("Search", value=search).props("clearable").classes("grow")
+        kinds = ui.select({"": "all", **{it: it for it in KINDS}}, label="Kind", value=kind)
+        kinds.classes("min-w-32")
+        names = await asyncio.to_thread(lambda: list(site().store().names()))
+        named = ui.select(
+            {"": "all", **{it: it for it in names}},
+            label="Name",
+            value=name if name in names else "",
+        ).classes("min-w-40")
+        labelled = ui.input("Label", value=label, placeholder="disks=new").classes("min-w-32")
+        after = ui.input("Since", value=since, placeholder="7 d or 2026-11-01").classes("min-w-32")
+    message = ui.label().props('role="alert"').classes("text-negative")
+    count = ui.label().props('aria-live="polite"')
+    table = ui.table(
+        rows=[],
+        columns=[
+            {"name": it, "label": title, "field": it, "align": align}
+            for it, title, align in COLUMNS
+        ],
+        row_key="id",
+        selection="multiple",
+    )
+    table.props('flat bordered dense aria-label="Results"').classes("w-full")
+    table.add_slot("body-cell-name", NAME_CELL)
+    place = {"page": 1, "total": 0}
+
+    async def show() -> None:
+        message.text = ""
+        try:
+            listed = await asyncio.to_thread(query)
+        except (StoreError, StoreFailure, ValueError) as error:
+            message.text = str(error)
+            return
+        place["total"] = listed.total
+        table.rows = [_row(it) for it in listed.entries]
+        table.update()
+        pages = max(1, -(-listed.total // PAGE_SIZE))
+        count.text = f"{listed.total:,} results, page {place['page']} of {pages}"
+        if listed.damaged:
+            message.text = "Damaged and omitted: " + "; ".join(listed.damaged)
+        earlier.set_enabled(place["page"] > 1)
+        later.set_enabled(place["page"] < pages)
+
+    def query() -> Listed:
+        key, equals, value = (labelled.value or "").partition("=")
+        if labelled.value and not (key and equals):
+            raise ValueError(f"label {labelled.value}: expected KEY=VALUE, such as disks=new")
+        chosen = make_filter(
+            kinds.value or None,
+            named.value or None,
+            {key: value} if key else None,
+            after.value or None,
+            PAGE_SIZE,
+            skip=(place["page"] - 1) * PAGE_SIZE,
+            search=text.value or None,
+        )
+        return site().store().listed(chosen)
+
+    async def turn(by: int) -> None:
+        place["page"] = max(1, place["page"] + by)
+        await show()
+
+    async def changed() -> None:
+        place["page"] = 1
+        values = {
+            "search": text.value,
+            "kind": kinds.value,
+            "name": named.value,
+            "label": labelled.value,
+            "since": after.value,
+        }
+        address = "/results?" + urlencode({key: it for key, it in values.items() if it})
+        ui.navigate.history.replace(address.rstrip("?"))
+        await show()
+
+    with ui.row().classes("items-center"):
+        earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
+        later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
+        ui.button(
+            "Compare", icon="compare_arrows", on_click=lambda: _compare(table)
+        ).bind_enabled_from(table, "selected", lambda it: len(it) > 1)
+        with ui.dropdown_button("Export", icon="download").bind_enabled_from(
+            table, "selected", lambda it: len(it) > 0
+        ):
+            for format_, title in EXPORTS.items():
+                ui.item(title, on_click=lambda format_=format_: _export(table, format_))
+        ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props(
+            "outline"
+        )
+    for element in (text, labelled, after):
+        element.on("change", changed)
+        element.on("clear", changed)
+    for select in (kinds, named):
+        select.on_value_change(changed)
+    await show()
+
+
+def _row(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": entry["id"],
+        "name": entry["name"],
+        "started": when(entry["started"]),
+        "kind": entry["kind"],
+        "throughput": figure_text(entry["figures"], "throughput_bytes_per_s"),
+        "rate": figure_text(entry["figures"], "operations_per_s"),
+        "p99": figure_text(entry["figures"], "latency_p99_s"),
+        "host": entry["environment"].get("host", ""),
+        "labels": ", ".join(f"{key}={value}" for key, value in entry["labels"].items()),
+    }
+
+
+def _selected(table: ui.table) -> str:
+    return ",".join(it["id"] for it in table.selected)
+
+
+def _compare(table: ui.table) -> None:
+    ui.navigate.to(f"/results/compare?ids={_selected(table)}")
+
+
+def _export(table: ui.table, format_: str) -> None:
+    ui.download.from_url(f"/api/results/export?ids={_selected(table)}&format={format_}")
+
+
+def _history(name: str) -> None:
+    ui.navigate.to("/results/history?" + urlencode({"name": name or ""}))

@@ -1,0 +1,84 @@
+"""Any document as tables of its fields."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from headrace.web.charts import number_text
+
+MOST_ROWS = 200
+"""Rows of a table."""
+MOST_COLUMNS = 12
+LONG = 120
+"""Characters of a text that is shown folded."""
+
+
+def show_document(document: Mapping[str, Any]) -> None:
+    """Draw a document: its plain fields in one table, each list of records in its own."""
+    plain = dict(_plain("", document))
+    short = {key: it for key, it in plain.items() if len(it) <= LONG and "\n" not in it}
+    if short:
+        field_table("Fields", [{"field": key, "value": it} for key, it in short.items()])
+    for name, records in _records("", document):
+        field_table(name, [_row(it) for it in records])
+    for key, text in plain.items():
+        if key not in short:
+            with ui.expansion(key).classes("w-full"):
+                ui.code(text, language="text").classes("w-full")
+
+
+def field_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """Draw a table of texts. Its columns are the keys of the rows."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))[:MOST_COLUMNS]
+    columns = [
+        {"name": str(at), "label": key, "field": str(at), "align": "left"}
+        for at, key in enumerate(keys)
+    ]
+    shown = [{str(at): row.get(key, "") for at, key in enumerate(keys)} for row in rows[:MOST_ROWS]]
+    with ui.element("section").classes("w-full q-mb-md"):
+        with ui.element("h3").classes("text-subtitle1"):
+            ui.label(title)
+        table = ui.table(rows=shown, columns=columns).classes("w-full")
+        table.props["aria-label"] = title
+        table.props("dense flat wrap-cells")
+        if len(rows) > MOST_ROWS:
+            ui.label(f"{MOST_ROWS} of {len(rows):,} rows")
+
+
+def _plain(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, it in value.items():
+            yield from _plain(f"{path}.{key}" if path else str(key), it)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if not _are_records(value):
+            yield path, ", ".join(number_text(it) for it in value)
+    else:
+        yield path, number_text(value)
+
+
+def _records(path: str, value: Any) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+    if isinstance(value, Mapping):
+        for key, it in value.items():
+            yield from _records(f"{path}.{key}" if path else str(key), it)
+    elif _are_records(value):
+        yield path, value
+
+
+def _are_records(value: Any) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and bool(value)
+        and all(isinstance(it, Mapping) for it in value)
+    )
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, str]:
+    row: dict[str, str] = {}
+    for key, it in record.items():
+        if isinstance(it, Mapping):
+            row |= {f"{key}.{name}": text for name, text in _plain("", it)}
+        else:
+            row[key] = next((text for _, text in _plain("", it)), "")
+    return row

@@ -1,0 +1,47 @@
+"""Labels, notes and the history of figures."""
+
+import polars as pl
+import pytest
+
+import headrace as hr
+from conftest import Command
+from headrace.store import Store, StoreError, make_filter
+
+
+def test_labels_are_set_changed_and_removed(store: Store, result: hr.Result) -> None:
+    identifier = store.add(result.document, labels={"disks": "old", "rack": "1"})
+    store.set_labels(identifier, {"disks": "new", "rack": None, "note": "after the\nmove"})
+    assert store.shown(identifier)["labels"] == {"disks": "new", "note": "after the\nmove"}
+    assert store.list(search="after the").height == 1
+
+
+def test_refused_labels(store: Store, result: hr.Result) -> None:
+    identifier = store.add(result.document)
+    for labels in ({"": "x"}, {"a": "b\0"}, {"a\0": "b"}):
+        with pytest.raises(StoreError):
+            store.set_labels(identifier, labels)
+    with pytest.raises(StoreError):
+        store.set_labels("none", {"a": "b"})
+
+
+def test_the_history_of_a_figure(store: Store, result: hr.Result) -> None:
+    ids = [
+        store.add({**result.document, "version": version}, labels={"n": version})
+        for version in ("0.1.0", "0.2.0")
+    ]
+    history = store.history(make_filter(name=result.name), "write", "throughput_bytes_per_s")
+    assert history["id"].to_list() == ids
+    assert history["version"].to_list() == ["0.1.0", "0.2.0"]
+    assert history["value"].to_list() == [result.document["throughput"]["write"]] * 2
+    assert history.schema["started"] == pl.Datetime("us", "UTC")
+    assert store.history(make_filter(name="another")).is_empty()
+    assert ("write", "latency_mean_s") in store.operations(make_filter())
+    assert store.names() == [result.name]
+
+
+def test_the_command(headrace: Command, place: object, result: hr.Result) -> None:
+    identifier = hr.store.open().add(result.document, labels={"a": "1"})
+    done = headrace("results", "label", "last", "b=2", "--remove", "a", "--note", "a note")
+    assert done.stdout == f"{identifier}: b=2, note=a note\n"
+    refused = headrace("results", "label", "last")
+    assert refused.returncode == 2 and "nothing to change" in refused.stderr

@@ -1,0 +1,133 @@
+"""The pages and the API of results, with a real server, browser and database."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, expect
+
+import headrace as hr
+from headrace.store import Store
+from web_site import RunningSite, browser, running_site
+
+__all__ = ["browser"]
+
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def filled(
+    request: pytest.FixtureRequest, tmp_path: Path, result: hr.Result
+) -> Iterator[tuple[RunningSite, Store, list[str]]]:
+    """A server on a store with three results."""
+    where = str(tmp_path / "store")
+    if request.param == "postgresql":
+        where = request.getfixturevalue("postgresql")
+    store = hr.store.open(where)
+    slow = json.loads(json.dumps(result.document))
+    slow["throughput"] = {key: value / 2 for key, value in slow["throughput"].items()}
+    ids = [
+        store.add(result.document, labels={"disks": "old"}),
+        store.add({**slow, "version": "9.9.9"}, labels={"disks": "new"}),
+        store.add({**result.document, "name": HOSTILE}, labels={"x": HOSTILE}),
+    ]
+    with running_site(tmp_path, HEADRACE_STORE=where) as site:
+        yield site, store, ids
+
+
+def test_a_result_is_found_labelled_compared_and_exported(
+    filled: tuple[RunningSite, Store, list[str]], browser: Browser
+) -> None:
+    site, store, ids = filled
+    page = browser.new_page()
+    page.goto(site.url + "/results")
+    expect(page.get_by_text("3 results, page 1 of 1")).to_be_visible()
+    page.get_by_label("Search").fill("new")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 results, page 1 of 1")).to_be_visible()
+    page.get_by_role("link", name="small").click()
+    expect(page.get_by_text(ids[1])).to_be_visible()
+    page.get_by_label("New label").fill("rack=7")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("rack=7")).to_be_visible()
+    page.get_by_label("Note").fill("half as fast")
+    page.get_by_label("Note").blur()
+    page.goto(site.url + f"/results/compare?ids={ids[0]},{ids[1]}")
+    page.get_by_text("Figures", exact=True).click()
+    expect(page.get_by_role("cell", name="0.500").first).to_be_visible()
+    assert store.shown(ids[1])["labels"] == {"disks": "new", "rack": "7", "note": "half as fast"}
+    page.goto(site.url + "/results/history?name=small&operation=write")
+    expect(page.get_by_role("img", name="small: write")).to_be_visible()
+    page.close()
+
+
+def test_texts_of_results_are_texts(
+    filled: tuple[RunningSite, Store, list[str]], browser: Browser
+) -> None:
+    site, _, ids = filled
+    page = browser.new_page()
+    for path in ("/results", f"/results/{ids[2]}"):
+        page.goto(site.url + path)
+        expect(page.get_by_text(HOSTILE).first).to_be_visible()
+        assert page.title().startswith("Results")
+    page.close()
+
+
+def test_the_api_of_results(filled: tuple[RunningSite, Store, list[str]]) -> None:
+    site, store, ids = filled
+    found = site.get("/api/results", params={"label": "disks=new"}).json()
+    assert [it["id"] for it in found["results"]] == [ids[1]] and found["total"] == 1
+    assert site.get(f"/api/results/{ids[0]}").json()["document"] == store.shown(ids[0])["document"]
+    compared = site.get("/api/results/compare", params={"ids": ",".join(ids[:2])}).json()
+    ratios = {(it["operation"], it["figure"]): it["ratio"] for it in compared["figures"][1::2]}
+    assert ratios["write", "throughput_bytes_per_s"] == 0.5
+    history = site.get("/api/results/history", params={"name": "small", "operation": "write"})
+    now = store.shown(ids[0])["version"]
+    assert [it["version"] for it in history.json()] == [now, "9.9.9", now]
+
+
+def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
+    site, store, ids = filled
+
+    def export(format: str) -> bytes:
+        answer = site.get("/api/results/export", params={"ids": ",".join(ids), "format": format})
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    assert zipfile.ZipFile(io.BytesIO(export("zip"))).testzip() is None
+    assert set(pl.read_csv(export("csv"))["id"]) == set(ids)
+    figures = pl.read_parquet(export("parquet"))
+    assert figures.height == store.figures(ids).height and set(figures["id"]) == set(ids)
+    assert [it["id"] for it in json.loads(export("json"))] == ids
+    report = export("html").decode()
+    assert HOSTILE not in report and "Compared" in report
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/results/none", 404),
+        ("/api/results?kind=none", 422),
+        ("/api/results?label=none", 422),
+        ("/api/results?limit=0", 422),
+        ("/api/results/compare?ids=none,none2", 422),
+        ("/api/results/export?ids=none", 422),
+        ("/api/results/export?ids=", 422),
+        ("/api/results/export?ids=none&format=exe", 422),
+    ],
+)
+def test_refused_requests(tmp_path: Path, path: str, status: int, empty: RunningSite) -> None:
+    answer = empty.get(path)
+    assert answer.status_code == status, answer.text
+    assert "Traceback" not in answer.text
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
+    """A server on an empty store."""
+    with running_site(tmp_path_factory.mktemp("empty")) as it:
+        yield it
