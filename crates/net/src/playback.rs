@@ -57,7 +57,8 @@ pub struct NodeFrame {
 /// Frames in the making.
 pub(crate) struct Recording {
     /// Fewest frames of a long run; twice as many are dropped to these.
-    fewest: usize,
+    fewest: u128,
+    start: Time,
     interval: Span,
     frames: Vec<Frame>,
     /// Counts up to the last reset of statistics, which starts the nodes' own again.
@@ -67,21 +68,23 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Adds a frame; returns the time of the next one.
-    fn push(&mut self, frame: Frame) -> Time {
-        let mut next = frame.time + self.interval;
-        self.frames.push(frame);
-        if self.frames.len() == 2 * self.fewest {
+    /// The time of the next frame.
+    fn next(&self) -> Time {
+        self.start + self.interval * self.frames.len() as u64
+    }
+
+    /// Drops every other frame until those before a time are fewer than twice the fewest. Of a
+    /// long wait only the frames that stay are then recorded.
+    fn make_room(&mut self, before: Time) {
+        let length = u128::from(before.since(self.start).0);
+        while length > u128::from(self.interval.0) * (2 * self.fewest - 1) {
             let mut is_kept = false;
             self.frames.retain(|_| {
                 is_kept = !is_kept;
                 is_kept
             });
             self.interval = self.interval * 2;
-            // Later than the last frame by one old interval, which is on the new grid.
-            next = self.frames[self.fewest - 1].time + self.interval;
         }
-        next
     }
 
     fn frame(&self, net: &Net, time: Time) -> Frame {
@@ -126,7 +129,8 @@ impl Net {
     /// twice as many. Runs shorter than that many microseconds have fewer.
     pub fn record_playback(&mut self, frames: u32) {
         self.recording = Some(Box::new(Recording {
-            fewest: frames.max(1) as usize,
+            fewest: u128::from(frames.max(1)),
+            start: self.now(),
             interval: FIRST_INTERVAL,
             frames: Vec::new(),
             work_before: vec![0; self.nodes.len()],
@@ -153,10 +157,12 @@ impl Net {
         let Some(mut recording) = self.recording.take() else {
             return;
         };
-        while self.next_frame < before {
-            let frame = recording.frame(self, self.next_frame);
-            self.next_frame = recording.push(frame);
+        recording.make_room(before);
+        while recording.next() < before {
+            let frame = recording.frame(self, recording.next());
+            recording.frames.push(frame);
         }
+        self.next_frame = recording.next();
         self.recording = Some(recording);
     }
 
