@@ -25,6 +25,9 @@ from headrace.files import check_apart, check_directory, check_writable
 if TYPE_CHECKING:
     from headrace.simulate import Result
 
+FRAMES = 200
+"""Frames of `--playback`, or up to twice as many."""
+
 
 def run(
     file: ScenarioFile,
@@ -34,6 +37,14 @@ def run(
     requests: Annotated[
         Path | None,
         typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
+    ] = None,
+    playback: Annotated[
+        Path | None,
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Write frames of the run to a Parquet file, for headrace net --playback.",
+        ),
     ] = None,
     output: ResultFile = None,
     label: Labels = None,
@@ -49,7 +60,12 @@ def run(
     from headrace import simulate
 
     labels = check_labels(label or [], stored)
-    for path, format in ((requests, FileFormat.PARQUET), (output, FileFormat.JSON)):
+    formats = (
+        (requests, FileFormat.PARQUET),
+        (playback, FileFormat.PARQUET),
+        (output, FileFormat.JSON),
+    )
+    for path, format in formats:
         if path is not None:
             check_writable(path, format)
     if plot is not None:
@@ -57,14 +73,19 @@ def run(
     scenario = simulate.load_with_sets(file, sets or [])
     trusting = trust(trusted)
     check_apart(
-        {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
+        {"--output": output, "--requests": requests, "--playback": playback},
+        {"the scenario": file} | scenario.inputs,
     )
     started = datetime.now(UTC)
     with contextlib.ExitStack() as stack:
         taking = stack.enter_context(simulate.in_file(requests)) if requests is not None else None
         with progress(scenario.name, show_progress) as report:
             result = simulate.run(
-                scenario, requests=taking or False, progress=report, trust=trusting
+                scenario,
+                requests=taking or False,
+                progress=report,
+                trust=trusting,
+                playback=FRAMES if playback is not None else None,
             )
         # Before anything else is written: what was asked for may not fit on its disk.
         identifier = (
@@ -72,7 +93,7 @@ def run(
         )
         if taking is not None and requests is not None:
             taking.save(requests)
-    _write(result, plot, output)
+    _write(result, plot, playback, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
@@ -81,13 +102,15 @@ def run(
     if identifier is not None:
         print(f"in the store: {identifier}")
     show(tables.result(result.document))
-    show_files({"plots": plot, "requests": requests, "result": output})
+    show_files({"plots": plot, "requests": requests, "playback": playback, "result": output})
 
 
-def _write(result: "Result", plot: Path | None, output: Path | None) -> None:
+def _write(result: "Result", plot: Path | None, playback: Path | None, output: Path | None) -> None:
     if plot is not None:
         from headrace.report import plots
 
         plots.save(plot, result.figure_data())
+    if playback is not None and result.playback is not None:
+        result.playback.save(playback)
     if output is not None:
         result.save(output)
