@@ -29,25 +29,20 @@
 //! Not modelled: the questions by which clients learn how large a file is.
 
 mod attributes;
-mod blocks;
 mod cached_client;
 pub(crate) mod in_flight;
 mod known_layouts;
-mod layout;
 mod locks;
 mod metadata_rpc;
 mod nearest_replica;
 mod oplocks;
-mod replica_placement;
 mod split;
 mod uncached_client;
 
 pub use attributes::Changes;
 pub use known_layouts::KnownLayouts;
-pub use layout::{Layout, Layouts, Piece};
-pub use locks::{Extent, LockSet};
+pub use locks::LockSet;
 pub use oplocks::{BreakPorts, Oplocks};
-pub use replica_placement::ReplicaPlacement;
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
@@ -57,6 +52,7 @@ use headrace_workload::Directories;
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
+use crate::layout::Layouts;
 use crate::localfs::{Callers, Sizes};
 use crate::tokens::{GivenUp, Job, Message, Request};
 

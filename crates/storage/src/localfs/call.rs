@@ -3,7 +3,7 @@
 use headrace_net::Span;
 use headrace_trace::Operation;
 
-use crate::client::Extent;
+use crate::tokens::Extent;
 
 /// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,10 +5,9 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
-use crate::client::{
-    BreakPorts, Changes, ClientContext, Layouts, LockSet, Oplocks, ReplicaPlacement,
-};
+use crate::client::{BreakPorts, Changes, ClientContext, LockSet, Oplocks};
 use crate::failure::{Crash, Failing};
+use crate::layout::{Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};

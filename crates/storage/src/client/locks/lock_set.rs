@@ -3,19 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::Common;
-
-/// A part of a file under one lock or for one: bytes of what a target holds of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extent {
-    /// The file.
-    pub file: u32,
-    /// The target, of all servers.
-    pub target: u32,
-    /// The first byte.
-    pub start: u64,
-    /// The byte after the last.
-    pub end: u64,
-}
+use crate::tokens::Extent;
 
 /// A lock that a client has.
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,7 @@
 
 mod lock_set;
 
-pub use lock_set::{Extent, LockSet};
+pub use lock_set::LockSet;
 
 use std::collections::BTreeMap;
 
@@ -29,9 +29,10 @@ use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
 use self::lock_set::Lock;
-use super::{ClientContext, Layouts};
+use super::ClientContext;
+use crate::layout::Layouts;
 use crate::network::Wire;
-use crate::tokens::{GivenUp, Job, Message, Request, Role};
+use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
