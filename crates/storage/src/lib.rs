@@ -19,6 +19,7 @@ pub mod failure;
 pub mod iosched;
 pub mod layout;
 pub mod localfs;
+pub mod locks;
 pub mod measure;
 pub mod messages;
 pub mod metadata;

@@ -41,8 +41,7 @@ mod uncached_client;
 
 pub use attributes::Changes;
 pub use known_layouts::KnownLayouts;
-pub use locks::LockSet;
-pub use oplocks::{BreakPorts, Oplocks};
+pub use oplocks::BreakPorts;
 
 use headrace_net::{Node, Page, Port, Slot, Time, To};
 use headrace_spec::{Parallel, Scenario};
@@ -54,6 +53,7 @@ use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
 use crate::layout::Layouts;
 use crate::localfs::{Callers, Sizes};
+use crate::locks::{LockSet, Oplocks};
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// A client's way to the servers.

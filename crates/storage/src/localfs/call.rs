@@ -45,9 +45,6 @@ pub enum Caller {
     Lock,
 }
 
-/// The workload of calls by which a client gives up a lock.
-pub const NOBODY: u16 = u16::MAX;
-
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {

@@ -16,8 +16,8 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::volume::Volume;
-use crate::client::{LockSet, Oplocks};
 use crate::layout::Layouts;
+use crate::locks::{LockSet, Oplocks};
 use crate::tokens::Extent;
 
 /// Per-server state of a client's page cache.

@@ -5,10 +5,11 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
-use crate::client::{BreakPorts, Changes, ClientContext, LockSet, Oplocks};
+use crate::client::{BreakPorts, Changes, ClientContext};
 use crate::failure::{Crash, Failing};
 use crate::layout::{Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
+use crate::locks::{LockSet, Oplocks};
 use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
