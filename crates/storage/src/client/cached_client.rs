@@ -6,8 +6,9 @@ use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, BreakPorts, ClientContext, Network, oplocks};
+use super::{AnswerHandler, BreakPorts, ClientContext, oplocks};
 use crate::localfs::{self, Closing, Remote};
+use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// Requests of the cache to the servers.
@@ -41,11 +42,11 @@ pub(super) fn data(
     parallel: &Parallel,
     cache: &ClientMachine,
     context: &ClientContext,
-    network: Network,
+    network: ClientPorts,
     answers: AnswerHandler,
     complete: To<Request>,
 ) -> Option<BreakPorts> {
-    let Network { send, received, .. } = network;
+    let ClientPorts { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
     let layouts = &context.layouts;
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));

@@ -54,19 +54,8 @@ use self::oplocks::Breaking;
 use crate::layout::Layouts;
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
+use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
-
-/// A client's way to the servers.
-pub struct Network {
-    /// Destination of jobs for data servers.
-    pub send: To<Job>,
-    /// Destination of metadata requests.
-    pub ask: To<Job>,
-    /// Returned messages.
-    pub received: Node<Job>,
-    /// Output and input of lock messages, if locks are modelled.
-    pub locks: Option<(To<Job>, Node<Job>)>,
-}
 
 /// State of the run that clients know.
 pub struct ClientContext {
@@ -142,7 +131,7 @@ pub fn client(
     context: &ClientContext,
     request: Port<Request>,
     complete: Port<Request>,
-    network: Network,
+    network: ClientPorts,
 ) -> Option<BreakPorts> {
     let questions = MetadataRpc::new(parallel, &context.directories);
     let keeps = parallel.metadata.client_cache;

@@ -54,6 +54,18 @@ pub struct ClientAttachment {
     from_metadata: Port<Job>,
 }
 
+/// A client's ports to the servers.
+pub struct ClientPorts {
+    /// Destination of jobs for data servers.
+    pub send: To<Job>,
+    /// Destination of metadata requests.
+    pub ask: To<Job>,
+    /// Returned messages.
+    pub received: Node<Job>,
+    /// Output and input of lock messages, if locks are modelled.
+    pub locks: Option<(To<Job>, Node<Job>)>,
+}
+
 /// Attachment of a data or metadata server to the network.
 pub struct ServerAttachment {
     /// Destination of returned jobs.

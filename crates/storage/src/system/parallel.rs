@@ -10,7 +10,9 @@ use crate::failure::{Crash, Failing};
 use crate::layout::{Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
-use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
+use crate::network::{
+    self, Attachments, Between, ClientAttachment, ClientPorts, Hosts, ServerAttachment,
+};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::InitialFiles;
@@ -183,7 +185,7 @@ fn client_host(
     let send = [attachment.send, attachment.ask];
     let host = processors::host(page, parallel, Kind::Client, send, attachment.received);
     let (locks, received) = about_locks(page, parallel, host.received);
-    let network = client::Network {
+    let network = ClientPorts {
         send: host.send,
         ask: host.ask,
         received,
@@ -208,7 +210,7 @@ fn client_host(
         context,
         request,
         complete,
-        client::Network {
+        ClientPorts {
             send,
             ask,
             received,
