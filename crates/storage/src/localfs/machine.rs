@@ -33,8 +33,9 @@ use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, StoredFile};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
-use crate::device::{self, BlockDevice};
+use crate::device;
 use crate::failure::{Crash, Failing};
+use crate::iosched::BlockDevice;
 use crate::tokens::{Extent, GivenUp, Request, Transfer};
 
 /// A machine's ways in and out.
