@@ -7,7 +7,6 @@ mod latencies;
 mod links;
 mod local;
 mod outages;
-mod packets;
 mod recorder;
 mod report;
 mod series;
@@ -19,9 +18,7 @@ mod unfinished_requests;
 mod unmodelled;
 
 pub use bottleneck::Bottleneck;
-pub use links::{Carried, LinkLoads};
 pub use outages::{OutageReport, RepairReport};
-pub use packets::{PacketCounts, PacketReport};
 pub use recorder::{Completed, Recorder};
 pub use report::{
     BreakdownEntry, GroupReport, Latency, OperationReport, Report, ScenarioReport, Share,

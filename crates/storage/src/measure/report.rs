@@ -12,13 +12,13 @@ use serde::Serialize;
 use super::bottleneck::{Bottleneck, bottleneck, of_arrivals};
 use super::latencies::Latencies;
 use super::outages::{OutageReport, outages};
-use super::packets::{PacketCounts, PacketReport};
 use super::recorder::{Cell, Recorder, column};
 use super::servers;
 use super::stop::StopReport;
 use super::synced_writes::{SyncedWrites, synced_writes};
 use super::unfinished_requests::UnfinishedReport;
-use super::{attribution, local, unmodelled};
+use super::{attribution, links, local, unmodelled};
+use crate::network::{PacketCounts, PacketReport};
 use crate::system::System;
 
 /// Report of a run.
@@ -249,7 +249,7 @@ pub(crate) fn report(
     };
     let mut stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
     if let Some(links) = &system.links {
-        stations.extend(links.stations(net));
+        stations.extend(links::stations(links, net));
     }
     let links = system.links.as_ref();
     let packets = links.and_then(|links| links.packets.as_ref());

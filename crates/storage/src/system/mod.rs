@@ -17,9 +17,8 @@ use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
-use crate::measure::{
-    Completed, LinkLoads, Recipient, Recorder, Report, Series, StopReport, counts, report,
-};
+use crate::measure::{Completed, Recipient, Recorder, Report, Series, StopReport, counts, report};
+use crate::network::LinkLoads;
 use crate::qos::Make;
 
 /// Why there is no result.
