@@ -2,13 +2,13 @@
 
 use headrace_net::Net;
 
-use super::report::StationReport;
+use super::stations::StationReport;
 use crate::network::LinkLoads;
 
 /// Every kind of link as a station of its own: its utilisation is the bytes that
 /// it carried over those that it could have. Messages still on their way are not
 /// counted.
-pub(super) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
+pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
     let carried = net.store(network.carried, 0);
     let seconds = net.measured().as_seconds();
     let rates = network.fabric.rates();
