@@ -2,76 +2,12 @@
 
 use std::any::Any;
 
+use crate::arc::{How, Reach};
+use crate::builder::{Action, Builder, OutputSpec, TransitionSpec};
 use crate::firing::Firing;
-use crate::node::{AnyNode, typed};
-use crate::page::{Builder, EndId, ErasedSelector, Node, Store, To, Token};
+use crate::handles::{Node, Store, To};
 use crate::slab::Slot;
-
-/// Number of tokens one firing puts into a target.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum How {
-    /// Exactly one.
-    One,
-    /// One into exactly one target of the group.
-    Either(u32),
-    /// One or none.
-    Maybe,
-    /// Any number.
-    Many,
-    /// None: a report to the station's discipline.
-    Signal,
-}
-
-pub(crate) struct OutputSpec {
-    pub end: EndId,
-    pub by: Option<ErasedSelector>,
-    pub how: How,
-    pub delayed: bool,
-}
-
-pub(crate) struct TransitionSpec {
-    pub page: u32,
-    pub name: String,
-    pub priority: i32,
-    pub guarded: bool,
-    pub inputs: Vec<u32>,
-    /// Nodes whose tokens it may take by slot, and the outputs one of which
-    /// then gets a token for it.
-    pub may_take: Vec<(u32, Vec<usize>)>,
-    pub stores: Vec<u32>,
-    pub outputs: Vec<OutputSpec>,
-    pub action: Box<dyn Action>,
-}
-
-/// End of an input or store arc. Its copy is the transition's copy divided by `ratio`.
-#[derive(Clone, Copy, Debug)]
-#[doc(hidden)]
-pub struct Reach {
-    pub(crate) index: u32,
-    pub(crate) ratio: u32,
-}
-
-impl Reach {
-    #[inline]
-    pub(crate) fn copy(self, copy: u32) -> u32 {
-        // Most arcs stay in their page, and a division is slow.
-        if self.ratio == 1 {
-            copy
-        } else {
-            copy / self.ratio
-        }
-    }
-}
-
-/// Tests the guard; if it holds, takes the tokens and acts. False: it did not.
-pub(crate) trait Action: Send {
-    fn fire(
-        &self,
-        firing: &mut Firing<'_>,
-        stores: &mut [Box<dyn Any + Send>],
-        borrows: &[Reach],
-    ) -> bool;
-}
+use crate::token::Token;
 
 /// The nodes that a transition takes one token each from: `()` at first, then
 /// a node, then a tuple of them.
@@ -576,26 +512,4 @@ where
         (self.act)(firing, tokens, S::borrow(stores, borrows, firing.copy()));
         true
     }
-}
-
-/// The ready tokens of an input's place or station, first to last.
-pub(crate) fn line<T: Token>(
-    nodes: &[Box<dyn AnyNode>],
-    reach: Reach,
-    copy: u32,
-) -> impl Iterator<Item = (Slot, T)> + '_ {
-    let node = typed::<T>(&*nodes[reach.index as usize]);
-    node.line(reach.copy(copy))
-        .map(|slot| (slot, *node.core.slab.get(slot)))
-}
-
-/// The ready tokens that an input arc may look at.
-pub(crate) fn candidates<T: Token>(
-    nodes: &[Box<dyn AnyNode>],
-    reach: Reach,
-    copy: u32,
-) -> impl Iterator<Item = (Slot, T)> + '_ {
-    let node = typed::<T>(&*nodes[reach.index as usize]);
-    node.candidates(reach.copy(copy))
-        .map(|slot| (slot, *node.core.slab.get(slot)))
 }
