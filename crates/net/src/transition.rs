@@ -100,7 +100,7 @@ impl<A: Token, B: Token, C: Token> Inputs for (Node<A>, Node<B>, Node<C>) {
 type StoreBox = Box<dyn Any + Send>;
 
 /// The stores that a transition borrows: `()` at first, then a store, then a
-/// tuple of them.
+/// tuple of up to eight.
 pub trait Stores: Send + 'static {
     /// Arguments of the action.
     type Refs<'a>;
@@ -174,6 +174,11 @@ macro_rules! stores_of {
 }
 stores_of!(A 0, B 1);
 stores_of!(A 0, B 1, C 2);
+stores_of!(A 0, B 1, C 2, D 3);
+stores_of!(A 0, B 1, C 2, D 3, E 4);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
 /// A tuple or handle with one more part.
 pub trait And<X> {
@@ -190,24 +195,37 @@ impl<X> And<X> for () {
     }
 }
 
+impl<A, X> And<Node<X>> for Node<A> {
+    type With = (Node<A>, Node<X>);
+    fn and(self, more: Node<X>) -> Self::With {
+        (self, more)
+    }
+}
+
+impl<A, X> And<Store<X>> for Store<A> {
+    type With = (Store<A>, Store<X>);
+    fn and(self, more: Store<X>) -> Self::With {
+        (self, more)
+    }
+}
+
 macro_rules! and {
-    ($handle:ident) => {
-        impl<A, X> And<$handle<X>> for $handle<A> {
-            type With = ($handle<A>, $handle<X>);
+    ($handle:ident: $($kind:ident $index:tt),*) => {
+        impl<$($kind,)* X> And<$handle<X>> for ($($handle<$kind>,)*) {
+            type With = ($($handle<$kind>,)* $handle<X>);
             fn and(self, more: $handle<X>) -> Self::With {
-                (self, more)
-            }
-        }
-        impl<A, B, X> And<$handle<X>> for ($handle<A>, $handle<B>) {
-            type With = ($handle<A>, $handle<B>, $handle<X>);
-            fn and(self, more: $handle<X>) -> Self::With {
-                (self.0, self.1, more)
+                ($(self.$index,)* more)
             }
         }
     };
 }
-and!(Node);
-and!(Store);
+and!(Node: A 0, B 1);
+and!(Store: A 0, B 1);
+and!(Store: A 0, B 1, C 2);
+and!(Store: A 0, B 1, C 2, D 3);
+and!(Store: A 0, B 1, C 2, D 3, E 4);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 
 /// A guard of some transition.
 type Guard<I, S> =
