@@ -1,12 +1,12 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Slot, Span, Time, To};
+use headrace_net::{Page, Slot, Span, Store, Time, To};
 use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, BreakPorts, ClientContext, oplocks};
+use super::{AnswerHandler, BreakPorts, Changes, ClientContext, oplocks};
 use crate::localfs::{self, Closing, Remote};
 use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role, Transfer};
@@ -41,6 +41,7 @@ pub(super) fn data(
     scenario: &Scenario,
     parallel: &Parallel,
     cache: &ClientMachine,
+    changes: Store<Changes>,
     context: &ClientContext,
     network: ClientPorts,
     answers: AnswerHandler,
@@ -126,6 +127,7 @@ pub(super) fn data(
         .take(received)
         .with(answers.known)
         .with(volumes)
+        .with(changes)
         .may_take(outstanding)
         .may_put(answered);
     let collect = match answers.breaking {
@@ -138,9 +140,9 @@ pub(super) fn data(
             collect.may_pass_to_one_of(answers.asking, to).later()
         }
     };
-    collect.fires(move |firing, job: Job, (known, volumes)| {
+    collect.fires(move |firing, job: Job, (known, volumes, changes)| {
         if job.role == Role::Metadata {
-            if let Some(file) = answers.take(firing, known, &job) {
+            if let Some(file) = answers.take(firing, known, Some(changes), &job) {
                 volumes.forget_clean(file);
             }
             return;
@@ -152,8 +154,9 @@ pub(super) fn data(
             && let Some(asked) = firing.take(outstanding, slot)
         {
             let attributes = known.attributes.as_mut();
-            if attributes.is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at))
-            {
+            let stale = attributes
+                .is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at, changes));
+            if stale {
                 volumes.forget_clean(asked.file);
             }
             let transfer = Transfer {

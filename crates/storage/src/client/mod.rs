@@ -43,7 +43,7 @@ pub use attributes::Changes;
 pub use known_layouts::KnownLayouts;
 pub use oplocks::BreakPorts;
 
-use headrace_net::{Node, Page, Port, Slot, Time, To};
+use headrace_net::{Node, Page, Port, Slot, Store, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
@@ -65,8 +65,8 @@ pub struct ClientContext {
     pub sizes: Sizes,
     /// Directories of the files.
     pub directories: Directories,
-    /// Number of times they have been changed.
-    pub changes: Changes,
+    /// Number of times they have been changed, if clients have caches.
+    pub changes: Option<Store<Changes>>,
     /// Layouts of the files.
     pub layouts: Layouts,
     /// Cache permissions of the files, if oplocks are modelled.
@@ -138,7 +138,7 @@ pub fn client(
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
     let attributes = attributes.map(|spec| {
-        let attributes = Attributes::new(spec, &context.directories, &context.changes);
+        let attributes = Attributes::new(spec, &context.directories);
         Box::new(attributes)
     });
     let known = page.store("files known", |_| ClientFiles {
@@ -203,13 +203,13 @@ pub fn client(
             None => complete.into(),
         },
     };
-    match cache {
+    match cache.zip(context.changes) {
         None => {
             uncached_client::data(page, scenario, parallel, context, network, answers, done);
             None
         }
-        Some(cache) => cached_client::data(
-            page, scenario, parallel, cache, context, network, answers, done,
+        Some((cache, changes)) => cached_client::data(
+            page, scenario, parallel, cache, changes, context, network, answers, done,
         ),
     }
 }
@@ -217,7 +217,7 @@ pub fn client(
 /// Handler of a metadata server's replies.
 #[derive(Clone, Copy)]
 struct AnswerHandler {
-    known: headrace_net::Store<ClientFiles>,
+    known: Store<ClientFiles>,
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
@@ -237,6 +237,7 @@ impl AnswerHandler {
         self,
         firing: &mut headrace_net::Firing<'_>,
         known: &mut ClientFiles,
+        changes: Option<&mut Changes>,
         answer: &Job,
     ) -> Option<u32> {
         let slot = Slot(answer.request);
@@ -261,9 +262,10 @@ impl AnswerHandler {
         let comes_back = answer.operation == Operation::Open
             && (known.oplocks.as_ref())
                 .is_some_and(|it| it.comes_back(file, request.process.client));
-        let attributes = known.attributes.as_mut();
-        let stale =
-            attributes.is_some_and(|it| it.name_answered(answer.operation, file, request.issued));
+        let attributes = known.attributes.as_mut().zip(changes);
+        let stale = attributes.is_some_and(|(it, changes)| {
+            it.name_answered(answer.operation, file, request.issued, changes)
+        });
         let stale = stale || comes_back;
         let data = request.operation.group() == Group::Data;
         if data && self.keeps {

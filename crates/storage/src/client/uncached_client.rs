@@ -65,7 +65,7 @@ pub(super) fn data(
         )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {
-                answers.take(firing, known, &job);
+                answers.take(firing, known, None, &job);
                 return;
             }
             let slot = Slot(job.request);

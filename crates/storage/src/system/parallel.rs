@@ -43,7 +43,8 @@ pub(super) fn build(
         callers: Callers::clients(scenario),
         sizes: Sizes::default(),
         directories: work.directories.clone(),
-        changes: Changes::default(),
+        changes: (scenario.clients.machine())
+            .map(|_| page.store("changes", |_| Changes::default())),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
         oplocks: oplocks(scenario),
         held: match parallel.locks.extent() {
