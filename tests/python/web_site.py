@@ -1,7 +1,9 @@
 """A running server and a real browser for tests of the pages."""
 
+import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +16,8 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from headrace.web.jobs.runner import process_start
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = "no browser to try the pages in: apt install chromium"
@@ -70,9 +74,14 @@ def free_port() -> int:
 
 @contextmanager
 def running_site(
-    directory: Path, *arguments: str, port: int | None = None, **variables: str
+    directory: Path,
+    *arguments: str,
+    port: int | None = None,
+    jobs_go_on: bool = False,
+    **variables: str,
 ) -> Iterator[RunningSite]:
-    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM."""
+    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM, and then
+    the jobs that a failed test left."""
     port = port or free_port()
     data = directory / "serve"
     work = directory / "work"
@@ -100,6 +109,17 @@ def running_site(
     finally:
         process.terminate()
         process.wait(30)
+        if not jobs_go_on:
+            end_jobs(data)
+
+
+def end_jobs(data: Path) -> None:
+    """End the running jobs of a server that has ended."""
+    for path in data.glob("jobs/*/process.json"):
+        if not (path.parent / "end.json").exists():
+            for it in json.loads(path.read_text()).values():
+                if isinstance(it, dict) and process_start(it["pid"]) == it["start"]:
+                    os.kill(it["pid"], signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

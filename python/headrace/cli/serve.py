@@ -34,11 +34,13 @@ def serve(
 ) -> None:
     """Serve the pages of Headrace and its JSON API.
 
-    On the loopback address nobody logs in.
+    The loopback address needs no login.
     """
     import os
 
     import platformdirs
+
+    check_extra()
 
     from headrace.web.server import serve as run
     from headrace.web.settings import Settings
@@ -52,6 +54,17 @@ def serve(
     )
     print(f"http://{address}:{port}/", flush=True)
     run(settings, command_forms(context.find_root().command))
+
+
+def check_extra() -> None:
+    """Raise ValueError if the libraries of the pages are not installed."""
+    try:
+        import nicegui  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"headrace serve needs libraries that are not installed ({error.name}):"
+            " pip install 'headrace[web]'"
+        ) from None
 
 
 def command_forms(root: Any) -> "list[CommandForm]":

@@ -11,6 +11,8 @@ from headrace.web.jobs.commands import WITHHELD
 
 NAMES = {"sets": "changed fields", "by": "factor", "calls": "system calls"}
 """Labels of parameters whose names say less than they could."""
+UNITS = {"S": "s", "IOPS": "IOPS"}
+"""Units by the form of a value; other forms are said in the help."""
 STYLE = """
 .hr-fields { display: grid; gap: 16px; width: 100%;
   grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); }
@@ -95,11 +97,11 @@ def command_fields(
 
 
 def label_of(field: FormField) -> str:
-    """Return the label of a parameter: the word of its option, with its unit or form."""
+    """Return the label of a parameter: the word of its option, with its unit."""
     name = NAMES.get(field.name) or (field.option or field.name).lstrip("-").replace("-", " ")
     label = name[:1].upper() + name[1:]
-    unit = f" ({field.metavar})" if field.metavar and field.kind != "choice" else ""
-    return label + unit
+    unit = UNITS.get(field.metavar)
+    return label if unit is None else f"{label} ({unit})"
 
 
 def _drawn(field: FormField, value: Any) -> Any:

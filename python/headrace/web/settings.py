@@ -16,6 +16,8 @@ class Limits(msgspec.Struct, frozen=True):
     """Time from start to end."""
     waiting: int = 100
     """Jobs of one user that may wait."""
+    ended: int = 1000
+    """Jobs that have ended and are kept, with their files."""
     upload: int = GIB
     """Bytes of an uploaded file."""
 

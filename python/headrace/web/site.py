@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from headrace.web.access.paths import PathPolicy
 from headrace.web.jobs import CommandForm, JobQueue
+from headrace.web.jobs.watch import Watches
 from headrace.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class Site:
         """Parameters of all commands, by command."""
         self.paths = PathPolicy(settings)
         self.jobs = JobQueue(settings, self.forms, self.paths.path_of)
+        self.watches = Watches(self.jobs)
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""

@@ -8,6 +8,11 @@ from headrace.web.jobs.commands import WITHHELD, Runnable
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import JobRequest, RefusedRequest
 
+FILE_OR_NAME = frozenset({"FILE", "PRESET|FILE", "RESULT"})
+"""Forms of text parameters that may be a file or a name of Headrace's."""
+FILE_AND_DIRECTORY = "[FILE] DIR"
+"""Form of a text parameter whose values are all paths."""
+
 
 def arguments(
     request: JobRequest,
@@ -106,7 +111,17 @@ def _text(
         case "path":
             return [str(path_of(_plain(value, field), field))]
         case _:
-            return [_plain(value, field)]
+            text = _plain(value, field)
+            if _is_path(text, field):
+                return [str(path_of(text, field))]
+            return [text]
+
+
+def _is_path(text: str, field: FormField) -> bool:
+    """Return true for a text that is a path, which the path policy must allow."""
+    if field.metavar == FILE_AND_DIRECTORY:
+        return True
+    return field.metavar in FILE_OR_NAME and any(it in text for it in "/:.~")
 
 
 def _plain(value: Any, field: FormField) -> str:

@@ -1,5 +1,8 @@
 """The commands that a job may run, and what the server adds to each."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 
@@ -9,10 +12,14 @@ class Runnable(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     measures: bool = False
     """Whether it measures this machine, and so must run alone."""
-    programs: bool = False
-    """Whether it runs a program of the user's, which the operator must allow."""
+    program: str | None = None
+    """Parameter that is a program of the user's, which the operator must allow."""
     output: str | None = None
     """Name of its output in the job's directory, for a command whose output is a directory."""
+
+    def runs_program(self, values: Mapping[str, Any]) -> bool:
+        """Return true if a request with these values runs a program of the user."""
+        return self.program is not None and bool(values.get(self.program))
 
 
 RUNNABLE = (
@@ -31,7 +38,7 @@ RUNNABLE = (
     Runnable(("bench", "disk"), measures=True),
     Runnable(("bench", "copy"), measures=True),
     Runnable(("baseline",), measures=True),
-    Runnable(("profile", "record"), measures=True, programs=True, output="profile"),
+    Runnable(("profile", "record"), measures=True, program="command", output="profile"),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),
     Runnable(("trace", "convert")),
