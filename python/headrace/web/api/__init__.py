@@ -3,9 +3,9 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import jobs, results
+from headrace.web.api import design, jobs, results
 
-ROUTERS = (jobs.router, results.router)
+ROUTERS = (jobs.router, results.router, design.router)
 """To add a part of the API takes a file here and a line there."""
 
 
