@@ -21,7 +21,7 @@ from headrace.web.jobs.runner import process_start
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = "no browser to try the pages in: apt install chromium"
-PATIENCE_MS = 120_000.0
+PATIENCE_MS = 30_000.0
 """Time after which a page that shows nothing is a failure."""
 FLAGS = (
     "--no-sandbox",
@@ -46,6 +46,10 @@ class RunningSite:
     def post(self, path: str, **options: Any) -> httpx.Response:
         """Post to a path."""
         return httpx.post(self.url + path, timeout=30, **options)
+
+    def put(self, path: str, **options: Any) -> httpx.Response:
+        """Put to a path."""
+        return httpx.put(self.url + path, timeout=30, **options)
 
     def submit(self, *command: str, inputs: Mapping[str, str] | None = None, **values: Any) -> str:
         """Submit a job and return its identifier."""

@@ -1,5 +1,6 @@
 """A dialog with the arithmetic of a figure, whose inputs can be followed."""
 
+from collections.abc import Collection
 from functools import partial
 
 from nicegui import ui
@@ -9,12 +10,12 @@ from headrace.web.design.figures import FigureBook, FigureView
 STYLE = """
 .hr-arithmetic { font-family: monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
 .hr-figure-rows { width: 100%; border-collapse: collapse; }
-.hr-figure-rows th, .hr-figure-rows td { text-align: left; vertical-align: top;
+.hr-figure-rows th, .hr-figure-rows td { text-align: left; vertical-align: baseline;
   padding: 4px 8px 4px 0; border-bottom: 1px solid rgba(128, 128, 128, 0.3); }
-.hr-figure-rows .hr-number { text-align: right; white-space: nowrap; }
+.hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
+.hr-figure-rows th.hr-number, .hr-figure-rows .hr-number { text-align: right; white-space: nowrap; }
 .hr-figure-rows .q-btn { text-decoration: underline dotted; min-height: 24px; }
-.body--dark .q-dialog .q-btn--flat.text-primary, .body--dark .hr-figure-rows .text-primary {
-  color: #7cc0ee !important; }
+.body--dark .q-btn--flat, .body--dark .q-btn--outline { --q-primary: #7cc0ee; }
 """
 
 
@@ -99,7 +100,7 @@ def figure_rows(title: str, figures: list[FigureView], dialog: FigureDialog) -> 
         table = ui.element("table").classes("hr-figure-rows")
         table.props["aria-label"] = title
         with table:
-            header("figure", "value")
+            header("figure", "value", right=("value",))
             with ui.element("tbody"):
                 for it in figures:
                     with ui.element("tr"):
@@ -108,15 +109,17 @@ def figure_rows(title: str, figures: list[FigureView], dialog: FigureDialog) -> 
                             dialog.button(it.key)
 
 
-def header(*names: str) -> None:
-    """Draw the head of a table."""
+def header(*names: str, right: Collection[str] = ()) -> None:
+    """Draw the head of a table; columns of the names in `right` are numbers."""
     with ui.element("thead"), ui.element("tr"):
         for name in names:
-            with ui.element("th").props("scope=col"):
+            column = ui.element("th").props("scope=col")
+            column.classes("hr-number" if name in right else "")
+            with column:
                 ui.label(name)
 
 
-def cell(text: str) -> None:
+def cell(text: str, *, right: bool = False) -> None:
     """Draw a cell of a table."""
-    with ui.element("td"):
+    with ui.element("td").classes("hr-number" if right else ""):
         ui.label(text)

@@ -48,6 +48,11 @@ class Group(msgspec.Struct, frozen=True):
         """What an entry of the list is called."""
         return ENTRIES.get(self.path[-1] if self.path else "", "entry")
 
+    @property
+    def article(self) -> str:
+        """The article before the noun."""
+        return "an" if self.noun[0] in "aeiou" else "a"
+
 
 class SheetSection(msgspec.Struct, frozen=True):
     """A page of the worksheet."""

@@ -24,6 +24,8 @@ from headrace.web.scenario_text import (
 
 FILE = "worksheet.toml"
 """Name of the text in errors, and as a file of a job."""
+FOLDER = "/worksheet/"
+"""Where the text seems to be: paths in it become absolute."""
 EMPTY = """\
 # A storage configuration worksheet. Leave unknown answers out.
 [capacity]
@@ -82,7 +84,7 @@ def load_sheet(text: str, uploads: Path | None = None) -> LoadedWorksheet:
     Raises:
         ScenarioError: There is a mistake in it, or it names a file that is no upload of the user.
     """
-    loaded = read_worksheet(text, FILE)
+    loaded = read_worksheet(text, f"{FOLDER}{FILE}")
     for number, application in enumerate(loaded.worksheet.applications):
         name = application.profile
         if name is not None and not _is_upload(name, uploads):
@@ -238,7 +240,7 @@ def _tables(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _is_upload(name: str, uploads: Path | None) -> bool:
-    folder, separator, file = name.partition("/")
+    folder, separator, file = name.removeprefix(FOLDER).partition("/")
     plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}", file) is not None
     return (
         bool(separator and folder == UPLOADS and plain and uploads is not None)

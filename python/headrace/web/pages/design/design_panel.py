@@ -15,6 +15,7 @@ from headrace.web.figure_dialog import FigureDialog, cell, figure_rows, header
 from headrace.web.layout import heading
 from headrace.web.tables import show_table
 
+NUMBERS = ("number", "price", "amount")
 TITLES = {
     "capacity": "Capacity",
     "reliability": "Reliability",
@@ -56,7 +57,7 @@ def _bill(view: DesignView, dialog: FigureDialog) -> None:
         ui.element("div").classes("w-full overflow-auto"),
         ui.element("table").classes("hr-figure-rows").props('aria-label="Bill of materials"'),
     ):
-        header("part", "entry of the catalogue", "number", "price", "amount")
+        header("part", "entry of the catalogue", *NUMBERS, right=NUMBERS)
         with ui.element("tbody"):
             for line in view.bill:
                 with ui.element("tr"):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
-from nicegui import events, run, ui
+from nicegui import run, ui
 
 from headrace.design import forms
 from headrace.web.access.users import User
@@ -16,6 +16,8 @@ from headrace.web.design.drafts import (
     draft_name,
 )
 from headrace.web.design.sheet import EMPTY
+from headrace.web.figure_dialog import STYLE
+from headrace.web.file_button import file_button
 from headrace.web.layout import heading
 from headrace.web.site import site
 
@@ -37,6 +39,7 @@ class DraftList:
 
     def __init__(self, user: User, drafts: Drafts) -> None:
         self._user, self._drafts = user, drafts
+        ui.add_css(STYLE)
         ui.label(
             "Describe what a storage system must do. Headrace recommends how to build it, and"
             " searches the cheapest design that does it."
@@ -50,18 +53,7 @@ class DraftList:
             for name in forms.examples():
                 button = ui.button(f"Example {name}", on_click=partial(self._start, name))
                 button.props("no-caps outline").tooltip(EXAMPLES.get(name, ""))
-            upload = ui.upload(
-                label="Upload a worksheet",
-                auto_upload=True,
-                max_file_size=LARGEST_TEXT,
-                on_upload=self._uploaded,
-                on_rejected=lambda: ui.notify("expected a file of at most 1 MiB", type="negative"),
-            ).props('accept=".toml"')
-            upload.classes("hidden")
-            # In the browser: it opens files only on a click.
-            ui.button("Upload TOML", icon="upload").props("no-caps outline").on(
-                "click", js_handler=f"() => getElement({upload.id}).pickFiles()"
-            )
+            file_button("Upload TOML", self._uploaded, largest=LARGEST_TEXT)
         heading("Your worksheets")
         self._place = ui.element("div").classes("w-full")
 
@@ -105,13 +97,8 @@ class DraftList:
             return
         ui.navigate.to(address(created))
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        try:
-            text = await event.file.text()
-        except UnicodeDecodeError:
-            ui.notify("expected a text in UTF-8", type="negative")
-            return
-        self._create(draft_name(event.file.name), text)
+    def _uploaded(self, name: str, text: str) -> None:
+        self._create(draft_name(name), text)
 
     async def _rename(self, name: str) -> None:
         with ui.dialog() as dialog, ui.card():

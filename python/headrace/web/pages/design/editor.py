@@ -22,6 +22,7 @@ from headrace.web.design.sheet import (
     load_sheet,
     page_of,
 )
+from headrace.web.layout import heading
 from headrace.web.pages.design.form import SectionForm
 from headrace.web.scenario_text import UnchangeableText
 from headrace.web.site import site
@@ -33,11 +34,19 @@ if TYPE_CHECKING:
 PAUSE_S = 0.4
 """Seconds without a key before the text is saved and checked."""
 STYLE = """
-.hr-sheet-text .nicegui-codemirror { height: 50vh; min-height: 300px; max-height: none;
-  width: 100%; border: 1px solid rgba(128, 128, 128, 0.5); }
+.hr-worksheet { display: grid; gap: 24px; width: 100%;
+  grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
+.hr-sheet-text { position: sticky; top: 80px; align-self: start; }
+@media (max-width: 1100px) {
+  .hr-worksheet { grid-template-columns: minmax(0, 1fr); }
+  .hr-sheet-text { position: static; }
+}
+.hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
+.hr-sheet-text .nicegui-codemirror { height: calc(100vh - 220px); min-height: 300px;
+  max-height: none; width: 100%; border: 1px solid rgba(128, 128, 128, 0.5); }
 .hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
-.body--light .hr-main .text-negative { color: #a31515 !important; }
-.body--dark .hr-main .text-negative { color: #ff9d94 !important; }
+.body--dark .text-negative { --q-negative: #ff9d94; }
+.body--dark .q-btn--flat, .body--dark .q-btn--outline { --q-primary: #7cc0ee; }
 .hr-questions li { margin: 4px 0; }
 """
 LABEL = """
@@ -100,7 +109,8 @@ class Editor:
 
     def text_area(self) -> None:
         """Draw the text."""
-        with ui.expansion("Text (TOML)", value=False).classes("w-full hr-sheet-text q-mt-md"):
+        with ui.element("section").props('aria-label="Text"').classes("hr-sheet-text"):
+            heading("Text (TOML)", 3)
             self._text = ui.codemirror(
                 self.sheet.text, language="TOML", line_wrapping=True, on_change=self._typed
             )
@@ -225,8 +235,12 @@ class Editor:
         self._show_unknown()
         for name, tab in self._tabs.items():
             given, total = answered(self.sheet, name)
-            tab.props["label"] = f"{tab.props['name']} ({given}/{total})"
-            tab.props["alert"] = "negative" if name == wrong else None
+            mark = ": mistake" if name == wrong else ""
+            tab.props["label"] = f"{tab.props['name']} ({given}/{total}){mark}"
+            if mark:
+                tab.props["alert"] = "negative"
+            else:
+                tab.props.pop("alert", None)
             tab.update()
         for form in self._forms.values():
             form.show_errors()
@@ -238,6 +252,7 @@ class Editor:
                 ui.label(
                     f"Contradiction: {it.field}: {it.message} (wanted {it.wanted}, got {it.got})"
                 ).classes("text-negative")
+                self._page_button(it.field)
 
     def _show_unknown(self) -> None:
         unknown = self.checked.unknown
@@ -252,12 +267,16 @@ class Editor:
             for line in unknown:
                 with ui.element("li"):
                     ui.label(line).classes("inline")
-                    page = page_of(line.split(",")[0].split(" ")[0])
-                    if page is not None:
-                        title = next(it.title for it in sections() if it.name == page)
-                        ui.button(title, on_click=partial(self._bar.set_value, title)).props(
-                            "flat dense no-caps"
-                        )
+                    self._page_button(line.split(",")[0].split(" ")[0])
+
+    def _page_button(self, field: str) -> None:
+        """Draw a button that opens the page of a field."""
+        page = page_of(field)
+        if page is not None:
+            title = next(it.title for it in sections() if it.name == page)
+            ui.button(title, on_click=partial(self._bar.set_value, title)).props(
+                "flat dense no-caps"
+            )
 
     def _download(self) -> None:
         ui.download.content(self.sheet.text, f"{self.name}.toml", "application/toml")

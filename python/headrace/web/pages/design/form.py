@@ -1,5 +1,6 @@
 """The questions of a section of the worksheet."""
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ if TYPE_CHECKING:
     from headrace.web.pages.design.editor import Editor
 
 STYLE = """
-.hr-sheet { display: grid; gap: 12px 20px; width: 100%; align-items: end;
-  grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr)); }
-.hr-sheet .hr-question { margin-bottom: 4px; }
+.hr-sheet { display: grid; gap: 0 20px; width: 100%;
+  grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); }
+.hr-sheet > div { display: grid; grid-row: span 2; grid-template-rows: subgrid;
+  margin-bottom: 12px; }
+.hr-sheet .hr-question { margin-bottom: 4px; align-self: end; }
 .hr-entry { border: 1px solid rgba(128, 128, 128, 0.4); border-radius: 6px; padding: 8px 12px;
   margin: 8px 0; }
 .hr-sheet .q-field__messages { line-height: 1.3; font-size: 13px; }
@@ -84,7 +87,9 @@ class SectionForm:
         for number in range(self._editor.sheet.count(group.path)):
             self._entry(group, (*group.path, str(number)), number)
         ui.button(
-            f"Add a {group.noun}", icon="add", on_click=partial(self._editor.add, group.path)
+            f"Add {group.article} {group.noun}",
+            icon="add",
+            on_click=partial(self._editor.add, group.path),
         ).props("no-caps outline")
 
     def _entry(self, group: Group, path: FieldPath, number: int) -> None:
@@ -107,7 +112,7 @@ class SectionForm:
                 "hr-question"
             )
             element = self._input(path, field, value)
-        element.classes("w-full").props("outlined dense bottom-slots")
+        element.classes("w-full").props("outlined dense hide-bottom-space")
         element.props["hint"] = _hint(field)
         element.props["aria-label"] = field.question
         element.props["data-field"] = ".".join(path)
@@ -154,9 +159,8 @@ class SectionForm:
 
 def _hint(field: SheetField) -> str:
     """Return what an answer looks like, and what holds without one."""
-    example = f"For example: {field.example}." if field.example else ""
+    example = f"For example: {field.example}." if field.example and not field.choices else ""
     names = "Names, separated by commas." if field.kind == "names" else ""
-    without = field.without.replace('Default: "" (', "Without it: (").replace(
-        "Default: [] (", "Without it: ("
-    )
+    # An empty default says what holds without an answer.
+    without = re.sub(r'^Default: (?:""|\[\]) \((.*)\)\.$', r"Without it: \1.", field.without)
     return " ".join(it for it in (names, example, without) if it)

@@ -21,6 +21,7 @@ BANDS = (
     (math.inf, "loss above 1e-3"),
 )
 """Bands of the loss probability, each with a mark of its own."""
+FIGURES = ("cost", "usable", "throughput", "loss", "power")
 NO_LOSS = "loss unknown"
 
 
@@ -83,7 +84,7 @@ class FrontChart:
             ui.element("div").classes("w-full overflow-auto"),
             ui.element("table").classes("hr-figure-rows").props('aria-label="Designs"'),
         ):
-            header("", "design", "cost", "usable", "throughput", "loss", "power")
+            header("show", "design", *FIGURES, right=FIGURES)
             with ui.element("tbody"):
                 for it in self.points:
                     with ui.element("tr"):
@@ -96,11 +97,11 @@ class FrontChart:
             button.props["aria-label"] = f"Show design {it.label}"
             self._buttons[it.place] = button
         cell(f"{it.name} (chosen)" if it.chosen else it.name)
-        cell(UNKNOWN if it.cost is None else f"{it.cost:,.0f}")
-        cell(UNKNOWN if it.usable is None else quantity(it.usable, "B").split(" (")[0])
-        cell(UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"))
-        cell(UNKNOWN if it.loss_probability is None else number(it.loss_probability))
-        cell(UNKNOWN if it.power is None else quantity(it.power, "W"))
+        cell(UNKNOWN if it.cost is None else f"{it.cost:,.0f}", right=True)
+        cell(UNKNOWN if it.usable is None else quantity(it.usable, "B").split(" (")[0], right=True)
+        cell(UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"), right=True)
+        cell(UNKNOWN if it.loss_probability is None else number(it.loss_probability), right=True)
+        cell(UNKNOWN if it.power is None else quantity(it.power, "W"), right=True)
 
 
 def _band(point: FrontPoint) -> str:
@@ -108,6 +109,16 @@ def _band(point: FrontPoint) -> str:
     if loss is None:
         return NO_LOSS
     return next(name for limit, name in BANDS if loss < limit)
+
+
+def _tip(point: FrontPoint) -> str:
+    loss = point.loss_probability
+    parts = [
+        f"cost {point.cost or 0:,.0f}",
+        quantity(point.throughput or 0.0, "B/s"),
+        UNKNOWN if loss is None else f"loss {number(loss)}",
+    ]
+    return f"{point.label}: {', '.join(parts)}"
 
 
 def _name_points(chart: Chart, bands: list[list[FrontPoint]]) -> None:
@@ -120,9 +131,20 @@ def _name_points(chart: Chart, bands: list[list[FrontPoint]]) -> None:
     for series, points in zip(options["series"], bands, strict=True):
         series["symbolSize"] = 14
         series["cursor"] = "pointer"
-        series["label"] = {"show": True, "position": "right", "formatter": "{b}", "fontSize": 13}
+        series["label"] = {
+            "show": True,
+            "position": "right",
+            "formatter": "{b}",
+            "fontSize": 13,
+            "color": "#888",
+            "textBorderWidth": 0,
+        }
         series["data"] = [
-            {"value": value, "name": f"{point.label}{' (chosen)' if point.chosen else ''}"}
+            {
+                "value": value,
+                "name": f"{point.label}{' (chosen)' if point.chosen else ''}",
+                "tooltip": {"formatter": _tip(point)},
+            }
             for value, point in zip(series["data"], points, strict=True)
         ]
     chart.echart.update()

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from nicegui import events, run, ui
+from nicegui import run, ui
 
 from headrace._core import ScenarioError
 from headrace.web.access.users import User
@@ -10,6 +10,7 @@ from headrace.web.command_form import command_fields
 from headrace.web.design.catalogues import add_catalogue, catalogue_names
 from headrace.web.design.drafts import LARGEST_TEXT, DraftError, draft_name
 from headrace.web.design.solving import jobs_of, solve_request
+from headrace.web.file_button import file_button
 from headrace.web.jobs import RefusedRequest
 from headrace.web.layout import heading
 from headrace.web.pages.jobs.words import moment
@@ -36,14 +37,8 @@ class SolvePanel:
                 on_change=self._chosen,
             ).props("outlined dense stack-label")
             self._catalogue.classes("min-w-[240px]")
-            upload = ui.upload(
-                auto_upload=True,
-                max_file_size=LARGEST_TEXT,
-                on_upload=self._uploaded,
-                on_rejected=lambda: ui.notify("expected a file of at most 1 MiB", type="negative"),
-            ).classes("hidden")
-            ui.button("Upload a catalogue", icon="upload").props("no-caps flat").on(
-                "click", js_handler=f"() => getElement({upload.id}).pickFiles()"
+            file_button(
+                "Upload a catalogue", self._uploaded, largest=LARGEST_TEXT, props="no-caps flat"
             )
         form = site().forms["design", "solve"]
         self._fields = command_fields(form, only=("budget", "seed", "everything"))
@@ -63,18 +58,16 @@ class SolvePanel:
         self._editor.catalogue = self._catalogue.value
         await self._editor.check()
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        name = draft_name(event.file.name)
+    async def _uploaded(self, file: str, text: str) -> None:
+        owner = self._user.name
         try:
-            text = await event.file.text()
-            added = await run.io_bound(add_catalogue, site().settings, self._user.name, name, text)
-        except UnicodeDecodeError:
-            ui.notify("expected a text in UTF-8", type="negative")
-            return
+            added = await run.io_bound(
+                add_catalogue, site().settings, owner, draft_name(file), text
+            )
         except (DraftError, ScenarioError) as error:
             ui.notify(str(error), type="negative", timeout=0, close_button="Close")
             return
-        self._catalogue.set_options(catalogue_names(site().settings, self._user.name), value=added)
+        self._catalogue.set_options(catalogue_names(site().settings, owner), value=added)
 
     async def _start(self) -> None:
         if self._editor.checked.error is not None:

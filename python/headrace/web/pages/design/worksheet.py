@@ -24,6 +24,13 @@ async def build(user: User, name: str) -> None:
         return
     editor = Editor(user, name, text or "")
     tabs = editor.tabs()
+    with ui.element("div").classes("hr-worksheet"):
+        _panels(user, editor, tabs)
+        editor.text_area()
+    ui.timer(0.0, editor.check, once=True)
+
+
+def _panels(user: User, editor: Editor, tabs: ui.tabs) -> None:
     with ui.tab_panels(tabs, value=sections()[0].title, animated=False).classes(
         "w-full bg-transparent"
     ):
@@ -34,7 +41,6 @@ async def build(user: User, name: str) -> None:
             advice = Advice(editor)
         with ui.tab_panel("Solve").classes("q-px-none"):
             SolvePanel(user, editor)
-    editor.text_area()
 
     async def follow() -> None:
         if tabs.value == "Flow diagram":
@@ -44,4 +50,3 @@ async def build(user: User, name: str) -> None:
 
     tabs.on_value_change(follow)
     editor.on_checked(follow)
-    ui.timer(0.0, editor.check, once=True)
