@@ -70,6 +70,7 @@ bench: build
 	@$(PY) benches/local/local.py
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/scale/memory.py --quick
+	@$(PY) benches/scale/playback.py
 	@$(PY) benches/sweep/sweep.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py

@@ -112,7 +112,9 @@ def test_files_are_those_of_the_job(site: RunningSite) -> None:
     for name in ("order.json", "../../cookie.key", "..%2f..%2fcookie.key", "%2fetc%2fpasswd", "x"):
         assert site.get(f"/api/jobs/{job}/files/{name}").status_code == 404, name
     for identifier in ("..", "%2e%2e", "../jobs", "none"):
-        assert site.get(f"/api/jobs/{identifier}/files/cookie.key").status_code == 404
+        # The client makes the path of an upload of one of them.
+        answer = site.get(f"/api/jobs/{identifier}/files/cookie.key")
+        assert answer.status_code in (404, 405)
 
 
 def test_a_refused_request_names_its_field(site: RunningSite) -> None:
@@ -191,7 +193,7 @@ def test_the_page_of_an_ended_job_shows_result_and_files(site: RunningSite, page
 
 
 def test_a_failed_job_says_why(site: RunningSite, page: Page) -> None:
-    job = simulate(site, "<b>x</b> = 1")
+    job = simulate(site, "'<b>x</b>' = 1")
     site.ended(job)
     page.goto(f"{site.url}/jobs/{job}")
     expect(page.get_by_role("alert")).to_contain_text("a.toml:1:1")

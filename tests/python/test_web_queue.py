@@ -50,7 +50,7 @@ def forms() -> Mapping[tuple[str, ...], CommandForm]:
 def a_queue(directory: Path, **settings: Any) -> Iterator[JobQueue]:
     known = Settings(data=directory, directories=(directory / "work",), **settings)
     (directory / "work").mkdir(exist_ok=True)
-    queue = JobQueue(known, forms(), PathPolicy(known).path_of)
+    queue = JobQueue(known, forms(), PathPolicy(known).for_job)
     try:
         yield queue
     finally:
@@ -287,7 +287,7 @@ def test_jobs_are_found_again_in_their_order(tmp_path: Path) -> None:
         # As if the server were gone: the jobs stay.
         queue.close()
         known = Settings(data=tmp_path)
-        again = JobQueue(known, forms(), PathPolicy(known).path_of)
+        again = JobQueue(known, forms(), PathPolicy(known).for_job)
         try:
             states = {it.id: it.state for it in again.jobs()}
             assert states.pop(first.id) is JobState.RUNNING
@@ -307,7 +307,7 @@ def test_a_data_directory_has_one_server(tmp_path: Path) -> None:
     with a_queue(tmp_path) as queue:
         assert queue.jobs() == []
         with pytest.raises(ValueError, match="another headrace serve"):
-            JobQueue(Settings(data=tmp_path), forms(), PathPolicy(Settings(data=tmp_path)).path_of)
+            JobQueue(Settings(data=tmp_path), forms(), PathPolicy(Settings(data=tmp_path)).for_job)
 
 
 def test_damaged_jobs_are_skipped_and_named(tmp_path: Path) -> None:

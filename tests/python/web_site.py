@@ -1,5 +1,7 @@
 """A running server and a real browser for tests of the pages."""
 
+import atexit
+import functools
 import json
 import os
 import shutil
@@ -126,25 +128,31 @@ def end_jobs(data: Path) -> None:
                     os.kill(it["pid"], signal.SIGKILL)
 
 
+@functools.cache
+def _started_browser() -> Browser:
+    # Each module that imports the fixture has one of its own; a process has one Playwright only.
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
+    started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    new_page = started.new_page
+
+    def patient_page(**options: Any) -> Page:
+        page = new_page(**options)
+        page.set_default_timeout(PATIENCE_MS)
+        return page
+
+    # On a machine that does much else, a page takes long.
+    started.new_page = patient_page  # type: ignore[method-assign]
+    expect.set_options(timeout=PATIENCE_MS)
+    return started
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Browser:
     """Chromium of the distribution, headless."""
     if CHROMIUM is None:
         pytest.skip(WITHOUT)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        new_page = started.new_page
-
-        def patient_page(**options: Any) -> Page:
-            page = new_page(**options)
-            page.set_default_timeout(PATIENCE_MS)
-            return page
-
-        # On a machine that does much else, a page takes long.
-        started.new_page = patient_page  # type: ignore[method-assign]
-        expect.set_options(timeout=PATIENCE_MS)
-        yield started
-        started.close()
+    return _started_browser()
 
 
 @pytest.fixture(scope="module")

@@ -83,16 +83,6 @@ pub(crate) struct Mark {
     pub on_the_way: Option<u32>,
 }
 
-impl Mark {
-    /// Creates the mark of a token in a node without statistics.
-    pub fn uncounted(account: Account) -> Mark {
-        Mark {
-            account,
-            ..Mark::default()
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Open {
     generation: u32,

@@ -113,6 +113,11 @@ impl ServingState {
         self.area(now) + self.ahead
     }
 
+    /// Servers at work.
+    pub fn busy(&self, now: Time) -> u64 {
+        u64::from(self.serving) + u64::from(self.booked_until > now.0)
+    }
+
     pub fn work_ahead(&mut self, span: Span) {
         self.ahead += u128::from(span.0);
     }
@@ -135,6 +140,42 @@ impl ServingState {
     }
 }
 
+/// Accounts of a node's tokens, by slot. Most nodes are not counted, and a model can have millions
+/// of tokens: these keep no times.
+pub(crate) enum Marks {
+    Uncounted(Vec<Account>),
+    /// Accounts' time is divided among the tokens here.
+    Counted(Vec<Mark>),
+}
+
+impl Marks {
+    /// Marks of the tokens inside or on their way; none if they are not counted.
+    fn counted(&self) -> impl Iterator<Item = &Mark> {
+        let marks = match self {
+            Marks::Uncounted(_) => &[],
+            Marks::Counted(marks) => marks.as_slice(),
+        };
+        marks.iter().filter(|mark| mark.account.is_somebody())
+    }
+
+    fn counted_mut(&mut self, slot: Slot) -> Option<&mut Mark> {
+        match self {
+            Marks::Uncounted(_) => None,
+            Marks::Counted(marks) => marks.get_mut(slot.0 as usize),
+        }
+    }
+}
+
+/// Sets the entry of a slot; those of slots before it are the default.
+#[inline]
+fn set<M: Clone + Default>(all: &mut Vec<M>, slot: Slot, entry: M) {
+    let index = slot.0 as usize;
+    if index >= all.len() {
+        all.resize(index + 1, M::default());
+    }
+    all[index] = entry;
+}
+
 /// The part of a node that does not depend on its discipline.
 pub(crate) struct Core<T> {
     pub id: u32,
@@ -146,10 +187,8 @@ pub(crate) struct Core<T> {
     pub consumers: Vec<Consumer>,
     /// Tokens put with a delay that have not arrived yet.
     pub coming: u64,
-    /// By slot, as far as tokens have had accounts.
-    pub marks: Vec<Mark>,
-    /// True if accounts' time is divided among tokens here.
-    pub counted: bool,
+    /// Tokens' accounts by slot, as far as they have had any.
+    pub marks: Marks,
     /// Accounts' time that went on tokens that have left, in picoseconds.
     pub charged: f64,
 }
@@ -171,38 +210,43 @@ impl<T: Token> Core<T> {
         on_the_way: Option<u32>,
         kernel: &mut Kernel,
     ) {
-        let now = kernel.now();
-        let mut mark = match self.counted {
-            true => kernel.accounts.enter(account, now),
-            false => Mark::uncounted(account),
-        };
-        mark.on_the_way = on_the_way;
-        let index = slot.0 as usize;
-        if index >= self.marks.len() {
-            self.marks.resize(index + 1, Mark::default());
+        match &mut self.marks {
+            Marks::Uncounted(accounts) => set(accounts, slot, account),
+            Marks::Counted(marks) => {
+                let mut mark = kernel.accounts.enter(account, kernel.now());
+                mark.on_the_way = on_the_way;
+                set(marks, slot, mark);
+            }
         }
-        self.marks[index] = mark;
     }
 
     /// A token leaves; what the firing puts from now on is its account's.
     #[inline]
     fn unmark(&mut self, slot: Slot, kernel: &mut Kernel) {
-        if let Some(mark) = self.marks.get_mut(slot.0 as usize)
-            && mark.account.is_somebody()
-        {
-            let mark = std::mem::take(mark);
-            if self.counted {
-                self.charged += kernel.accounts.leave(mark, kernel.now());
+        let account = match &mut self.marks {
+            Marks::Uncounted(accounts) => {
+                let account = accounts.get_mut(slot.0 as usize);
+                account.map(std::mem::take).unwrap_or_default()
             }
-            kernel.accounts.current = mark.account;
+            Marks::Counted(marks) => {
+                let mark = marks.get_mut(slot.0 as usize);
+                let mark = mark.map(std::mem::take).unwrap_or_default();
+                if mark.account.is_somebody() {
+                    self.charged += kernel.accounts.leave(mark, kernel.now());
+                }
+                mark.account
+            }
+        };
+        if account.is_somebody() {
+            kernel.accounts.current = account;
         }
     }
 
     /// Charges the elapsed time of a token to its node or to a wait.
     pub fn settle(&mut self, slot: Slot, wait: Option<WaitId>, kernel: &mut Kernel) {
         let now = kernel.now();
-        let marks = self.marks.get_mut(slot.0 as usize);
-        if let Some(mark) = marks.filter(|mark| self.counted && mark.account.is_somebody()) {
+        let mark = self.marks.counted_mut(slot);
+        if let Some(mark) = mark.filter(|mark| mark.account.is_somebody()) {
             let wait = wait.map(|wait| wait.0);
             let share = kernel.accounts.settle(mark, now, wait);
             if wait.is_none() {
@@ -214,16 +258,10 @@ impl<T: Token> Core<T> {
     /// A token is on its way no more.
     #[inline]
     fn has_come(&mut self, slot: Slot, kernel: &mut Kernel) {
-        let mark = self.marks.get_mut(slot.0 as usize);
+        let mark = self.marks.counted_mut(slot);
         if let Some(wait) = mark.and_then(|mark| mark.on_the_way.take()) {
             self.settle(slot, Some(WaitId(wait)), kernel);
         }
-    }
-
-    /// The marks of tokens inside or on their way.
-    fn counted_marks(&self) -> impl Iterator<Item = &Mark> {
-        let marks = self.marks.iter().filter(|_| self.counted);
-        marks.filter(|mark| mark.account.is_somebody())
     }
 
     /// Makes a token visible to transitions.
@@ -255,8 +293,7 @@ impl<T: Token> NodeOf<T> {
                 },
                 consumers: Vec::new(),
                 coming: 0,
-                marks: Vec::new(),
-                counted: false,
+                marks: Marks::Uncounted(Vec::new()),
                 charged: 0.0,
             },
             bank,
@@ -388,18 +425,19 @@ impl<T: Token> AnyNode for NodeOf<T> {
     }
 
     fn count(&mut self) {
-        self.core.counted = true;
+        // Before the first run no token has an account.
+        self.core.marks = Marks::Counted(Vec::new());
     }
 
     fn charged(&self, kernel: &Kernel) -> f64 {
-        let inside = self.core.counted_marks();
+        let inside = self.core.marks.counted();
         let inside = inside.filter(|mark| mark.on_the_way.is_none());
         let inside = inside.map(|mark| kernel.accounts.share(mark, kernel.now()));
         self.core.charged + inside.sum::<f64>()
     }
 
     fn charged_on_the_way(&self, kernel: &Kernel, charge: &mut dyn FnMut(u32, f64)) {
-        for mark in self.core.counted_marks() {
+        for mark in self.core.marks.counted() {
             if let Some(wait) = mark.on_the_way {
                 charge(wait, kernel.accounts.share(mark, kernel.now()));
             }

@@ -7,9 +7,9 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.exit_codes import report_failure
@@ -56,12 +56,31 @@ def tune(
         int,
         typer.Option("--rounds", min=1, help="Number of rounds of measuring and correcting a mix."),
     ] = 2,
+    step: Annotated[
+        float,
+        typer.Option(
+            "--step",
+            metavar="SHARE",
+            min=0.0005,
+            max=0.5,
+            help="First step of the pairwise search, as a share of the mix.",
+        ),
+    ] = 0.01,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            metavar="DISTANCE",
+            min=0.0,
+            help="Distance to the target at which the pairwise search ends.",
+        ),
+    ] = 0.001,
     seconds: Annotated[
         float | None,
         typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
     ] = None,
-    as_json: AsJson = False,
-    output: Output = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     csv: Csv = None,
     mix: Annotated[
         Path | None,
@@ -99,6 +118,8 @@ def tune(
             names,
             rounds=rounds,
             amount=much,
+            step=step,
+            threshold=threshold,
             on_progress=on_progress,
             resumed=resumed,
             so_far=to.save_so_far,

@@ -8,11 +8,6 @@ from headrace.web.jobs.commands import WITHHELD, Runnable
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import JobRequest, RefusedRequest
 
-FILE_OR_NAME = frozenset({"FILE", "PRESET|FILE", "RESULT"})
-"""Forms of text parameters that may be a file or a name of Headrace's."""
-FILE_AND_DIRECTORY = "[FILE] DIR"
-"""Form of a text parameter whose values are all paths."""
-
 
 def arguments(
     request: JobRequest,
@@ -30,7 +25,8 @@ def arguments(
         form: Its parameters.
         job: Identifier of the job, which labels the result.
         owner: Name of the user, which labels the result.
-        path_of: Gives the path for a value of a path parameter, or raises RefusedRequest.
+        path_of: Gives the path or text for a value of a path or text parameter, or raises
+            RefusedRequest.
 
     Raises:
         RefusedRequest: if a parameter is unknown, withheld, missing or has a value of another type.
@@ -61,8 +57,10 @@ def arguments(
         options.append("--json")
     if own.keys() & {"label", "labels"}:
         options += [f"--label=job={job}", f"--label=owner={owner}"]
-    if entry.output is not None:
+    # A recording that is evaluated once more stays where it is.
+    if entry.output is not None and not request.values.get("again"):
         options += [f"--output={entry.output}"]
+    options += entry.extra
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
 
@@ -108,20 +106,9 @@ def _text(
                     field.name,
                 )
             return [str(value)]
-        case "path":
-            return [str(path_of(_plain(value, field), field))]
         case _:
-            text = _plain(value, field)
-            if _is_path(text, field):
-                return [str(path_of(text, field))]
-            return [text]
-
-
-def _is_path(text: str, field: FormField) -> bool:
-    """Return true for a text that is a path, which the path policy must allow."""
-    if field.metavar == FILE_AND_DIRECTORY:
-        return True
-    return field.metavar in FILE_OR_NAME and any(it in text for it in "/:.~")
+            # A text may name a file, too.
+            return [str(path_of(_plain(value, field), field))]
 
 
 def _plain(value: Any, field: FormField) -> str:

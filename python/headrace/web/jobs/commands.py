@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+NOT_CAPTURED = (None, "", "none")
+
 
 class Runnable(msgspec.Struct, frozen=True):
     """A command that a job may run."""
@@ -14,16 +16,24 @@ class Runnable(msgspec.Struct, frozen=True):
     """Whether it measures this machine, and so must run alone."""
     program: str | None = None
     """Parameter that is a program of the user's, which the operator must allow."""
+    capture: str | None = None
+    """Parameter that makes it trace processes which run, which the operator must allow, too."""
     output: str | None = None
-    """Name of its output in the job's directory, for a command whose output is a directory."""
+    """Name of its output in the job's directory: a directory, or the document with its tables."""
+    extra: tuple[str, ...] = ()
+    """Further arguments that the server gives."""
 
     def runs_program(self, values: Mapping[str, Any]) -> bool:
         """Return true if a request with these values runs a program of the user."""
-        return self.program is not None and bool(values.get(self.program))
+        captures = self.capture is not None and values.get(self.capture) not in NOT_CAPTURED
+        return captures or (self.program is not None and bool(values.get(self.program)))
 
+
+PLAYBACK = "playback.parquet"
+"""Name of the frames of a simulation in the job's directory."""
 
 RUNNABLE = (
-    Runnable(("run",)),
+    Runnable(("run",), output="result.json", extra=(f"--playback={PLAYBACK}",)),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),
@@ -37,13 +47,21 @@ RUNNABLE = (
     Runnable(("bench", "meta"), measures=True),
     Runnable(("bench", "disk"), measures=True),
     Runnable(("bench", "copy"), measures=True),
+    Runnable(("bench", "net", "ask"), measures=True),
     Runnable(("baseline",), measures=True),
-    Runnable(("profile", "record"), measures=True, program="command", output="profile"),
+    Runnable(
+        ("profile", "record"),
+        measures=True,
+        program="command",
+        capture="capture",
+        output="profile",
+    ),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),
     Runnable(("trace", "convert")),
     Runnable(("trace", "findings")),
     Runnable(("design", "solve"), output="design"),
+    Runnable(("results", "import")),
 )
 """To let jobs run another command takes a line here."""
 
@@ -54,6 +72,7 @@ WITHHELD = frozenset(
         "plot",
         "csv",
         "requests",
+        "playback",
         "trusted",
         "trust",
         "label",

@@ -18,9 +18,11 @@ from headrace.web.jobs.runner import LOCK, boot, lock, process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 """Names of files that a request may give."""
+LINKS = "uploads"
+"""Folder with the uploads that the job reads."""
 OWN = frozenset(
     {"job.json", "order.json", "process.json", "end.json", "document.json", "log.txt"}
-    | {"progress.jsonl", LOCK}
+    | {"progress.jsonl", "result.json", LOCK, LINKS}
 )
 """Names that no file of a request may have."""
 HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK})
@@ -89,6 +91,9 @@ class JobDirectory:
                 relative = path.relative_to(self.path).as_posix()
                 if relative in HIDDEN or relative.endswith(".partial") or path.is_symlink():
                     continue
+                # Uploads are their owner's alone.
+                if relative.startswith(f"{LINKS}/"):
+                    continue
                 with suppress(OSError):
                     found.append(JobFile(relative, path.stat().st_size))
         return sorted(found, key=lambda it: it.name)
@@ -141,8 +146,9 @@ class JobDirectory:
             os.close(held)
 
     def document(self) -> Any:
-        """Return the JSON document that the command printed; None if it printed none."""
-        return self._json("document.json")
+        """Return the JSON document that the command printed, or saved with its tables as
+        `result.json`; None if there is none."""
+        return self._json("result.json") or self._json("document.json")
 
     def log(self) -> str:
         """Return the end of the log."""

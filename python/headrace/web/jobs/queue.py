@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -34,8 +35,18 @@ BEGIN_S = 10.0
 MOST_STARTS = 3
 LONGEST_TITLE = 200
 
-PathOf = Callable[[str, FormField, JobDirectory], "Path | str"]
-"""Gives the path for a value of a path parameter, or raises RefusedRequest."""
+
+class JobPaths(Protocol):
+    """Paths of a job that is being ordered: both raise RefusedRequest."""
+
+    def path_of(self, value: str, field: FormField) -> Path | str:
+        """Return what the command gets for a value of a path or text parameter."""
+
+    def options(self) -> list[str]:
+        """Check what its files name, and return further options of the command."""
+
+
+PathsFor = Callable[[JobRequest, CommandForm, str, JobDirectory], JobPaths]
 
 log = logging.getLogger("headrace.web.jobs")
 
@@ -54,13 +65,16 @@ class JobQueue:
     """
 
     def __init__(
-        self, settings: Settings, forms: Mapping[tuple[str, ...], CommandForm], path_of: PathOf
+        self,
+        settings: Settings,
+        forms: Mapping[tuple[str, ...], CommandForm],
+        paths_for: PathsFor,
     ) -> None:
         """Find the jobs of earlier servers, and go on with them.
 
         Raises ValueError if another server uses the data directory.
         """
-        self._settings, self._forms, self._path_of = settings, forms, path_of
+        self._settings, self._forms, self._paths_for = settings, forms, paths_for
         self._directory = settings.data / "jobs"
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._held = _alone(settings.data)
@@ -95,30 +109,32 @@ class JobQueue:
             raise RefusedRequest(f"title: expected one line of at most {LONGEST_TITLE} characters")
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-            own = sum(it.owner == owner for it in waiting)
-            if own >= self._settings.limits.waiting:
-                raise RefusedRequest(
-                    f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
-                    " end, or cancel some"
-                )
-            job = Job(
-                id=new_identifier(datetime.now(UTC)),
-                owner=owner,
-                request=request,
-                created=time.time(),
-                measures=entry.measures,
+        own = sum(it.owner == owner for it in waiting)
+        if own >= self._settings.limits.waiting:
+            raise RefusedRequest(
+                f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
+                " end, or cancel some"
             )
-            directory = self.directory(job.id)
-            directory.path.mkdir(mode=0o700)
-            try:
-                self._write_order(job, entry, form, directory)
-                directory.save(job)
-            except BaseException:
-                directory.remove()
-                raise
+        job = Job(
+            id=new_identifier(datetime.now(UTC)),
+            owner=owner,
+            request=request,
+            created=time.time(),
+            measures=entry.measures,
+        )
+        directory = self.directory(job.id)
+        directory.path.mkdir(mode=0o700)
+        try:
+            # Others need not wait while the files that a request names are checked.
+            self._write_order(job, entry, form, directory)
+            directory.save(job)
+        except BaseException:
+            directory.remove()
+            raise
+        with self._lock:
             self._jobs[job.id] = job
             self._start_due()
-            return job
+        return job
 
     def jobs(self, states: Iterable[JobState] | None = None, owner: str | None = None) -> list[Job]:
         """Return the jobs in these states and of this owner, the newest first."""
@@ -207,14 +223,10 @@ class JobQueue:
     ) -> None:
         for name, text in job.request.inputs.items():
             directory.write_input(name, text)
-        words = arguments(
-            job.request,
-            entry,
-            form,
-            job.id,
-            job.owner,
-            lambda value, field: self._path_of(value, field, directory),
-        )
+        paths = self._paths_for(job.request, form, job.owner, directory)
+        words = arguments(job.request, entry, form, job.id, job.owner, paths.path_of)
+        at = len(entry.command)
+        words[at:at] = paths.options()
         limits = self._settings.limits
         order = {
             # -P: a file of the request must not be imported as a module.

@@ -1,11 +1,25 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import design, help, jobs, results, start
+from headrace.web.pages import (
+    design,
+    help,
+    jobs,
+    measure,
+    profiles,
+    results,
+    simulate,
+    start,
+    traces,
+)
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
+    simulate.PAGE,
+    measure.PAGE,
     results.PAGE,
+    profiles.PAGE,
+    traces.PAGE,
     design.PAGE,
     jobs.PAGE,
     help.PAGE,

@@ -8,9 +8,11 @@ from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.commands import PLAYBACK
 from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
+from headrace.web.net_view import show_playback
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
 from headrace.web.result_views.generic import field_table
@@ -123,14 +125,14 @@ class JobPage:
 
     def _buttons(self) -> None:
         with ui.row().classes("items-center q-my-sm"):
-            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel)
+            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel, color=None)
             self._cancel.props("no-caps outline")
-            again = ui.button("Run again", icon="replay", on_click=self._run_again)
+            again = ui.button("Run again", icon="replay", on_click=self._run_again, color=None)
             again.props("no-caps outline")
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")
             self._link.set_visibility(False)
-            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove)
+            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove, color=None)
             self._remove.props("no-caps flat")
 
     def _do_cancel(self) -> None:
@@ -178,6 +180,7 @@ class JobPage:
                 ui.label(found)
             else:
                 show_result(found)
+            show_playback(site().jobs.directory(self._job.id).path / PLAYBACK)
 
     async def _show_files(self) -> None:
         found = await run.io_bound(site().jobs.directory(self._job.id).files)
@@ -192,8 +195,8 @@ class JobPage:
 
 def _document(directory: JobDirectory) -> Mapping[str, Any] | str:
     """Return the document of a job, or why there is none to show."""
-    path = directory.path / "document.json"
-    size = path.stat().st_size if path.exists() else 0
+    sizes = {it.name: it.bytes for it in directory.files()}
+    size = sizes.get("result.json") or sizes.get("document.json", 0)
     if not size:
         return "The job left no document."
     if size > LARGEST:
