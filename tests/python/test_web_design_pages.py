@@ -154,10 +154,21 @@ def test_a_worksheet_is_solved_and_its_figures_show_their_arithmetic(
         page.get_by_role("button", name='Expand "Report"').click()
         report = page.frame_locator("iframe")
         expect(report.get_by_role("heading").first).to_be_visible()
-        page.get_by_role("button", name="Simulate this design").click()
-        expect(page).to_have_url(re.compile("/jobs/"))
+        page.get_by_role("link", name="Simulate this design").click()
+        expect(page.get_by_text("The scenario is correct.")).to_be_visible()
+        page.goto(f"{site.url}/jobs/{identifier}")
+        expect(page.get_by_role("table", name="Designs")).to_be_visible()
     answer = site.get(f"/api/design/solutions/{identifier}/report")
     assert "sandbox" in answer.headers["content-security-policy"]
+
+
+def test_a_search_that_is_none_is_said(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/design/solutions/none") as page:
+        expect(page.get_by_text("There is no search none.")).to_be_visible()
+        page.goto(f"{site.url}/design/drafts/none")
+        expect(page.get_by_text("there is no draft none")).to_be_visible()
+        page.goto(f"{site.url}/simulate?job=none&file=x")
+        expect(page.get_by_text("There is no scenario x of a job none.")).to_be_visible()
 
 
 def test_the_calculators_compute(site: RunningSite, browser: Browser) -> None:

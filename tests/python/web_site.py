@@ -23,7 +23,7 @@ from headrace.web.jobs.runner import process_start
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = "no browser to try the pages in: apt install chromium"
-PATIENCE_MS = 30_000.0
+PATIENCE_MS = 120_000.0
 """Time after which a page that shows nothing is a failure."""
 FLAGS = (
     "--no-sandbox",

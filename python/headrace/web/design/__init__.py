@@ -1,1 +1,1 @@
-"""What the pages and the API of designs share: drafts, fields, checks, figures, calculations."""
+"""Drafts, fields, checks, figures and calculations, which pages and API of designs share."""

@@ -45,7 +45,7 @@ class Group(msgspec.Struct, frozen=True):
 
     @property
     def noun(self) -> str:
-        """What an entry of the list is called."""
+        """Name of an entry of the list."""
         return ENTRIES.get(self.path[-1] if self.path else "", "entry")
 
     @property

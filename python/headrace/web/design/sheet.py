@@ -60,7 +60,7 @@ class SheetError(msgspec.Struct, frozen=True):
 
 
 class CheckedSheet(msgspec.Struct, frozen=True, kw_only=True):
-    """What `headrace design check` finds."""
+    """The findings of `headrace design check`."""
 
     error: SheetError | None = None
     name: str = ""

@@ -1,12 +1,8 @@
 """The search of a design: its progress, the Pareto front, and the report."""
 
-from functools import partial
-
 from nicegui import run, ui
 
-from headrace.design.evaluation import Solution
 from headrace.web.access.users import User
-from headrace.web.design.figures import DesignView
 from headrace.web.design.solving import (
     CHOSEN,
     COMMAND,
@@ -14,12 +10,11 @@ from headrace.web.design.solving import (
     REPORT_PDF,
     solution_of,
 )
-from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs import Job, JobState, NotAllowed
 from headrace.web.jobs.watch import JobView
 from headrace.web.layout import heading
-from headrace.web.pages.design.design_panel import show_design
-from headrace.web.pages.design.front import FrontChart
 from headrace.web.pages.jobs.words import may_change
+from headrace.web.result_views.solution import SolutionView
 from headrace.web.site import site
 
 
@@ -99,38 +94,8 @@ class SolutionPage:
                 return
             if self._job.state is JobState.FAILED and solution.chosen is None:
                 self._state.set_text("done")
-            Result(self._job, self._user, solution)
-
-
-class Result:
-    """A solution: its summary, its front and the design that is picked."""
-
-    def __init__(self, job: Job, user: User, solution: Solution) -> None:
-        self._job, self._user, self._solution = job, user, solution
-        self._summary()
-        self._report()
-        self._front = FrontChart(solution, self._pick)
-        self._place = (
-            ui.element("section").classes("w-full").props('aria-label="Design" aria-live="polite"')
-        )
-        if self._front.points:
-            ui.timer(0, partial(self._pick, solution.chosen or 0), once=True)
-        _discarded(solution)
-
-    def _summary(self) -> None:
-        solution = self._solution
-        if solution.chosen is None:
-            text = "No design meets all requirements. These miss the least:"
-        else:
-            text = (
-                f"{solution.front[solution.chosen].design.name} is the cheapest design that meets"
-                " every known requirement."
-            )
-        ui.label(text).classes("text-subtitle1").props('data-testid="summary"')
-        ui.label(
-            f"{solution.enumerated:,} designs enumerated in {solution.seconds:.0f} s, seed"
-            f" {solution.seed}"
-        ).classes("text-caption")
+            self._report()
+            SolutionView(solution)
 
     def _report(self) -> None:
         files = {it.name for it in site().jobs.directory(self._job.id).files()}
@@ -142,9 +107,7 @@ class Result:
                 ui.link("Report (PDF)", f"{base}/{REPORT_PDF}").props("download")
             if CHOSEN in files:
                 ui.link("Scenario", f"{base}/{CHOSEN}").props("download")
-                ui.button(
-                    "Simulate this design", icon="play_circle", on_click=self._simulate
-                ).props("no-caps outline dense")
+                ui.link("Simulate this design", f"/simulate?job={self._job.id}&file={CHOSEN}")
         if REPORT_HTML in files:
             with ui.expansion("Report", icon="description").classes("w-full") as place:
                 frame = ui.element("iframe").classes("w-full").style("height: 70vh; border: 0")
@@ -157,40 +120,3 @@ class Result:
                     frame.update()
 
             place.on_value_change(load)
-
-    async def _simulate(self) -> None:
-        path = site().jobs.directory(self._job.id).file(CHOSEN)
-        text = await run.io_bound(path.read_text, encoding="utf-8")
-        request = JobRequest(
-            ("run",),
-            {"file": "input:chosen.toml"},
-            {"chosen.toml": text or ""},
-            f"simulation of {self._job.title}",
-        )
-        try:
-            job = await run.io_bound(site().jobs.submit, request, self._user.name)
-        except RefusedRequest as error:
-            ui.notify(str(error), type="negative")
-            return
-        if job is not None:
-            ui.navigate.to(f"/jobs/{job.id}")
-
-    async def _pick(self, place: int) -> None:
-        self._front.mark(place)
-        view = await run.io_bound(DesignView, self._solution, place)
-        if view is None:
-            return
-        self._place.clear()
-        with self._place:
-            show_design(view, self._front.points[place])
-
-
-def _discarded(solution: Solution) -> None:
-    lines = [f"{field}: {count:,} designs" for field, count in solution.discarded.items()]
-    with (
-        ui.expansion("Discarded designs and unknown answers").classes("w-full"),
-        ui.element("ul"),
-    ):
-        for line in (*lines, *solution.unsure):
-            with ui.element("li"):
-                ui.label(line)
