@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ import msgspec
 
 from headrace.design.figure import Figure, Input
 from headrace.report.figure_tables import number
+from headrace.web.access.paths import FILE_WORDS
 from headrace.web.design.figures import FigureBook
 from headrace.web.jobs import CommandForm, FormField, JobRequest, RefusedRequest
 from headrace.web.jobs.command_line import arguments
@@ -152,8 +154,11 @@ async def calculate(form: CommandForm, values: Mapping[str, Any]) -> FigureBook:
     return FigureBook(figures, str(values.get("currency", ""))[:20])
 
 
-def _no_file(value: str, field: FormField) -> Path:
-    raise RefusedRequest(f"{field.name}: expected no file", field.name)
+def _no_file(value: str, field: FormField) -> Path | str:
+    """Return a text as it is; refuse a parameter that names a file."""
+    if field.kind == "path" or FILE_WORDS & set(re.findall("[A-Z]+", field.metavar)):
+        raise RefusedRequest(f"{field.name}: expected no file", field.name)
+    return value
 
 
 async def _run(words: list[str]) -> dict[str, Any]:
@@ -165,6 +170,7 @@ async def _run(words: list[str]) -> dict[str, Any]:
             f'ulimit -v {MEMORY_KIB} && exec "$@"',
             "sh",
             sys.executable,
+            "-P",
             "-m",
             "headrace",
             *words,

@@ -96,7 +96,8 @@ class FrontChart:
             button.props("dense outline")
             button.props["aria-label"] = f"Show design {it.label}"
             self._buttons[it.place] = button
-        cell(f"{it.name} (chosen)" if it.chosen else it.name)
+        with ui.element("td").style("min-width: 12em"):
+            ui.label(f"{it.name} (chosen)" if it.chosen else it.name)
         cell(UNKNOWN if it.cost is None else f"{it.cost:,.0f}", right=True)
         cell(UNKNOWN if it.usable is None else quantity(it.usable, "B").split(" (")[0], right=True)
         cell(UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"), right=True)
@@ -128,6 +129,7 @@ def _name_points(chart: Chart, bands: list[list[FrontPoint]]) -> None:
     options["grid"]["top"] = 60
     for axis in ("xAxis", "yAxis"):
         options[axis]["scale"] = True
+        options[axis]["axisLabel"] = {"hideOverlap": True}
     for series, points in zip(options["series"], bands, strict=True):
         series["symbolSize"] = 14
         series["cursor"] = "pointer"
@@ -136,7 +138,7 @@ def _name_points(chart: Chart, bands: list[list[FrontPoint]]) -> None:
             "position": "right",
             "formatter": "{b}",
             "fontSize": 13,
-            "color": "#888",
+            "color": "#333",
             "textBorderWidth": 0,
         }
         series["data"] = [

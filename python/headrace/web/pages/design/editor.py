@@ -53,8 +53,10 @@ LABEL = """
 (() => {{
   const find = (left) => {{
     const it = document.querySelector('#c{id} .cm-content');
-    if (it) it.setAttribute('aria-label', 'Worksheet (TOML)');
-    else if (left) setTimeout(() => find(left - 1), 100);
+    if (it) {{
+      it.setAttribute('aria-label', 'Worksheet (TOML)');
+      it.parentElement.setAttribute('tabindex', '0');
+    }} else if (left) setTimeout(() => find(left - 1), 100);
   }};
   find(50);
 }})()
@@ -112,7 +114,11 @@ class Editor:
         with ui.element("section").props('aria-label="Text"').classes("hr-sheet-text"):
             heading("Text (TOML)", 3)
             self._text = ui.codemirror(
-                self.sheet.text, language="TOML", line_wrapping=True, on_change=self._typed
+                self.sheet.text,
+                language="TOML",
+                theme="githubLight",
+                line_wrapping=True,
+                on_change=self._typed,
             )
             ui.run_javascript(LABEL.format(id=self._text.id))
             ui.button("Download", icon="download", on_click=self._download).props("flat no-caps")
@@ -286,7 +292,7 @@ class Editor:
             dark = app.storage.user.get("dark")
             if dark is None:
                 dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
-            self._text.theme = "basicDark" if dark else "basicLight"
+            self._text.theme = "githubDark" if dark else "githubLight"
 
         ui.timer(0.0, ask, once=True)
 

@@ -116,7 +116,7 @@ class SectionForm:
         element.props["hint"] = _hint(field)
         element.props["aria-label"] = field.question
         element.props["data-field"] = ".".join(path)
-        if field.required:
+        if field.required and not isinstance(element, ui.select):
             element.props("aria-required=true")
         element.on_value_change(partial(self._entered, path))
         self._inputs[path] = element
