@@ -1,7 +1,17 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import help, jobs, measure, profiles, results, simulate, start, traces
+from headrace.web.pages import (
+    design,
+    help,
+    jobs,
+    measure,
+    profiles,
+    results,
+    simulate,
+    start,
+    traces,
+)
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
@@ -10,6 +20,7 @@ PAGES: tuple[Page, ...] = (
     results.PAGE,
     profiles.PAGE,
     traces.PAGE,
+    design.PAGE,
     jobs.PAGE,
     help.PAGE,
 )
