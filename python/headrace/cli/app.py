@@ -89,7 +89,7 @@ trace.app.command("findings")(trace_findings.findings)
 trace.app.command("workload")(trace_workload.workload)
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
-app.command("serve")(serve.serve)
+app.add_typer(serve.app, name="serve")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)
 
 

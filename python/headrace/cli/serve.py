@@ -2,21 +2,61 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origin
 
 import typer
+
+from headrace.cli.default_command import DefaultCommandGroup
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField
     from headrace.web.jobs.forms import FieldKind
 
 
-def serve(
+class ServeGroup(DefaultCommandGroup):
+    """`serve` is `serve start`."""
+
+    default = "start"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command also where there is no argument."""
+        return super().parse_args(ctx, args or [self.default])
+
+
+app = typer.Typer(
+    cls=ServeGroup,
+    help=(
+        "Serve the pages of Headrace and its JSON API. headrace serve is headrace serve start:"
+        " see headrace serve start --help."
+    ),
+    rich_markup_mode=None,
+)
+users = typer.Typer(
+    help="Users of the pages and the API.", rich_markup_mode=None, no_args_is_help=True
+)
+app.add_typer(users, name="user")
+
+DataDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Directory for jobs, uploads and users."),
+]
+
+
+def _data(given: Path | None) -> Path:
+    import platformdirs
+
+    return (given or Path(platformdirs.user_data_dir("headrace")) / "serve").absolute()
+
+
+@app.callback()
+def serve() -> None:
+    """Serve the pages of Headrace and its JSON API."""
+
+
+@app.command(ServeGroup.default)
+def start(
     context: typer.Context,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="Directory for jobs, uploads and users."),
-    ] = None,
+    data: DataDirectory = None,
     address: Annotated[
         str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
@@ -31,27 +71,168 @@ def serve(
             help="Directory that benchmarks may write below; can be repeated.",
         ),
     ] = None,
+    login: Annotated[
+        bool,
+        typer.Option(
+            "--login", help="Require users also on a loopback address, as behind a reverse proxy."
+        ),
+    ] = False,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host-name",
+            metavar="NAME",
+            help="Answer requests for this host name; can be repeated.",
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option("--tls-cert", metavar="FILE", help="TLS certificate chain in PEM."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key in PEM.")
+    ] = None,
+    allow_schedulers: Annotated[
+        bool,
+        typer.Option(
+            "--allow-schedulers",
+            help="Let users run Python schedulers: code with all rights of the server.",
+        ),
+    ] = False,
+    allow_programs: Annotated[
+        bool,
+        typer.Option(
+            "--allow-programs",
+            help="Let users profile and run programs, with all rights of the server.",
+        ),
+    ] = False,
+    job_memory: Annotated[
+        str, typer.Option("--job-memory", metavar="SIZE", help="Address space of a job.")
+    ] = "8 GiB",
+    job_time: Annotated[
+        str, typer.Option("--job-time", metavar="TIME", help="Time from start to end of a job.")
+    ] = "1 h",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="Number of jobs that run side by side; by default one less than the cores.",
+        ),
+    ] = None,
+    upload_size: Annotated[
+        str, typer.Option("--upload-size", metavar="SIZE", help="Largest uploaded file.")
+    ] = "1 GiB",
+    upload_quota: Annotated[
+        str, typer.Option("--upload-quota", metavar="SIZE", help="All uploads of a user.")
+    ] = "10 GiB",
+    request_rate: Annotated[
+        float,
+        typer.Option("--request-rate", metavar="N", min=1.0, help="Requests/s of a user."),
+    ] = 100.0,
 ) -> None:
-    """Serve the pages of Headrace and its JSON API.
+    """Serve until Ctrl-C. Jobs go on.
 
-    On the loopback address nobody logs in.
+    On a loopback address nobody logs in. On another address users must exist: see headrace serve
+    user add.
     """
     import os
 
-    import platformdirs
+    there = _data(data)
+    # Before NiceGUI is imported, which would use the working directory.
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
 
+    from headrace.web.access.headers import is_loopback
     from headrace.web.server import serve as run
-    from headrace.web.settings import Settings
+    from headrace.web.settings import Limits, Settings
 
+    if (tls_cert is None) != (tls_key is None):
+        raise ValueError("--tls-cert and --tls-key: expected both or neither")
     settings = Settings(
-        data=data or Path(platformdirs.user_data_dir("headrace")) / "serve",
+        data=there,
         address=address,
         port=port,
+        needs_login=login or not is_loopback(address),
+        host_names=tuple(host_name or ()),
+        tls_certificate=_readable(tls_cert, "--tls-cert"),
+        tls_key=_readable(tls_key, "--tls-key"),
         directories=tuple(it.resolve(strict=True) for it in directory or ()),
-        cores=max(1, len(os.sched_getaffinity(0)) - 1),
+        schedulers=allow_schedulers,
+        programs=allow_programs,
+        limits=Limits(
+            memory=_bytes("--job-memory", job_memory),
+            seconds=_seconds("--job-time", job_time),
+            upload=_bytes("--upload-size", upload_size),
+            quota=_bytes("--upload-quota", upload_quota),
+            requests=request_rate,
+        ),
+        cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
     )
-    print(f"http://{address}:{port}/", flush=True)
     run(settings, command_forms(context.find_root().command))
+
+
+@users.callback()
+def user() -> None:
+    """Users of the pages and the API."""
+
+
+@users.command("add")
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")],
+    operator: Annotated[
+        bool, typer.Option("--operator", help="Let the user cancel jobs of others.")
+    ] = False,
+    data: DataDirectory = None,
+) -> None:
+    """Add a user and print the token, which is shown only once."""
+    from headrace.web.access.users import UserFile
+
+    print(UserFile(_data(data)).add(name, operator))
+
+
+@users.command("list")
+def list_(data: DataDirectory = None) -> None:
+    """List the users."""
+    from headrace.web.access.users import UserFile
+
+    for it in UserFile(_data(data)).entries():
+        print(f"{it.name}{'  operator' if it.operator else ''}")
+
+
+@users.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")],
+    data: DataDirectory = None,
+) -> None:
+    """Remove a user. The user's sessions and token end at once; jobs and uploads stay."""
+    from headrace.web.access.users import UserFile
+
+    UserFile(_data(data)).remove(name)
+
+
+def _readable(path: Path | None, option: str) -> Path | None:
+    if path is not None and not path.is_file():
+        raise ValueError(f"{option} {path}: there is no such file")
+    return path
+
+
+def _bytes(option: str, text: str) -> int:
+    from headrace._core import parse_bytes
+
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise ValueError(f'{option} "{text}": {error}') from None
+
+
+def _seconds(option: str, text: str) -> float:
+    from headrace._core import parse_seconds
+
+    try:
+        return parse_seconds(text)
+    except ValueError as error:
+        raise ValueError(f'{option} "{text}": {error}') from None
 
 
 def command_forms(root: Any) -> "list[CommandForm]":

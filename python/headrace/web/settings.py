@@ -16,8 +16,14 @@ class Limits(msgspec.Struct, frozen=True):
     """Time from start to end."""
     waiting: int = 100
     """Jobs of one user that may wait."""
+    ended: int = 1000
+    """Jobs that have ended and are kept, with their files."""
     upload: int = GIB
     """Bytes of an uploaded file."""
+    quota: int = 10 * GIB
+    """Bytes of the uploaded files of a user."""
+    requests: float = 100.0
+    """Requests a second of a user; ten times as many at once."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -27,6 +33,13 @@ class Settings(msgspec.Struct, frozen=True):
     """Directory for jobs, uploads, users and the history of monitors."""
     address: str = "127.0.0.1"
     port: int = 8180
+    needs_login: bool = False
+    """Whether users log in. Where nobody does, everyone who reaches the address is an operator."""
+    host_names: tuple[str, ...] = ()
+    """Names in the Host header that lead here. On the loopback address its own names do, too; where
+    users log in, none means all."""
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
     directories: tuple[Path, ...] = ()
     """Directories that benchmarks may write below, and whose files jobs may read."""
     schedulers: bool = False

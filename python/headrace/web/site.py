@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 
 from headrace.web.access.paths import PathPolicy
 from headrace.web.jobs import CommandForm, JobQueue
+from headrace.web.jobs.watch import Watches
+from headrace.web.quick_run import QuickRuns
 from headrace.web.settings import Settings
+from headrace.web.uploads import Uploads
 
 if TYPE_CHECKING:
     from headrace.store import Store
@@ -19,7 +22,15 @@ class Site:
         self.forms = {it.command: it for it in forms}
         """Parameters of all commands, by command."""
         self.paths = PathPolicy(settings)
-        self.jobs = JobQueue(settings, self.forms, self.paths.path_of)
+        self.uploads = Uploads(settings)
+        self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
+        self.quick = QuickRuns(
+            directories=settings.directories,
+            withheld=(settings.data,),
+            processes=settings.cores + 1,
+        )
+        """Small scenarios that run at once. Belongs to the server's event loop."""
+        self.watches = Watches(self.jobs)
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""

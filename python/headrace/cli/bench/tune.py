@@ -56,6 +56,25 @@ def tune(
         int,
         typer.Option("--rounds", min=1, help="Number of rounds of measuring and correcting a mix."),
     ] = 2,
+    step: Annotated[
+        float,
+        typer.Option(
+            "--step",
+            metavar="SHARE",
+            min=0.0005,
+            max=0.5,
+            help="First step of the pairwise search, as a share of the mix.",
+        ),
+    ] = 0.01,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            metavar="DISTANCE",
+            min=0.0,
+            help="Distance to the target at which the pairwise search ends.",
+        ),
+    ] = 0.001,
     seconds: Annotated[
         float | None,
         typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
@@ -99,6 +118,8 @@ def tune(
             names,
             rounds=rounds,
             amount=much,
+            step=step,
+            threshold=threshold,
             on_progress=on_progress,
             resumed=resumed,
             so_far=to.save_so_far,

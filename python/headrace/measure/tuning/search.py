@@ -19,6 +19,10 @@ Matrix: TypeAlias = NDArray[np.float64]
 WEIGHT_OF_SUM = 1e4
 """Weight of the sum of shares against a single share in the least-squares fit; the sum is then 1 to
 about 1e-8."""
+STEP, FINEST = 0.01, 0.0005
+"""First and smallest step of the pairwise search, as shares."""
+THRESHOLD = 0.001
+"""Distance of a mix that is near enough for it."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,9 @@ def pairwise(
     counts: Matrix,
     wanted: Vector,
     *,
-    step: float = 0.01,
-    finest: float = 0.0005,
-    threshold: float = 0.001,
+    step: float = STEP,
+    finest: float = FINEST,
+    threshold: float = THRESHOLD,
 ) -> Tuned:
     """Search for a mix pair by pair, as in the thesis.
 

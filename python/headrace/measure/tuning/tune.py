@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
@@ -17,11 +18,13 @@ from headrace.measure.resume import check_matches, with_checksum
 from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
-from headrace.measure.tuning.search import Tuned, Vector, nearest, pairwise
+from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, nearest, pairwise
 from headrace.measure.tuning.steps import Steps
 from headrace.measure.tuning.targets import shares
 
-METHODS: dict[str, Callable[[Any, Vector], Tuned]] = {
+Search: TypeAlias = Callable[[Any, Vector], Tuned]
+
+METHODS: dict[str, Search] = {
     "least-squares": nearest,
     "pairwise": pairwise,
 }
@@ -61,6 +64,8 @@ def tune(
     methods: Sequence[str] = tuple(METHODS),
     rounds: int = 2,
     amount: Amount | None = None,
+    step: float = STEP,
+    threshold: float = THRESHOLD,
     on_progress: Callable[[int, int, str], object] | None = None,
     resumed: Mapping[str, Any] | None = None,
     so_far: SoFar | None = None,
@@ -71,7 +76,8 @@ def tune(
 
     Return the document that `headrace bench tune --json` prints. On Ctrl-C it is partial, and
     `document["stop"]["reason"]` is `interrupted`. Counts of `resumed`, the document of an earlier
-    run, are not measured again. `so_far` is called with the document after each step.
+    run, are not measured again. `so_far` is called with the document after each step. `step` and
+    `threshold` are those of the pairwise search.
 
     Raises as `profile` does. Raises ValueError if no operation causes the wanted ones. Raises it
     too if `resumed` is of another profiler, target, version, host or file system, or of other
@@ -110,7 +116,9 @@ def tune(
     document["steps"] = steps.all
     steps.expect(operations)
     try:
-        _found(steps, document, wanted, operations, methods, rounds, much, on_progress)
+        known = METHODS | {"pairwise": partial(pairwise, step=step, threshold=threshold)}
+        searches = {name: known[name] for name in methods}
+        _found(steps, document, wanted, operations, searches, rounds, much, on_progress)
         document["stop"] = {"reason": "done"}
     except STOP_EXCEPTIONS:
         document["stop"] = {"reason": "interrupted"}
@@ -134,13 +142,13 @@ def _found(
     document: dict[str, Any],
     wanted: Mapping[str, float],
     operations: Sequence[str],
-    methods: Sequence[str],
+    searches: Mapping[str, Search],
     rounds: int,
     much: Amount,
     on_progress: Callable[[int, int, str], object] | None,
 ) -> None:
     """Add the profile, and the mix of each method."""
-    done, all_steps = 0, len(operations) + len(methods) * (rounds + 1)
+    done, all_steps = 0, len(operations) + len(searches) * (rounds + 1)
 
     def next_is(what: str) -> None:
         nonlocal done
@@ -157,12 +165,12 @@ def _found(
     }
     document["left_out"] = dict(found.left_out)
     vector = found.wanted(wanted)
-    for method in methods:
+    for method, search in searches.items():
         tried = []
         corrected = found
         for number in range(rounds):
             next_is(f"{method}, round {number + 1}")
-            tuned = METHODS[method](corrected.counts, vector)
+            tuned = search(corrected.counts, vector)
             tried.append(_measured(steps, found, tuned, vector, much, SEED))
             # Without a completed operation, counts of 0 cannot correct the profile.
             corrected = corrected.corrected(tuned.shares, tried[-1].caused)

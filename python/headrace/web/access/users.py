@@ -1,9 +1,22 @@
-"""Users of a server."""
+"""Users of a server and their tokens."""
+
+import contextlib
+import fcntl
+import hmac
+import os
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 
 LOCAL = "local"
 """Name of the only user where nobody logs in."""
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+"""Names of users: they are also names of directories and values of labels."""
 
 
 class User(msgspec.Struct, frozen=True):
@@ -12,3 +25,108 @@ class User(msgspec.Struct, frozen=True):
     name: str
     operator: bool = False
     """Whether the user may cancel jobs of others and change settings."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A user in the file."""
+
+    name: str
+    operator: bool
+    id: str
+    """A new one for each token, so that the sessions of a removed user end."""
+    salt: str
+    digest: str
+    """SHA-256 of salt and token. A token has 256 random bits: a slow hash adds nothing."""
+
+    @property
+    def user(self) -> User:
+        """The user."""
+        return User(self.name, self.operator)
+
+
+class UserFile:
+    """The users of a data directory, in `users.json` (mode 0600).
+
+    A running server sees a change at the next request.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._path = data / "users.json"
+        self._lock = threading.Lock()
+        self._read: tuple[tuple[int, int, int] | None, tuple[Entry, ...]] = (None, ())
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all users. Raises ValueError if the file is damaged."""
+        try:
+            about = self._path.stat()
+        except FileNotFoundError:
+            return ()
+        version = (about.st_ino, about.st_mtime_ns, about.st_size)
+        with self._lock:
+            if self._read[0] != version:
+                try:
+                    found = msgspec.json.decode(
+                        self._path.read_bytes(), type=tuple[Entry, ...], strict=True
+                    )
+                except msgspec.MsgspecError as error:
+                    raise ValueError(f"{self._path}: {error}") from None
+                self._read = (version, found)
+            return self._read[1]
+
+    def add(self, name: str, operator: bool = False) -> str:
+        """Add a user and return the token, which is not kept.
+
+        Raises:
+            ValueError: if the name is not allowed, or taken.
+        """
+        if not NAME.fullmatch(name) or name == LOCAL:
+            raise ValueError(
+                f"{name!r}: expected 1 to 32 of a-z, 0-9, _ and -, beginning with a letter or"
+                f" digit, and not {LOCAL!r}"
+            )
+        token, salt = secrets.token_urlsafe(32), secrets.token_hex(16)
+        with self._changed() as entries:
+            if any(it.name == name for it in entries):
+                raise ValueError(f"there is a user {name} already")
+            entries.append(Entry(name, operator, secrets.token_hex(8), salt, _digest(salt, token)))
+        return token
+
+    def remove(self, name: str) -> None:
+        """Remove a user. The user's sessions end. Raises ValueError if there is none."""
+        with self._changed() as entries:
+            if all(it.name != name for it in entries):
+                raise ValueError(f"there is no user {name}")
+            entries[:] = [it for it in entries if it.name != name]
+
+    def with_token(self, token: str) -> Entry | None:
+        """Return the user whose token this is. The time does not depend on the token."""
+        found = None
+        for entry in self.entries():
+            if hmac.compare_digest(entry.digest, _digest(entry.salt, token)):
+                found = entry
+        return found
+
+    def with_id(self, identifier: str) -> Entry | None:
+        """Return the user with an identifier."""
+        return next((it for it in self.entries() if it.id == identifier), None)
+
+    @contextlib.contextmanager
+    def _changed(self) -> Iterator[list[Entry]]:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            entries = list(self.entries())
+            yield entries
+            partial = self._path.with_suffix(".partial")
+            partial.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with open(os.open(partial, flags, 0o600), "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(entries)))
+            partial.rename(self._path)
+        finally:
+            os.close(lock)
+
+
+def _digest(salt: str, token: str) -> str:
+    return sha256(f"{salt}:{token}".encode(errors="surrogatepass")).hexdigest()

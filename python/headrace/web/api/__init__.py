@@ -3,16 +3,32 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import jobs, results
+from headrace.web.api import directories, files, jobs, profiles, results, scenarios
+from headrace.web.api.errors import COMMON, describe
 
-ROUTERS = (jobs.router, results.router)
+ROUTERS = (
+    jobs.router,
+    files.router,
+    directories.router,
+    profiles.router,
+    results.router,
+    scenarios.router,
+)
 """To add a part of the API takes a file here and a line there."""
 
 
 def create_api() -> FastAPI:
     """Return the application of the API."""
     # No pages of FastAPI's own: they load their scripts from elsewhere.
-    api = FastAPI(title="Headrace", version=__version__, docs_url=None, redoc_url=None)
+    api = FastAPI(
+        title="Headrace",
+        version=__version__,
+        description="Jobs, files and results of headrace serve. Errors have the text in `detail`.",
+        docs_url=None,
+        redoc_url=None,
+        responses=COMMON,
+    )
     for router in ROUTERS:
         api.include_router(router)
+    describe(api)
     return api

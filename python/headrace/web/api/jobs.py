@@ -1,43 +1,220 @@
-"""Jobs: submit, list, watch, cancel."""
+"""Jobs: submit, list, watch, cancel, remove, and their files."""
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
+from nicegui import run
 
+from headrace.progress_events import Progress
 from headrace.web.access.requests import user_of
-from headrace.web.jobs import Job, JobRequest, RefusedRequest
+from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.commands import WITHHELD, runnable
+from headrace.web.jobs.watch import JobView
 from headrace.web.site import site
 
-router = APIRouter(prefix="/jobs", tags=["jobs"])
+router = APIRouter(tags=["jobs"])
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """Return a job as JSON."""
-    return {**msgspec.to_builtins(job), "title": job.title}
+    """Return a job as JSON. Of the files of its request it has the names."""
+    document = msgspec.to_builtins(job)
+    document["request"]["inputs"] = sorted(job.request.inputs)
+    return {**document, "title": job.title, "seconds": job.seconds}
 
 
-@router.get("")
-def jobs() -> list[dict[str, Any]]:
-    """List all jobs, the newest first."""
-    return [job_document(it) for it in site().jobs.jobs()]
+@router.get("/jobs")
+def jobs(
+    state: Annotated[
+        list[JobState] | None, Query(description="Only jobs in this state; can be repeated.")
+    ] = None,
+    owner: Annotated[str | None, Query(description="Only jobs of this user.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Largest number of jobs.")] = 100,
+    skip: Annotated[int, Query(ge=0, description="Number of newest jobs to skip.")] = 0,
+) -> list[dict[str, Any]]:
+    """List jobs, the newest first."""
+    found = site().jobs.jobs(state, owner)
+    return [job_document(it) for it in found[skip : skip + limit]]
 
 
-@router.post("", status_code=201)
+@router.post("/jobs", status_code=201)
 async def submit(request: Request) -> dict[str, Any]:
-    """Submit a job: `{"command": ["run"], "values": {"file": "input:a.toml"}, "inputs": {…}}`."""
+    """Submit a job: `{"command": ["run"], "values": {"file": "input:a.toml"}, "inputs": {…}}`.
+
+    `GET /commands` lists the commands and their parameters.
+    """
+    body, user = await request.body(), user_of(request)
+
+    def submitted() -> Job:
+        return site().jobs.submit(msgspec.json.decode(body, type=JobRequest), user.name)
+
     try:
-        wanted = msgspec.json.decode(await request.body(), type=JobRequest)
-        return job_document(site().jobs.submit(wanted, user_of(request).name))
-    except (msgspec.MsgspecError, RefusedRequest) as error:
-        raise HTTPException(422, str(error)) from None
+        return job_document(await asyncio.to_thread(submitted))
+    except RefusedRequest as error:
+        raise HTTPException(422, {"message": str(error), "field": error.field}) from None
+    except msgspec.MsgspecError as error:
+        raise HTTPException(422, {"message": str(error), "field": None}) from None
+    except OSError as error:
+        raise HTTPException(507, f"the job cannot be written: {error.strerror}") from None
 
 
-@router.get("/{identifier}")
+@router.get("/commands")
+def commands() -> list[dict[str, Any]]:
+    """List the commands that jobs may run, with their parameters."""
+    found = []
+    for command, form in site().forms.items():
+        if (entry := runnable(command)) is None:
+            continue
+        fields = [it for it in form.fields if it.name not in WITHHELD]
+        found.append(
+            {
+                **msgspec.to_builtins(msgspec.structs.replace(form, fields=tuple(fields))),
+                "measures": entry.measures,
+            }
+        )
+    return found
+
+
+@router.get("/jobs/{identifier}")
 def job(identifier: str) -> dict[str, Any]:
-    """Return a job, with its document once it has ended."""
+    """Return a job, with the document of its result once it has ended."""
+    found = _found(identifier)
+    directory = site().jobs.directory(identifier)
+    return {
+        **job_document(found),
+        "place": site().jobs.place(identifier),
+        "document": directory.document() if found.state.ended else None,
+    }
+
+
+@router.post("/jobs/{identifier}/cancel")
+def cancel(identifier: str, request: Request) -> dict[str, Any]:
+    """End a waiting or running job. Only its owner and operators may."""
+    found = _found(identifier)
+    try:
+        site().jobs.cancel(identifier, user_of(request))
+    except NotAllowed as error:
+        raise HTTPException(403, str(error)) from None
+    return job_document(found)
+
+
+@router.delete("/jobs/{identifier}", status_code=204)
+def remove(identifier: str, request: Request) -> None:
+    """Remove a job that has ended, with its files. Its result stays in the store."""
+    _found(identifier)
+    try:
+        site().jobs.remove(identifier, user_of(request))
+    except NotAllowed as error:
+        raise HTTPException(403, str(error)) from None
+    except RefusedRequest as error:
+        raise HTTPException(409, str(error)) from None
+
+
+@router.get("/jobs/{identifier}/log", response_class=PlainTextResponse)
+def log(identifier: str) -> str:
+    """Return the end of a job's log."""
+    _found(identifier)
+    return site().jobs.directory(identifier).log()
+
+
+@router.get("/jobs/{identifier}/progress")
+def progress(
+    identifier: str,
+    skip: Annotated[int, Query(ge=0, description="Number of lines to skip.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Largest number of lines.")] = 1000,
+) -> list[dict[str, Any]]:
+    """Return the progress line by line; `line` is the number of each, from 0."""
+    _found(identifier)
+    lines = site().jobs.directory(identifier).numbered_progress()
+    found = [(number, it) for number, it in lines if number >= skip][:limit]
+    return [_line(number, it) for number, it in found]
+
+
+@router.get("/jobs/{identifier}/events", response_class=StreamingResponse)
+async def events(
+    identifier: str,
+    skip: Annotated[int, Query(ge=0, description="Number of lines of the progress to skip.")] = 0,
+) -> StreamingResponse:
+    """Stream a job as server-sent events until it ends: `job` after each change of its state, and
+    `progress`, whose identifier is the number of the line."""
+    found = _found(identifier)
+    return StreamingResponse(
+        _events(found, skip), media_type="text/event-stream", headers={"cache-control": "no-store"}
+    )
+
+
+@router.get("/jobs/{identifier}/files")
+def files(identifier: str) -> list[dict[str, Any]]:
+    """List the files of a job with their bytes."""
+    _found(identifier)
+    return [msgspec.to_builtins(it) for it in site().jobs.directory(identifier).files()]
+
+
+@router.get("/jobs/{identifier}/files/{name:path}", response_class=FileResponse)
+def file(identifier: str, name: str) -> FileResponse:
+    """Download a file of a job."""
+    _found(identifier)
+    try:
+        path = site().jobs.directory(identifier).download(name)
+    except RefusedRequest as error:
+        raise HTTPException(404, str(error)) from None
+    # Never shown within the site: it may be a page that someone has written.
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def _found(identifier: str) -> Job:
     found = site().jobs.job(identifier)
     if found is None:
         raise HTTPException(404, f"there is no job {identifier}")
-    directory = site().jobs.directory(identifier)
-    return {**job_document(found), "document": directory.document()}
+    return found
+
+
+def _line(number: int, progress: Progress) -> dict[str, Any]:
+    return {"line": number, **msgspec.to_builtins(progress)}
+
+
+async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
+    changed = asyncio.Event()
+    views: list[JobView] = []
+
+    def on_change(view: JobView) -> None:
+        views[:] = [view]
+        changed.set()
+
+    end = await site().watches.begin(job, on_change)
+    state: JobState | None = None
+    try:
+        directory = site().jobs.directory(job.id)
+        before = await run.io_bound(lambda: list(directory.numbered_progress()))
+        next_line = skip
+        for number, it in before or ():
+            if number >= next_line:
+                yield _event("progress", _line(number, it), number)
+                next_line = number + 1
+        while True:
+            changed.clear()
+            view = views[0]
+            for number, it in list(view.recent):
+                if number >= next_line:
+                    yield _event("progress", _line(number, it), number)
+                    next_line = number + 1
+            if view.job.state is not state:
+                state = view.job.state
+                yield _event("job", job_document(view.job))
+            if state.ended:
+                return
+            try:
+                await asyncio.wait_for(changed.wait(), 15)
+            except TimeoutError:
+                # Lets a proxy keep the connection, and finds a client that has gone.
+                yield b": waiting\n\n"
+    finally:
+        end()
+
+
+def _event(name: str, content: dict[str, Any], number: int | None = None) -> bytes:
+    identifier = b"" if number is None else f"id: {number}\n".encode()
+    return b"event: %s\n%sdata: %s\n\n" % (name.encode(), identifier, msgspec.json.encode(content))

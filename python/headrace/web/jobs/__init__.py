@@ -6,7 +6,14 @@ runs the command belongs to no server: a server that starts finds it by the dire
 """
 
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import Job, JobRequest, JobState, Progress, RefusedRequest
+from headrace.web.jobs.job import (
+    Job,
+    JobRequest,
+    JobState,
+    NotAllowed,
+    Progress,
+    RefusedRequest,
+)
 from headrace.web.jobs.queue import JobQueue
 
 __all__ = [
@@ -16,6 +23,7 @@ __all__ = [
     "JobQueue",
     "JobRequest",
     "JobState",
+    "NotAllowed",
     "Progress",
     "RefusedRequest",
 ]

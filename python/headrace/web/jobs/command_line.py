@@ -25,7 +25,8 @@ def arguments(
         form: Its parameters.
         job: Identifier of the job, which labels the result.
         owner: Name of the user, which labels the result.
-        path_of: Gives the path for a value of a path parameter, or raises RefusedRequest.
+        path_of: Gives the path or text for a value of a path or text parameter, or raises
+            RefusedRequest.
 
     Raises:
         RefusedRequest: if a parameter is unknown, withheld, missing or has a value of another type.
@@ -56,7 +57,8 @@ def arguments(
         options.append("--json")
     if own.keys() & {"label", "labels"}:
         options += [f"--label=job={job}", f"--label=owner={owner}"]
-    if entry.output is not None:
+    # A recording that is evaluated once more stays where it is.
+    if entry.output is not None and not request.values.get("again"):
         options += [f"--output={entry.output}"]
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
@@ -103,10 +105,9 @@ def _text(
                     field.name,
                 )
             return [str(value)]
-        case "path":
-            return [str(path_of(_plain(value, field), field))]
         case _:
-            return [_plain(value, field)]
+            # A text may name a file, too.
+            return [str(path_of(_plain(value, field), field))]
 
 
 def _plain(value: Any, field: FormField) -> str:

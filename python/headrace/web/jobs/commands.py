@@ -1,6 +1,11 @@
 """The commands that a job may run, and what the server adds to each."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
+
+NOT_CAPTURED = (None, "", "none")
 
 
 class Runnable(msgspec.Struct, frozen=True):
@@ -9,14 +14,21 @@ class Runnable(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     measures: bool = False
     """Whether it measures this machine, and so must run alone."""
-    programs: bool = False
-    """Whether it runs a program of the user's, which the operator must allow."""
+    program: str | None = None
+    """Parameter that is a program of the user's, which the operator must allow."""
+    capture: str | None = None
+    """Parameter that makes it trace processes which run, which the operator must allow, too."""
     output: str | None = None
-    """Name of its output in the job's directory, for a command whose output is a directory."""
+    """Name of its output in the job's directory: a directory, or the document with its tables."""
+
+    def runs_program(self, values: Mapping[str, Any]) -> bool:
+        """Whether a request with these values runs a program of the user's."""
+        captures = self.capture is not None and values.get(self.capture) not in NOT_CAPTURED
+        return captures or (self.program is not None and bool(values.get(self.program)))
 
 
 RUNNABLE = (
-    Runnable(("run",)),
+    Runnable(("run",), output="result.json"),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),
@@ -30,13 +42,21 @@ RUNNABLE = (
     Runnable(("bench", "meta"), measures=True),
     Runnable(("bench", "disk"), measures=True),
     Runnable(("bench", "copy"), measures=True),
+    Runnable(("bench", "net", "ask"), measures=True),
     Runnable(("baseline",), measures=True),
-    Runnable(("profile", "record"), measures=True, programs=True, output="profile"),
+    Runnable(
+        ("profile", "record"),
+        measures=True,
+        program="command",
+        capture="capture",
+        output="profile",
+    ),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),
     Runnable(("trace", "convert")),
     Runnable(("trace", "findings")),
     Runnable(("design", "solve"), output="design"),
+    Runnable(("results", "import")),
 )
 """To let jobs run another command takes a line here."""
 

@@ -1,8 +1,12 @@
 """The directory of a job."""
 
 import json
+import os
 import re
+import shutil
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +14,41 @@ import msgspec
 
 from headrace.files import atomic_file
 from headrace.web.jobs.job import Job, Progress, RefusedRequest
-from headrace.web.jobs.runner import process_start
+from headrace.web.jobs.runner import LOCK, boot, lock, process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 """Names of files that a request may give."""
-OWN = frozenset({"job.json", "order.json", "process.json", "end.json", "document.json"})
+LINKS = "uploads"
+"""Folder with the uploads that the job reads."""
+OWN = frozenset(
+    {"job.json", "order.json", "process.json", "end.json", "document.json", "log.txt"}
+    | {"progress.jsonl", "result.json", LOCK, LINKS}
+)
 """Names that no file of a request may have."""
+HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK})
+"""Names of files that are the server's alone."""
 LOG_TAIL = 64 * 1024
 """Bytes of a log that are shown."""
+REMOVED = ".removed-"
+"""How the name of a directory begins that is being removed."""
+
+
+class Processes(msgspec.Struct, frozen=True):
+    """Which processes of a job are alive."""
+
+    begun: bool
+    """Whether the runner has begun."""
+    runner: bool
+    command: int | None
+    """Process of the command, which leads its group; None if it is gone."""
+
+
+class JobFile(msgspec.Struct, frozen=True):
+    """A file of a job."""
+
+    name: str
+    """Path below the job's directory."""
+    bytes: int
 
 
 class JobDirectory:
@@ -37,7 +68,7 @@ class JobDirectory:
 
     def write_input(self, name: str, text: str) -> None:
         """Write a file of the request."""
-        if not NAME.fullmatch(name) or name in OWN:
+        if not NAME.fullmatch(name) or name in OWN or name.endswith(".partial"):
             raise RefusedRequest(f"{name!r}: expected the name of a file, such as scenario.toml")
         (self.path / name).write_text(text, encoding="utf-8")
 
@@ -47,25 +78,74 @@ class JobDirectory:
         Raises RefusedRequest for a name that leads elsewhere.
         """
         path = (self.path / name).resolve()
-        if not path.is_relative_to(self.path.resolve()):
+        if "\0" in name or not path.is_relative_to(self.path.resolve()):
             raise RefusedRequest(f"{name}: no such file of this job")
         return path
 
+    def files(self) -> list[JobFile]:
+        """Return the files that a user may have, by name."""
+        found = []
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                path = Path(folder) / name
+                relative = path.relative_to(self.path).as_posix()
+                if relative in HIDDEN or relative.endswith(".partial") or path.is_symlink():
+                    continue
+                with suppress(OSError):
+                    found.append(JobFile(relative, path.stat().st_size))
+        return sorted(found, key=lambda it: it.name)
+
+    def download(self, name: str) -> Path:
+        """Return the path of a file that a user may have. Raises RefusedRequest if it is none."""
+        if all(it.name != name for it in self.files()):
+            raise RefusedRequest(f"{name}: no such file of this job")
+        return self.file(name)
+
     def end(self) -> dict[str, Any] | None:
         """Return what the runner left at the end."""
-        end: dict[str, Any] | None = self._json("end.json")
-        return end
+        end = self._json("end.json")
+        return end if isinstance(end, dict) else None
 
-    def runs(self) -> bool:
-        """Whether the runner or the command is alive."""
+    def order(self) -> dict[str, Any]:
+        """Return the order of the runner: the command and its limits."""
+        order = self._json("order.json")
+        return order if isinstance(order, dict) else {}
+
+    def processes(self) -> Processes:
+        """Return which processes of the job are alive."""
         names = self._json("process.json")
-        return names is not None and any(
-            process_start(it["pid"]) == it["start"] for it in (names, names["command"])
+        if not isinstance(names, dict):
+            return Processes(False, False, None)
+        if names.get("boot") != boot():
+            return Processes(True, False, None)
+        command = names.get("command")
+        return Processes(
+            True,
+            _is_alive(names.get("runner")),
+            command["pid"] if command is not None and _is_alive(command) else None,
         )
 
+    def cancel(self) -> None:
+        """Ask the runner to end the command."""
+        names = self._json("process.json")
+        if isinstance(names, dict) and names.get("boot") == boot() and _is_alive(names["runner"]):
+            with suppress(ProcessLookupError):
+                os.kill(names["runner"]["pid"], signal.SIGTERM)
+
+    def never_began(self) -> bool:
+        """Whether no runner has begun, and none that comes later will."""
+        held = lock(self.path)
+        if held is None:
+            return False
+        try:
+            return not (self.path / "process.json").exists()
+        finally:
+            os.close(held)
+
     def document(self) -> Any:
-        """Return the JSON document that the command printed; None if it printed none."""
-        return self._json("document.json")
+        """Return the JSON document that the command printed, or saved with its tables as
+        `result.json`; None if there is none."""
+        return self._json("result.json") or self._json("document.json")
 
     def log(self) -> str:
         """Return the end of the log."""
@@ -78,17 +158,63 @@ class JobDirectory:
 
     def progress(self, skip: int = 0) -> Iterator[Progress]:
         """Yield the progress, from the line number `skip` on."""
-        try:
-            lines = (self.path / "progress.jsonl").read_bytes().splitlines(keepends=True)
-        except OSError:
-            return
-        for line in lines[skip:]:
-            # A line without its end is being written.
-            if line.endswith(b"\n"):
-                yield msgspec.json.decode(line, type=Progress)
+        for number, progress in self.numbered_progress():
+            if number >= skip:
+                yield progress
+
+    def numbered_progress(self) -> Iterator[tuple[int, Progress]]:
+        """Yield the lines of the progress with their numbers, from 0, without damaged ones."""
+        reader = ProgressReader(self.path / "progress.jsonl")
+        yield from reader.read()
+
+    def remove(self) -> None:
+        """Remove the directory. After an interruption `remove_rests` removes what is left."""
+        gone = self.path.with_name(REMOVED + self.path.name)
+        self.path.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
     def _json(self, name: str) -> Any:
         try:
             return json.loads((self.path / name).read_bytes())
         except (OSError, ValueError):
             return None
+
+
+class ProgressReader:
+    """Reads the lines of a progress file that are new."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self.lines = 0
+        """Number of complete lines read so far."""
+
+    def read(self) -> list[tuple[int, Progress]]:
+        """Return the new lines with their numbers, from 0. Damaged lines are left out."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                text = file.read()
+        except OSError:
+            return []
+        found = []
+        for line in text.splitlines(keepends=True):
+            # A line without its end is being written.
+            if not line.endswith(b"\n"):
+                break
+            self._offset += len(line)
+            with suppress(msgspec.MsgspecError):
+                found.append((self.lines, msgspec.json.decode(line, type=Progress)))
+            self.lines += 1
+        return found
+
+
+def remove_rests(directory: Path) -> None:
+    """Remove what interrupted removals left in the directory of all jobs."""
+    for path in directory.glob(REMOVED + "*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(names: Any) -> bool:
+    start = process_start(names["pid"])
+    return start is not None and start == names["start"]

@@ -1,5 +1,6 @@
 """Jobs and what describes them."""
 
+import time
 from enum import StrEnum
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 
 from headrace.progress_events import Progress
 
-__all__ = ["Job", "JobRequest", "JobState", "Progress", "RefusedRequest"]
+__all__ = ["Job", "JobRequest", "JobState", "NotAllowed", "Progress", "RefusedRequest"]
 
 
 class RefusedRequest(ValueError):
@@ -16,6 +17,10 @@ class RefusedRequest(ValueError):
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class NotAllowed(Exception):
+    """A user wants to change a job of another. The text is for the user."""
 
 
 class JobState(StrEnum):
@@ -39,8 +44,8 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command to run, with its parameters by name.
 
     A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded),
-    `job:ID/NAME` (a file that a job made), `results:ID`, or a path below a directory that the
-    operator allows.
+    `job:ID/NAME` (a file that a job made), `output:NAME` (a file that the command writes),
+    `results:ID`, or a path below a directory that the operator allows.
     """
 
     command: tuple[str, ...]
@@ -65,13 +70,22 @@ class Job(msgspec.Struct):
     status: int | None = None
     """Exit status of the command."""
     message: str = ""
-    """Last line of the log of a job that failed."""
+    """Why the job failed or was lost."""
     result: str | None = None
     """Identifier of its result in the store."""
     cancelled: bool = False
     """Whether a user asked for its end."""
     measures: bool = False
     """Whether it must run alone."""
+    starts: int = 0
+    """How often its process was started. More than once only if it did not begin."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Time from start to end, or until now; None if the job has not started."""
+        if self.started is None:
+            return None
+        return max(0.0, (self.ended or time.time()) - self.started)
 
     @property
     def title(self) -> str:

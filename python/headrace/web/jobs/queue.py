@@ -1,32 +1,61 @@
 """The queue of jobs."""
 
+import fcntl
 import json
+import logging
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from headrace.store.identifier import new_identifier
+from headrace.web.access.users import User
+from headrace.web.jobs import runner
 from headrace.web.jobs.command_line import arguments
 from headrace.web.jobs.commands import Runnable, runnable
-from headrace.web.jobs.directory import JobDirectory
+from headrace.web.jobs.directory import NAME, REMOVED, JobDirectory, remove_rests
+from headrace.web.jobs.endings import ending
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import Job, JobRequest, JobState, RefusedRequest
+from headrace.web.jobs.job import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.scheduling import fits, in_turn
+from headrace.web.jobs.stored_results import result_of
 from headrace.web.settings import Settings
 
 POLL_S = 0.25
 """Seconds between two looks at the running jobs."""
+BEGIN_S = 10.0
+"""Seconds in which a runner begins. A job whose runner does not is started again."""
+MOST_STARTS = 3
+LONGEST_TITLE = 200
 
-PathOf = Callable[[str, FormField, JobDirectory], "Path | str"]
-"""Gives the path for a value of a path parameter, or raises RefusedRequest."""
+
+class JobPaths(Protocol):
+    """Paths of a job that is being ordered: both raise RefusedRequest."""
+
+    def path_of(self, value: str, field: FormField) -> Path | str:
+        """Return what the command gets for a value of a path or text parameter."""
+
+    def options(self) -> list[str]:
+        """Check what its files name, and return further options of the command."""
+
+
+PathsFor = Callable[[JobRequest, CommandForm, str, JobDirectory], JobPaths]
+
+log = logging.getLogger("headrace.web.jobs")
+
+
+class DamagedJob(msgspec.Struct, frozen=True):
+    """A directory among the jobs that holds no readable job."""
+
+    name: str
+    reason: str
 
 
 class JobQueue:
@@ -36,14 +65,28 @@ class JobQueue:
     """
 
     def __init__(
-        self, settings: Settings, forms: Mapping[tuple[str, ...], CommandForm], path_of: PathOf
+        self,
+        settings: Settings,
+        forms: Mapping[tuple[str, ...], CommandForm],
+        paths_for: PathsFor,
     ) -> None:
-        self._settings, self._forms, self._path_of = settings, forms, path_of
+        """Find the jobs of earlier servers, and go on with them.
+
+        Raises ValueError if another server uses the data directory.
+        """
+        self._settings, self._forms, self._paths_for = settings, forms, paths_for
         self._directory = settings.data / "jobs"
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._held = _alone(settings.data)
         self._lock = threading.RLock()
         self._jobs: dict[str, Job] = {}
+        self.damaged: list[DamagedJob] = []
+        """Directories that were skipped."""
+        self._unsaved: set[str] = set()
+        self._endings: dict[str, runner.Ending] = {}
+        """Ends of commands whose runner is gone."""
         self._over = threading.Event()
+        remove_rests(self._directory)
         self._load()
         self._thread = threading.Thread(target=self._watch, name="headrace-jobs", daemon=True)
         self._thread.start()
@@ -57,15 +100,21 @@ class JobQueue:
         entry, form = runnable(request.command), self._forms.get(request.command)
         if entry is None or form is None:
             raise RefusedRequest(f"headrace {' '.join(request.command)}: no job may run this")
-        if entry.programs and not self._settings.programs:
+        if entry.runs_program(request.values) and not self._settings.programs:
             raise RefusedRequest(
                 "programs of users are not allowed here: the operator allows them by"
-                " headrace serve --programs"
+                " headrace serve --allow-programs"
             )
+        if len(request.title) > LONGEST_TITLE or not request.title.isprintable():
+            raise RefusedRequest(f"title: expected one line of at most {LONGEST_TITLE} characters")
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-            if sum(it.owner == owner for it in waiting) >= self._settings.limits.waiting:
-                raise RefusedRequest(f"{owner} has {len(waiting)} waiting jobs: wait for some")
+            own = sum(it.owner == owner for it in waiting)
+            if own >= self._settings.limits.waiting:
+                raise RefusedRequest(
+                    f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
+                    " end, or cancel some"
+                )
             job = Job(
                 id=new_identifier(datetime.now(UTC)),
                 owner=owner,
@@ -77,69 +126,109 @@ class JobQueue:
             directory.path.mkdir(mode=0o700)
             try:
                 self._write_order(job, entry, form, directory)
+                directory.save(job)
             except BaseException:
-                for path in directory.path.iterdir():
-                    path.unlink()
-                directory.path.rmdir()
+                directory.remove()
                 raise
-            directory.save(job)
             self._jobs[job.id] = job
             self._start_due()
             return job
 
-    def jobs(self) -> list[Job]:
-        """Return all jobs, the newest first."""
+    def jobs(self, states: Iterable[JobState] | None = None, owner: str | None = None) -> list[Job]:
+        """Return the jobs in these states and of this owner, the newest first."""
+        wanted = None if states is None else frozenset(states)
         with self._lock:
-            return sorted(self._jobs.values(), key=lambda it: it.created, reverse=True)
+            found = [
+                it
+                for it in self._jobs.values()
+                if (wanted is None or it.state in wanted) and owner in (None, it.owner)
+            ]
+        return sorted(found, key=lambda it: (it.created, it.id), reverse=True)
 
     def job(self, identifier: str) -> Job | None:
         """Return a job."""
         with self._lock:
             return self._jobs.get(identifier)
 
+    def place(self, identifier: str) -> int | None:
+        """Return the number of a waiting job in the queue, from 1; None if it does not wait."""
+        with self._lock:
+            order = [it.id for it in in_turn(self._jobs.values())]
+        return order.index(identifier) + 1 if identifier in order else None
+
     def directory(self, identifier: str) -> JobDirectory:
         """Return the directory of a job."""
+        if not NAME.fullmatch(identifier):
+            raise RefusedRequest(f"there is no job {identifier}")
         return JobDirectory(self._directory / identifier)
 
-    def cancel(self, identifier: str) -> None:
-        """End a job: its command is interrupted, and ended if it does not stop."""
+    def cancel(self, identifier: str, user: User | None = None) -> None:
+        """End a job: its command is interrupted, and killed if it does not end.
+
+        Raises:
+            KeyError: if there is no such job.
+            NotAllowed: if the job is not of this user, who is no operator either. None is the
+                server itself.
+        """
         with self._lock:
             job = self._jobs[identifier]
+            _check_may_change(job, user)
             if job.state is JobState.WAITING:
                 job.state, job.ended, job.cancelled = JobState.CANCELLED, time.time(), True
-                self.directory(identifier).save(job)
+                self._save(job)
             elif job.state is JobState.RUNNING:
+                # The thread that watches sends the signal, also if the runner has yet to begin.
                 job.cancelled = True
-                self.directory(identifier).save(job)
-                self._signal(identifier)
+                self._save(job)
+
+    def remove(self, identifier: str, user: User | None = None) -> None:
+        """Remove a job that has ended, with its files. Its result stays in the store.
+
+        Raises:
+            KeyError: if there is no such job.
+            NotAllowed: as `cancel` does.
+            RefusedRequest: if the job has not ended.
+        """
+        with self._lock:
+            job = self._jobs[identifier]
+            _check_may_change(job, user)
+            if not job.state.ended:
+                raise RefusedRequest(f"the job is {job.state}: cancel it first")
+            self._forget(job)
 
     def close(self) -> None:
         """Stop watching. Running jobs go on."""
         self._over.set()
         self._thread.join()
+        os.close(self._held)
 
     def _load(self) -> None:
         for path in sorted(self._directory.iterdir()):
-            with suppress(OSError, msgspec.MsgspecError):
+            if path.name.startswith(REMOVED):
+                continue
+            try:
                 job = JobDirectory(path).load()
-                self._jobs[job.id] = job
+                if job.id != path.name:
+                    raise ValueError(f"its record is of job {job.id}")
+            except (OSError, ValueError) as error:
+                self.damaged.append(DamagedJob(path.name, str(error)))
+                log.warning("skipped the damaged job %s: %s", path, error)
+                continue
+            self._jobs[job.id] = job
 
     def _write_order(
         self, job: Job, entry: Runnable, form: CommandForm, directory: JobDirectory
     ) -> None:
         for name, text in job.request.inputs.items():
             directory.write_input(name, text)
-        words = arguments(
-            job.request,
-            entry,
-            form,
-            job.id,
-            job.owner,
-            lambda value, field: self._path_of(value, field, directory),
-        )
+        paths = self._paths_for(job.request, form, job.owner, directory)
+        words = arguments(job.request, entry, form, job.id, job.owner, paths.path_of)
+        at = len(entry.command)
+        words[at:at] = paths.options()
         limits = self._settings.limits
         order = {
-            "command": [sys.executable, "-m", "headrace", *words],
+            # -P: a file of the request must not be imported as a module.
+            "command": [sys.executable, "-P", "-m", "headrace", *words],
             "memory": limits.memory,
             "seconds": limits.seconds,
         }
@@ -147,60 +236,137 @@ class JobQueue:
 
     def _watch(self) -> None:
         while not self._over.wait(POLL_S):
+            ended = []
             with self._lock:
-                for job in self._jobs.values():
+                for job in list(self._jobs.values()):
                     if job.state is JobState.RUNNING:
-                        self._look_at(job)
+                        self._try(job, self._look_at)
+                        if job.state.ended:
+                            ended.append(job)
+                for identifier in list(self._unsaved):
+                    self._save(self._jobs[identifier])
                 self._start_due()
+                if ended:
+                    self._forget_oldest()
+            for job in ended:
+                # Outside the lock: the store may be slow.
+                self._try(job, self._find_result)
+
+    def _try(self, job: Job, work: Callable[[Job], None]) -> None:
+        """Do something with a job. A failure must not end the watching of the others."""
+        try:
+            work(job)
+        except Exception:
+            log.exception("job %s", job.id)
 
     def _look_at(self, job: Job) -> None:
         directory = self.directory(job.id)
-        # First whether it runs: it may end between the two looks.
-        runs, end = directory.runs(), directory.end()
+        # First the processes: they may end between the two looks.
+        alive, end = directory.processes(), directory.end()
         if end is not None:
             job.status, job.ended = end["status"], end["ended"]
-            job.state = JobState.DONE if job.status == 0 else JobState.FAILED
+            job.state, job.message = ending(end, directory.order(), directory.log(), job.cancelled)
+        elif alive.runner:
             if job.cancelled:
-                job.state = JobState.CANCELLED
-            if job.state is JobState.FAILED:
-                job.message = end["reason"] or _last_line(directory.log())
-        elif not runs and time.time() - (job.started or 0) > 10.0:
-            job.state, job.ended = JobState.LOST, time.time()
-            job.message = "its process ended without a status: killed, or the machine restarted"
-        if job.state.ended:
+                directory.cancel()
+            return
+        elif alive.command is not None:
+            # Nobody watches its limits any more.
+            self._endings.setdefault(job.id, runner.Ending(alive.command)).go_on()
+            return
+        elif not directory.path.is_dir():
+            self._lose(job, "its directory was removed")
+        elif alive.begun:
+            self._lose(job, "its process was killed, or the machine was restarted")
+        elif time.time() - (job.started or 0) > BEGIN_S and directory.never_began():
+            job.state, job.started = JobState.WAITING, None
+            if job.cancelled:
+                job.state, job.ended = JobState.CANCELLED, time.time()
+            elif job.starts >= MOST_STARTS or not directory.order():
+                self._lose(job, "its process did not begin")
+        else:
+            return
+        self._endings.pop(job.id, None)
+        self._save(job)
+
+    def _lose(self, job: Job, message: str) -> None:
+        job.state, job.ended, job.message = JobState.LOST, time.time(), message
+
+    def _find_result(self, job: Job) -> None:
+        found = result_of(job.id)
+        if found is not None:
+            with self._lock:
+                job.result = found
+                self._save(job)
+
+    def _forget_oldest(self) -> None:
+        ended = [it for it in self._jobs.values() if it.state.ended]
+        ended.sort(key=lambda it: it.ended or it.created)
+        for job in ended[: max(0, len(ended) - self._settings.limits.ended)]:
+            self._try(job, self._forget)
+
+    def _forget(self, job: Job) -> None:
+        del self._jobs[job.id]
+        self._unsaved.discard(job.id)
+        directory = self.directory(job.id)
+        if directory.path.exists():
+            directory.remove()
+
+    def _save(self, job: Job) -> None:
+        """Write a job's record, later if that is not possible now."""
+        self._unsaved.discard(job.id)
+        directory = self.directory(job.id)
+        try:
             directory.save(job)
+        except OSError as error:
+            if directory.path.is_dir():
+                self._unsaved.add(job.id)
+            log.warning("cannot write the record of job %s: %s", job.id, error)
 
     def _start_due(self) -> None:
         running = [it for it in self._jobs.values() if it.state is JobState.RUNNING]
-        for job in sorted(self._jobs.values(), key=lambda it: it.created):
-            if job.state is not JobState.WAITING:
-                continue
-            alone = job.measures or any(it.measures for it in running)
-            if running and (alone or len(running) >= self._settings.cores):
+        if len(running) >= self._settings.cores or any(it.measures for it in running):
+            return
+        for job in in_turn(self._jobs.values()):
+            if not fits(job, running, self._settings.cores):
                 # In their order: a later job that fits does not pass an earlier one.
                 return
-            self._start(job)
-            running.append(job)
+            self._try(job, self._start)
+            if job.state is JobState.RUNNING:
+                running.append(job)
 
     def _start(self, job: Job) -> None:
         directory = self.directory(job.id)
         job.state, job.started = JobState.RUNNING, time.time()
-        directory.save(job)
-        subprocess.Popen(
-            [sys.executable, "-m", "headrace.web.jobs.runner", str(directory.path)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        job.starts += 1
+        try:
+            directory.save(job)
+            subprocess.Popen(
+                [sys.executable, "-P", runner.__file__, str(directory.path)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            job.state, job.ended = JobState.FAILED, time.time()
+            job.message = f"its process could not be started: {error}"
+            self._save(job)
 
-    def _signal(self, identifier: str) -> None:
-        names = self.directory(identifier)._json("process.json")
-        if names is not None:
-            with suppress(ProcessLookupError):
-                os.kill(names["pid"], signal.SIGTERM)
+
+def _check_may_change(job: Job, user: User | None) -> None:
+    if user is not None and not (user.operator or user.name == job.owner):
+        raise NotAllowed(f"the job belongs to {job.owner}: only {job.owner} or an operator may")
 
 
-def _last_line(log: str) -> str:
-    lines = log.strip().splitlines()
-    return lines[-1] if lines else ""
+def _alone(data: Path) -> int:
+    """Lock the data directory for this server and return the lock's descriptor."""
+    held = os.open(data / "serve.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise ValueError(
+            f"{data}: another headrace serve uses this directory: expected another --data"
+        ) from None
+    return held

@@ -1,11 +1,15 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import help, jobs, results, start
+from headrace.web.pages import help, jobs, measure, profiles, results, simulate, start, traces
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
+    simulate.PAGE,
+    measure.PAGE,
     results.PAGE,
+    profiles.PAGE,
+    traces.PAGE,
     jobs.PAGE,
     help.PAGE,
 )

@@ -1,17 +1,115 @@
-"""The start page: three things a newcomer can do, and what is running."""
+"""The start page: three things a newcomer can do, what is running, and the newest results."""
 
-from nicegui import ui
+from typing import Any
 
+from nicegui import run, ui
+
+from headrace.store.errors import StoreError, StoreFailure
 from headrace.web.access.users import User
+from headrace.web.jobs import Job, JobState
 from headrace.web.page import Page
+from headrace.web.pages.jobs.words import ICONS, span
+from headrace.web.site import site
+
+CARDS = (
+    ("Simulate an example", "/simulate", "insights", "See where a storage system spends its time."),
+    ("Measure a directory", "/measure", "speed", "Run a benchmark on a real file system."),
+    ("Open a result", "/results", "table_chart", "Find, compare and export what was measured."),
+)
+NEWEST = 5
+"""Results shown."""
+MOST_JOBS = 10
+EVERY_S = 1.0
+STYLE = """
+.hr-cards { display: grid; gap: 16px; width: 100%;
+  grid-template-columns: repeat(auto-fit, minmax(min(260px, 100%), 1fr)); }
+.hr-card { display: block; padding: 24px; border: 1px solid #8888; border-radius: 8px;
+  text-decoration: none; color: inherit; }
+.hr-card:hover { border-color: #1f5f8b; box-shadow: 0 0 0 1px #1f5f8b; }
+"""
 
 
 def build(user: User) -> None:
     """Draw the page."""
-    with ui.row():
-        ui.link("Simulate an example", "/simulate")
-        ui.link("Measure a directory", "/measure")
-        ui.link("Open a result", "/results")
+    ui.add_css(STYLE)
+    with ui.element("div").classes("hr-cards"):
+        for title, target, icon, sentence in CARDS:
+            with ui.link(target=target).classes("hr-card"):
+                ui.icon(icon, size="lg").props('aria-hidden="true"')
+                ui.label(title).classes("text-h6")
+                ui.label(sentence)
+    _heading("Running now")
+    running = ui.element("div").classes("w-full")
+    _follow(running)
+    _heading("Newest results")
+    with ui.element("div").classes("w-full") as results:
+        ui.timer(0, lambda: _show_results(results), once=True)
+
+
+def _follow(place: ui.element) -> None:
+    """Draw the jobs that run and wait, and draw them again when that changes."""
+    shown: list[Any] = []
+
+    def refresh() -> None:
+        jobs = site().jobs.jobs([JobState.RUNNING, JobState.WAITING])
+        wanted = [(it.id, it.state, span(it.seconds)) for it in jobs]
+        if shown == [wanted]:
+            return
+        shown[:] = [wanted]
+        place.clear()
+        with place:
+            _draw_jobs(jobs)
+
+    refresh()
+    ui.timer(EVERY_S, refresh)
+
+
+def _draw_jobs(jobs: list[Job]) -> None:
+    if not jobs:
+        ui.label("Nothing runs.")
+        return
+    # Those that run first, and those that wait in the order in which they came.
+    jobs = sorted(jobs, key=lambda it: (it.state is not JobState.RUNNING, it.created))
+    with ui.element("ul").classes("q-my-none q-pl-md"):
+        for job in jobs[:MOST_JOBS]:
+            with ui.element("li"), ui.row().classes("items-center"):
+                ui.icon(ICONS[job.state]).props('aria-hidden="true"')
+                ui.link(job.title, f"/jobs/{job.id}")
+                spent = f" for {span(job.seconds)}" if job.seconds is not None else ""
+                ui.label(f"{job.state.value}{spent}, by {job.owner}").classes("text-caption")
+    if len(jobs) > MOST_JOBS:
+        ui.link(f"{len(jobs) - MOST_JOBS} more", "/jobs")
+
+
+async def _show_results(place: ui.element) -> None:
+    found = await run.io_bound(_newest)
+    with place:
+        if isinstance(found, str):
+            ui.label(found)
+        elif not found:
+            ui.label("There are no results yet.")
+        else:
+            with ui.element("ul").classes("q-my-none q-pl-md"):
+                for it in found:
+                    with ui.element("li"):
+                        ui.link(it["name"] or it["id"], f"/results/{it['id']}")
+                        ui.label(f" {it['kind']}, {it['started'][:16].replace('T', ' ')}").classes(
+                            "text-caption inline"
+                        )
+
+
+def _newest() -> list[dict[str, Any]] | str:
+    from headrace.store import make_filter
+
+    try:
+        return list(site().store().listed(make_filter(limit=NEWEST)).entries)
+    except (StoreError, StoreFailure, OSError) as error:
+        return f"The store cannot be read: {error}"
+
+
+def _heading(text: str) -> None:
+    with ui.element("h2").classes("text-lg q-mt-lg q-mb-sm"):
+        ui.label(text)
 
 
 PAGE = Page("/", "Start", "home", build)

@@ -1,0 +1,112 @@
+"""Examples of scenarios that are part of the package, and first scenarios made of presets."""
+
+import tomllib
+from importlib.resources import files
+
+import msgspec
+
+from headrace._core import Loaded, ScenarioError
+
+FIRST = ("io500-whatif", "pfssim-write-then-read", "nfs", "mixed-reads-and-writes")
+"""Examples that come first: small ones of several kinds."""
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A scenario of the package."""
+
+    name: str
+    """Name of its file without the ending."""
+    title: str
+    description: str
+    text: str
+
+
+def examples() -> list[Example]:
+    """Return all examples, `FIRST` first."""
+    found = []
+    for it in files("headrace").joinpath("demo").iterdir():
+        if it.name.endswith(".toml"):
+            text = it.read_text(encoding="utf-8")
+            document = tomllib.loads(text)
+            name = it.name.removesuffix(".toml")
+            title = document.get("name", name)
+            found.append(Example(name, title, document.get("description", ""), text))
+    order = {name: at for at, name in enumerate(FIRST)}
+    return sorted(found, key=lambda it: (order.get(it.name, len(FIRST)), it.title.lower()))
+
+
+def example(name: str) -> Example | None:
+    """Return an example by its name."""
+    return next((it for it in examples() if it.name == name), None)
+
+
+HEAD = """\
+name = "{workload} on {system}"
+system = "{system}"
+"""
+PARALLEL = """
+[clients]
+count = 4
+
+[servers]
+count = {servers}
+
+[servers.device]            # an assumption: one SATA SSD each
+read_rate = "550 MB/s"
+write_rate = "480 MB/s"
+
+[network]
+bandwidth = "10 Gbit/s"
+latency = "50 us"           # an assumption of the usual size for Ethernet
+"""
+LAYOUT = """
+[layout]
+unit = "64 KiB"
+"""
+DEVICE = """
+[machine.device]            # an assumption: one SATA SSD
+read_rate = "550 MB/s"
+write_rate = "480 MB/s"
+"""
+WORK = """
+[[workload]]
+preset = "{workload}"
+
+[run.stop]
+time = "10 s"
+"""
+FORMS = (
+    HEAD + PARALLEL + WORK,
+    HEAD + PARALLEL + LAYOUT + WORK,
+    HEAD + WORK,
+    HEAD + DEVICE + WORK,
+)
+"""Forms of a first scenario, of which one suits each system."""
+ONE_SERVER = ("nfs", "cifs")
+
+
+def scenario_of_presets(system: str, workload: str) -> str:
+    """Return the text of a small scenario with the preset of a system and that of a workload.
+
+    Some workloads do not run on some systems: the text then has the error that it has.
+
+    Raises:
+        ValueError: if there is no such preset.
+    """
+    from headrace import _core
+
+    for name, known in ((system, _core.presets()), (workload, _core.workloads())):
+        if name not in dict(known):
+            raise ValueError(f"there is no preset {name}: headrace presets lists them")
+    servers = 1 if system in ONE_SERVER else 4
+    texts = [it.format(system=system, workload=workload, servers=servers) for it in FORMS]
+    lines = {}
+    for text in texts:
+        try:
+            Loaded.from_text(text, "scenario.toml", [])
+        except ScenarioError as error:
+            # The one of the right form is wrong in a later line, if it is wrong.
+            lines[text] = error.line or 0
+        else:
+            return text
+    return max(texts, key=lambda it: lines[it])

@@ -1,0 +1,60 @@
+"""Sessions: signed cookies of users who logged in with their token."""
+
+import json
+import secrets
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from headrace.files import atomic_file
+from headrace.web.access.users import Entry, UserFile
+
+AGE_S = 7 * 24 * 3600
+"""Seconds after which a user logs in again."""
+
+
+class Sessions:
+    """Makes and checks the values of session cookies.
+
+    A session ends by logging out, with its user, or after a week.
+    """
+
+    def __init__(self, users: UserFile, key: str, data: Path) -> None:
+        self._users = users
+        self._serializer = URLSafeTimedSerializer(key, salt="headrace session")
+        self._path = data / "ended-sessions.json"
+        self._lock = threading.Lock()
+        self._ended: dict[str, float] = {}
+        with suppress(OSError, ValueError):
+            self._ended = dict(json.loads(self._path.read_bytes()))
+
+    def start(self, entry: Entry) -> str:
+        """Return the cookie of a new session."""
+        return str(self._serializer.dumps([entry.id, secrets.token_hex(16)]))
+
+    def entry(self, cookie: str) -> Entry | None:
+        """Return the user of a session; None if it is none or has ended."""
+        found = self._names(cookie)
+        return None if found is None or found[1] in self._ended else self._users.with_id(found[0])
+
+    def end(self, cookie: str) -> None:
+        """End a session."""
+        found = self._names(cookie)
+        if found is None:
+            return
+        with self._lock:
+            now = time.time()
+            self._ended = {it: at for it, at in self._ended.items() if at > now - AGE_S}
+            self._ended[found[1]] = now
+            with atomic_file(self._path) as partial:
+                partial.write_text(json.dumps(self._ended))
+
+    def _names(self, cookie: str) -> tuple[str, str] | None:
+        try:
+            user, session = self._serializer.loads(cookie, max_age=AGE_S)
+        except (BadData, ValueError, TypeError):
+            return None
+        return str(user), str(session)

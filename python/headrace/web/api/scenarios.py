@@ -1,0 +1,136 @@
+"""Scenarios: examples, presets, schema, checks, quick runs, the net."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from headrace import _core
+from headrace.document_io import as_sets
+from headrace.simulate.examples import example, examples, scenario_of_presets
+from headrace.web.quick_run import QuickError, Work
+from headrace.web.site import site
+
+router = APIRouter(prefix="/scenarios", tags=["scenarios"])
+
+
+class ScenarioRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A scenario with other values of some fields."""
+
+    toml: str
+    """Text of the scenario."""
+    sets: dict[str, Any] = {}
+    """Values by path, such as `{"clients.count": 8}`."""
+
+
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["toml"],
+                    "properties": {
+                        "toml": {"type": "string", "description": "Text of the scenario."},
+                        "sets": {
+                            "type": "object",
+                            "description": 'Values by path, such as {"clients.count": 8}.',
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+"""Description of `ScenarioRequest`."""
+
+
+@router.get("/examples")
+def list_examples() -> list[dict[str, str]]:
+    """List the examples of the package: name, title and description."""
+    return [
+        {"name": it.name, "title": it.title, "description": it.description} for it in examples()
+    ]
+
+
+@router.get("/examples/{name}")
+def get_example(name: str) -> dict[str, str]:
+    """Return an example with its text."""
+    found = example(name)
+    if found is None:
+        raise HTTPException(404, f"there is no example {name}")
+    text: dict[str, str] = msgspec.to_builtins(found)
+    return text
+
+
+@router.get("/presets")
+def presets() -> dict[str, dict[str, str]]:
+    """List the presets of systems and workloads, with their descriptions."""
+    return {"systems": dict(_core.presets()), "workloads": dict(_core.workloads())}
+
+
+@router.get("/presets/{system}/{workload}")
+def preset_scenario(system: str, workload: str) -> dict[str, str]:
+    """Return the text of a small scenario with two presets."""
+    try:
+        return {"toml": scenario_of_presets(system, workload)}
+    except ValueError as error:
+        raise HTTPException(404, str(error)) from None
+
+
+@router.get("/schema")
+def schema() -> Response:
+    """Return the JSON Schema of scenarios."""
+    return Response(_core.schema(), media_type="application/schema+json")
+
+
+@router.post("/check", openapi_extra=BODY)
+async def check(request: Request) -> dict[str, Any]:
+    """Check a scenario.
+
+    `error` is null, or has `message`, `line`, `column` and `text`. A correct scenario has its
+    `name`, its complete `toml`, the same `explained` with the origin of each value, its
+    `quantities` and `warnings`.
+    """
+    answer = await _ask("check", await _read(request))
+    if isinstance(answer, QuickError):
+        return {"error": msgspec.to_builtins(answer)}
+    return {"error": None, **answer}
+
+
+@router.post("/run", openapi_extra=BODY)
+async def run(request: Request) -> dict[str, Any]:
+    """Run a small scenario at once and return its result, as `headrace run --json` prints it.
+
+    A run of more than 5 s or 2 GiB ends with status 422: submit it as a job.
+    """
+    found: dict[str, Any] = _result(await _ask("run", await _read(request)))
+    return found
+
+
+@router.post("/net", openapi_extra=BODY)
+async def net(request: Request) -> dict[str, Any]:
+    """Return the `structure` of a scenario's net, and the net drawn as `svg`."""
+    found: dict[str, Any] = _result(await _ask("net", await _read(request)))
+    return found
+
+
+async def _read(request: Request) -> ScenarioRequest:
+    body = await request.body()
+    try:
+        return msgspec.json.decode(body, type=ScenarioRequest)
+    except msgspec.MsgspecError as error:
+        raise HTTPException(422, str(error)) from None
+
+
+async def _ask(work: Work, wanted: ScenarioRequest) -> Any:
+    answer = await site().quick.ask(work, wanted.toml, as_sets(wanted.sets))
+    return answer.error or answer.result
+
+
+def _result(answer: Any) -> Any:
+    if isinstance(answer, QuickError):
+        at = f"scenario.toml:{answer.line}:{answer.column}: " if answer.line is not None else ""
+        raise HTTPException(422, f"{at}{answer.message}")
+    return answer

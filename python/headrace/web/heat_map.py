@@ -1,0 +1,89 @@
+"""Heat maps, each with a table of the same numbers."""
+
+from collections.abc import Sequence
+
+from nicegui import ui
+
+from headrace.web.charts import number_text
+
+COLOURS = ("#ffffcc", "#a1dab4", "#41b6c4", "#2c7fb8", "#253494")
+"""A scale whose lightness falls from the least to the largest value, so that it reads without
+colour: YlGnBu of Harrower and Brewer (2003)."""
+
+
+class HeatMap:
+    """A figure over two parameters."""
+
+    def __init__(
+        self, x: str, columns: Sequence[str], y: str, rows: Sequence[str], unit: str
+    ) -> None:
+        """Draw an empty map; `show` fills it."""
+        self._x, self._y, self._unit = x, y, unit
+        self._columns, self._rows = list(columns), list(rows)
+        with ui.element("figure").classes("w-full q-ma-none"):
+            height = 150 + 34 * len(self._rows)
+            self.echart = ui.echart({}).classes("w-full").style(f"height: {height}px")
+            with ui.expansion("Numbers").classes("w-full"):
+                self._table = ui.table(rows=[], columns=[]).classes("w-full").props("dense flat")
+
+    def show(self, title: str, values: Sequence[Sequence[float | None]]) -> None:
+        """Show values: a row for each of the map's rows."""
+        known = [it for row in values for it in row if it is not None]
+        cells = [
+            [x, y, float(f"{it:.4g}")]
+            for y, row in enumerate(values)
+            for x, it in enumerate(row)
+            if it is not None
+        ]
+        self.echart.options.clear()
+        self.echart.options.update(
+            {
+                "title": {"text": title, "textStyle": {"fontSize": 15}},
+                "aria": {"enabled": True},
+                "tooltip": {"position": "top", "confine": True},
+                "grid": {"left": 16, "right": 24, "bottom": 76, "top": 44, "containLabel": True},
+                "xAxis": {
+                    "type": "category",
+                    "data": self._columns,
+                    "name": self._x,
+                    "nameLocation": "middle",
+                    "nameGap": 26,
+                },
+                "yAxis": {"type": "category", "data": self._rows, "name": self._y},
+                "visualMap": {
+                    "min": min(known, default=0),
+                    "max": max(known, default=1),
+                    "calculable": True,
+                    "orient": "horizontal",
+                    "left": "center",
+                    "bottom": 0,
+                    "text": [self._unit, ""],
+                    "inRange": {"color": list(COLOURS)},
+                },
+                "series": [
+                    {
+                        "type": "heatmap",
+                        "name": self._unit,
+                        "data": cells,
+                        "label": {"show": len(self._columns) <= 10},
+                    }
+                ],
+                "animation": False,
+            }
+        )
+        plain = title.replace('"', "'")
+        self.echart.props(f'role="img" aria-label="{plain}: heat map of the table below"')
+        self.echart.update()
+        self._table.props(f'aria-label="{plain}"')
+        self._table.columns = [
+            {"name": "y", "label": f"{self._y} \\ {self._x}", "field": "y", "align": "left"},
+            *(
+                {"name": str(at), "label": it, "field": str(at)}
+                for at, it in enumerate(self._columns)
+            ),
+        ]
+        self._table.rows = [
+            {"y": name, **{str(at): number_text(it) for at, it in enumerate(row)}}
+            for name, row in zip(self._rows, values, strict=True)
+        ]
+        self._table.update()

@@ -1,0 +1,51 @@
+"""A job's request, changed and submitted once more."""
+
+import msgspec
+from nicegui import run, ui
+
+from headrace.web.access.users import User
+from headrace.web.command_form import command_fields
+from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.site import site
+
+
+def change(user: User, identifier: str) -> None:
+    """Draw the form of a job's request."""
+    job = site().jobs.job(identifier)
+    form = None if job is None else site().forms.get(job.request.command)
+    if job is None or form is None:
+        ui.label(f"There is no job {identifier}. It may have been removed.")
+        ui.link("All jobs", "/jobs")
+        return
+    request = job.request
+    with ui.element("h2").classes("text-xl q-my-none"):
+        ui.label(job.title)
+    ui.label(form.summary)
+    title = ui.input("Title", value=request.title).classes("w-full").props("outlined dense")
+    fields = command_fields(form, values=request.values)
+    inputs = {
+        name: ui.textarea(name, value=text).classes("w-full").props("outlined autogrow")
+        for name, text in request.inputs.items()
+    }
+    for area in inputs.values():
+        area.props("input-class=font-mono")
+
+    async def submit() -> None:
+        try:
+            changed = msgspec.structs.replace(
+                request,
+                values=fields(),
+                inputs={name: str(area.value) for name, area in inputs.items()},
+                title=str(title.value).strip(),
+            )
+            new = await run.io_bound(_submitted, changed, user.name)
+        except RefusedRequest as error:
+            fields.show_error(error)
+            return
+        ui.navigate.to(f"/jobs/{new}")
+
+    ui.button("Run", icon="play_arrow", on_click=submit).props("no-caps").classes("q-mt-md")
+
+
+def _submitted(request: JobRequest, owner: str) -> str:
+    return site().jobs.submit(request, owner).id

@@ -1,0 +1,47 @@
+"""The scenario that `bench run` runs: a preset of a workload, or TOML text."""
+
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from headrace._core import Loaded, ScenarioError, workloads
+from headrace.web.jobs import RefusedRequest
+
+NAME = "scenario.toml"
+
+
+class ScenarioField:
+    """A text in TOML, which a preset fills in."""
+
+    def __init__(self, parameter: str) -> None:
+        self._parameter = parameter
+        presets = dict(workloads())
+        self._preset: ui.select = ui.select(
+            {name: f"{name}: {text}" for name, text in presets.items()},
+            label="Begin with the preset workload",
+            value="ior-easy",
+            on_change=lambda: self._fill(str(self._preset.value)),
+        ).classes("w-full")
+        self._preset.props("outlined dense stack-label")
+        self._text = ui.textarea("Scenario (TOML)").classes("w-full font-mono")
+        self._text.props("outlined autogrow stack-label").props["hint"] = (
+            "The system of the scenario is ignored: the same text can be simulated."
+        )
+        self._text.on_value_change(lambda: setattr(self._text, "error", None))
+        self._fill("ior-easy")
+
+    def part(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the scenario of the request. Raises RefusedRequest."""
+        text = str(self._text.value or "")
+        try:
+            Loaded.measured(text, Path(NAME), [])
+        except ScenarioError as error:
+            self._text.error = str(error)
+            raise RefusedRequest(str(error), self._parameter) from None
+        return {self._parameter: f"input:{NAME}"}, {NAME: text}
+
+    def _fill(self, preset: str) -> None:
+        self._text.value = (
+            f'name = "{preset}"\n\n[clients]\ncount = 1\n\n[[workload]]\npreset = "{preset}"\n'
+        )

@@ -1,0 +1,40 @@
+"""Profiles: record what limits an application, and see it on charts."""
+
+from nicegui import run, ui
+
+from headrace.report.profile_values import NO_VERDICT
+from headrace.report.units import duration
+from headrace.web.access.users import User
+from headrace.web.page import Page
+from headrace.web.pages.profiles import profile
+from headrace.web.pages.profiles.record import draw_record
+from headrace.web.profiles import list_profiles
+from headrace.web.site import site
+from headrace.web.times import local_time
+
+
+async def build(user: User) -> None:
+    """Draw the form that records, and the list of profiles."""
+    ui.label(
+        "A profile samples processors, disks, network and memory while an application runs, and"
+        " names what limits it in each phase."
+    )
+    draw_record(user)
+    with ui.element("h2").classes("text-xl q-mt-lg"):
+        ui.label("Profiles")
+    found = await run.io_bound(list_profiles, site())
+    if not found:
+        ui.label("No profile has been recorded yet.")
+    for it in found or ():
+        with ui.row().classes("w-full items-baseline gap-4"):
+            ui.link(it.title, f"/profiles/{it.id}")
+            ui.label(local_time(it.created))
+            if it.duration_s is None:
+                ui.label(it.state)
+            else:
+                ui.label(f"{duration(it.duration_s)}, {it.verdict or NO_VERDICT}")
+
+
+PAGE = Page(
+    "/profiles", "Profiles", "monitor_heart", build, {"/profiles/{identifier}": profile.build}
+)

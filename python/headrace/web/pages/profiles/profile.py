@@ -1,0 +1,155 @@
+"""One profile: its charts, phases and report, and its replay in a model."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nicegui import run, ui
+
+from headrace.web.access.users import User
+from headrace.web.jobs import Job, JobRequest, RefusedRequest
+from headrace.web.profile_charts import profile_document, read_samples
+from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
+from headrace.web.result_views import profile as view
+from headrace.web.site import site
+from headrace.web.uploads import RefusedUpload
+
+POLL_S = 0.5
+MACHINE = "machine.toml"
+
+
+async def build(user: User, identifier: str) -> None:
+    """Draw a profile; before its end, how far its recording is."""
+    job = site().jobs.job(identifier)
+    if job is None or job.request.command != COMMAND:
+        ui.label(f"There is no profile {identifier}.").props('role="alert"')
+        ui.link("All profiles", "/profiles")
+        return
+    with ui.element("h2").classes("text-xl"):
+        ui.label(job.title)
+    ui.link("Job with its log", f"/jobs/{identifier}")
+    place = ui.column().classes("w-full")
+    if not job.state.ended:
+        _wait(place, job, user)
+        return
+    await _draw(place, job, user)
+
+
+def _wait(place: ui.column, job: Job, user: User) -> None:
+    with place:
+        state = ui.label().props('role="status"')
+        bar = ui.linear_progress(0, show_value=False).props('aria-label="Progress" indeterminate')
+        ui.button("Stop", icon="stop", on_click=lambda: site().jobs.cancel(job.id)).props("outline")
+    read = 0
+
+    async def look() -> None:
+        nonlocal read
+        now = site().jobs.job(job.id)
+        if now is None:
+            return
+        lines = await run.io_bound(lambda: list(site().jobs.directory(job.id).progress(read)))
+        read += len(lines or ())
+        last = lines[-1] if lines else None
+        if last is not None:
+            state.set_text(f"{now.state}: {last.title} {last.text}".strip())
+            if last.fraction is not None:
+                bar.props(remove="indeterminate")
+                bar.value = last.fraction
+        elif not read:
+            state.set_text(str(now.state))
+        if now.state.ended:
+            timer.cancel()
+            place.clear()
+            await _draw(place, now, user)
+
+    timer = ui.timer(POLL_S, look)
+
+
+async def _draw(place: ui.column, job: Job, user: User) -> None:
+    directory = directory_of(site(), job.id)
+    document = await run.io_bound(profile_document, directory)
+    if document is None:
+        with place:
+            ui.label(f"The job is {job.state} and left no profile. {job.message}").props(
+                'role="alert"'
+            )
+        return
+    samples = await run.io_bound(read_samples, directory, document)
+    with place:
+        view.show(document, samples)
+        if (directory / REPORT).is_file():
+            _report(job.id)
+        _evaluate(job, user)
+        trace = trace_of(site(), job.id, document)
+        if trace is not None:
+            _take_trace(job, trace, user)
+
+
+def _take_trace(job: Job, trace: Path, user: User) -> None:
+    name = f"profile-{job.id}{trace.suffix}"
+
+    async def take() -> None:
+        try:
+            if all(it.name != name for it in site().uploads.files(user.name)):
+                await site().uploads.store(user.name, name, chunks(trace))
+        except RefusedUpload as refused:
+            ui.notify(str(refused), type="negative")
+            return
+        ui.navigate.to(f"/traces/{name}")
+
+    with ui.element("h2").classes("text-xl"):
+        ui.label("Captured trace")
+    ui.label("Characterise the captured calls, convert them, or replay them in a simulated system.")
+    ui.button("Open as a trace", icon="timeline", on_click=take).props("outline")
+
+
+def _report(identifier: str) -> None:
+    address = f"/api/profiles/{identifier}/report"
+    with ui.element("h2").classes("text-xl"):
+        ui.label("Report")
+    with ui.row():
+        ui.link("Open the report", address, new_tab=True)
+        ui.link("Download the report", f"{address}?download=true")
+    with ui.expansion("Show the report here").classes("w-full") as shown:
+        frame = ui.element("iframe").classes("w-full").style("height: 80vh; border: 0")
+        frame.props('sandbox="" title="Report of the profile"')
+
+    def load() -> None:
+        frame.props["src"] = address
+        frame.update()
+
+    shown.on("before-show", load)
+
+
+def _evaluate(job: Job, user: User) -> None:
+    with ui.expansion("Predict with another machine").classes("w-full"):
+        ui.label(
+            "Evaluates the recording once more: predictions then use the machine of this text, as"
+            " headrace calibrate or headrace baseline --save-machine writes it, or a scenario."
+        )
+        text = ui.textarea("Machine (TOML)").classes("w-full font-mono").props("outlined autogrow")
+        error = ui.label().classes("text-negative").props('role="alert"')
+
+        async def start() -> None:
+            values: Mapping[str, Any] = {
+                "again": f"job:{job.id}/{DIRECTORY}",
+                "machine": f"input:{MACHINE}",
+            }
+            if not str(text.value or "").strip():
+                error.set_text("Expected a machine in TOML.")
+                return
+            request = JobRequest(
+                command=COMMAND,
+                values=dict(values),
+                inputs={MACHINE: str(text.value)},
+                title=f"{job.title}, with another machine",
+            )
+            try:
+                again = await run.io_bound(site().jobs.submit, request, user.name)
+            except RefusedRequest as refused:
+                error.set_text(str(refused))
+                return
+            if again is not None:
+                ui.navigate.to(f"/jobs/{again.id}")
+
+        ui.button("Evaluate", on_click=start)

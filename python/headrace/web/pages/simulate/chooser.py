@@ -1,0 +1,56 @@
+"""The choice of a scenario: examples, presets, one's own."""
+
+from urllib.parse import urlencode
+
+from nicegui import run, ui
+
+from headrace import _core
+from headrace.simulate.examples import examples
+
+CARDS = """
+.hr-cards { display: grid; gap: 12px; width: 100%; padding: 0; margin: 0; list-style: none;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); }
+"""
+
+
+async def build() -> None:
+    """Draw the choice."""
+    ui.add_css(CARDS)
+    ui.label(
+        "A scenario describes a storage system, the work that it is given, and how to run it."
+    ).classes("q-mb-md")
+    with ui.element("h2").classes("text-xl q-mb-sm"):
+        ui.label("Open an example")
+    found = await run.io_bound(examples)
+    with ui.element("ul").classes("hr-cards"):
+        for it in found or ():
+            with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full"):
+                ui.link(it.title, f"/simulate?{urlencode({'example': it.name})}").classes("text-lg")
+                ui.label(it.description)
+    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
+        ui.label("Or begin with presets")
+    with ui.row().classes("w-full items-center"):
+        chosen = {
+            name: ui.select(
+                {key: f"{key}: {text}" for key, text in presets},
+                label=name.capitalize(),
+                value=first,
+            )
+            .props("outlined dense stack-label")
+            .classes("w-full")
+            for name, presets, first in (
+                ("system", _core.presets(), "nfs"),
+                ("workload", _core.workloads(), "sfs-nfsv3"),
+            )
+        }
+        ui.button(
+            "Open the presets",
+            on_click=lambda: ui.navigate.to(
+                f"/simulate?{urlencode({name: it.value for name, it in chosen.items()})}"
+            ),
+        )
+    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
+        ui.label("Or bring your own")
+    with ui.row():
+        ui.link("Write, paste or upload a scenario", "/simulate?own=true")
+        ui.link("Use the scenario of a result", "/results")

@@ -1,0 +1,205 @@
+"""The form of a scenario: the fields that its text gives, and all others to add."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from headrace.web.scenario_draft import GivenField, ScenarioDraft
+from headrace.web.scenario_schema import Explained, ScenarioField
+from headrace.web.scenario_text import FieldPath, UnchangeableText, path_text
+
+LONGEST_OFFER = 100
+"""Characters of a description in the list of fields."""
+
+
+class ScenarioForm:
+    """Fields of a draft by section."""
+
+    def __init__(self, draft: ScenarioDraft, entered: Callable[[], None]) -> None:
+        self._draft, self._on_entered = draft, entered
+        self._controls: dict[FieldPath, Any] = {}
+        self._sections: dict[str, ui.expansion] = {}
+        self._shape: list[tuple[Any, ...]] = []
+        self._following = False
+        self._adder = _Adder(draft, self._added)
+        self._place = ui.element("div").classes("w-full")
+        self.follow()
+
+    def follow(self) -> None:
+        """Show the fields of the draft's text. Text that is not TOML leaves the form as it is."""
+        given = self._draft.given()
+        if given is None:
+            return
+        shape: list[tuple[Any, ...]] = [(it.path, it.field.kind, it.field.choices) for it in given]
+        self._following = True
+        try:
+            if shape != self._shape:
+                self._shape = shape
+                self._draw(given)
+                self._adder.refresh()
+            else:
+                for it in given:
+                    control = self._controls[it.path]
+                    if control.value != it.entered:
+                        control.value = _allowed(control, it.entered)
+                        control.error = None
+        finally:
+            self._following = False
+
+    def show_error(self) -> None:
+        """Show the draft's error at its field, and offer the fields that its check found."""
+        self._adder.refresh()
+        path, error = self._draft.error_path, self._draft.error
+        for at, control in self._controls.items():
+            control.error = error.message if error is not None and at == path else None
+        if path in self._controls:
+            self._sections[self._section_of(path)].value = True
+
+    def _section_of(self, path: FieldPath) -> str:
+        return GivenField(path, ScenarioField(path, "text"), "").section
+
+    def _draw(self, given: list[GivenField]) -> None:
+        opened = {name for name, it in self._sections.items() if it.value}
+        self._place.clear()
+        self._controls, self._sections = {}, {}
+        sections: dict[str, list[GivenField]] = {}
+        for it in given:
+            sections.setdefault(it.section, []).append(it)
+        with self._place:
+            for name, fields in sections.items():
+                count = f"{len(fields)} field" + ("" if len(fields) == 1 else "s")
+                with ui.expansion(name, caption=count, value=name in opened).classes(
+                    "w-full"
+                ) as section:
+                    for it in fields:
+                        self._field(it)
+                self._sections[name] = section
+
+    def _field(self, given: GivenField) -> None:
+        path, field = given.path, given.field
+        label = path_text(path)
+        with ui.row().classes("w-full items-start no-wrap q-mb-sm"):
+            control = _control(field, label, given.entered)
+            control.classes("col").style("min-width: 0")
+            control.on_value_change(partial(self._changed, path))
+            self._controls[path] = control
+            ui.button(icon="delete", on_click=partial(self._remove, path)).props(
+                "flat dense"
+            ).props["aria-label"] = f"Remove {label}"
+
+    def _changed(self, path: FieldPath) -> None:
+        if self._following:
+            return
+        control = self._controls[path]
+        try:
+            self._draft.enter(path, str(control.value if control.value is not None else ""))
+        except (ValueError, UnchangeableText) as error:
+            control.error = str(error)
+            return
+        control.error = None
+        self._on_entered()
+
+    def _remove(self, path: FieldPath) -> None:
+        try:
+            self._draft.remove(path)
+        except UnchangeableText as error:
+            ui.notify(str(error), type="negative")
+            return
+        self._on_entered()
+
+    def _added(self, path: FieldPath) -> None:
+        self._on_entered()
+        self.follow()
+        section = self._sections.get(self._section_of(path))
+        if section is not None:
+            section.value = True
+
+
+class _Adder:
+    """Chooses a field that the text does not give, and adds it."""
+
+    def __init__(self, draft: ScenarioDraft, added: Callable[[FieldPath], None]) -> None:
+        self._draft, self._added = draft, added
+        self._offers: dict[str, tuple[ScenarioField, Explained | None]] = {}
+        self._chosen = ui.select(
+            {}, label="Add a field (type to search)", with_input=True, on_change=self._choose
+        ).props("outlined dense clearable stack-label input-debounce=0")
+        self._chosen.classes("w-full")
+        self._place = ui.element("div").classes("w-full")
+        self._value: Any = None
+
+    def refresh(self) -> None:
+        """Offer the fields that the text does not give now."""
+        self._offers = {
+            path_text(it.field.path): (it.field, it.explained) for it in self._draft.offered()
+        }
+        options = {
+            name: f"{name}: {_shortened(field.description)}"
+            for name, (field, _) in self._offers.items()
+        }
+        if options != self._chosen.options:
+            chosen = self._chosen.value if self._chosen.value in options else None
+            self._chosen.set_options(options, value=chosen)
+
+    def _choose(self) -> None:
+        self._place.clear()
+        found = self._offers.get(self._chosen.value or "")
+        if found is None:
+            return
+        field, explained = found
+        with self._place:
+            ui.label(field.description).classes("text-sm whitespace-pre-line")
+            entered = field.example
+            if explained is not None:
+                value = explained.value.strip('"')
+                ui.label(f"Now: {explained.value or 'nothing'} ({explained.origin})").classes(
+                    "text-sm"
+                )
+                entered = value or field.example
+            with ui.row().classes("w-full items-start no-wrap gap-2"):
+                self._value = _control(field, f"Value of {path_text(field.path)}", entered)
+                self._value.classes("col").style("min-width: 0")
+                ui.button("Add", on_click=partial(self._add, field.path))
+
+    def _add(self, path: FieldPath) -> None:
+        try:
+            self._draft.enter(path, str(self._value.value or ""))
+        except (ValueError, UnchangeableText) as error:
+            self._value.error = str(error)
+            return
+        self._added(path)
+        self._chosen.value = None
+
+
+def _control(field: ScenarioField, label: str, entered: str) -> Any:
+    control: Any
+    if field.kind in ("choice", "flag"):
+        choices = list(field.choices) if field.kind == "choice" else ["true", "false"]
+        if entered not in choices:
+            # A wrong one stays until it is corrected.
+            choices.append(entered)
+        control = ui.select(choices, label=label, value=entered)
+    else:
+        control = ui.input(label, value=entered).props("debounce=300")
+        if field.choices:
+            control.set_autocomplete(list(field.choices))
+        if field.kind in ("integer", "number"):
+            control.props(f"inputmode={'numeric' if field.kind == 'integer' else 'decimal'}")
+    control.props("outlined dense stack-label hide-bottom-space")
+    control.props["hint"] = field.description
+    control.props["aria-label"] = label
+    return control
+
+
+def _allowed(control: Any, entered: str) -> str:
+    if isinstance(control, ui.select) and entered not in control.options:
+        control.options = [*control.options, entered]
+        control.update()
+    return entered
+
+
+def _shortened(text: str) -> str:
+    line = text.split("\n")[0]
+    return line if len(line) <= LONGEST_OFFER else f"{line[:LONGEST_OFFER]}…"

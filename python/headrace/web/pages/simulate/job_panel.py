@@ -1,0 +1,94 @@
+"""A job within a page: submits it, shows its progress, and its result at the end."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import run, ui
+
+from headrace.web.access.users import User
+from headrace.web.jobs import Job, JobRequest, JobState, Progress, RefusedRequest
+from headrace.web.result_views import show_result
+from headrace.web.site import site
+
+POLL_S = 0.4
+
+
+class JobPanel:
+    """Shows one job at a time: the last one that was submitted here."""
+
+    def __init__(self, user: User) -> None:
+        self._user = user
+        self._job: Job | None = None
+        with ui.element("div").classes("w-full").props('aria-live="polite"'):
+            self._state = ui.label("").props('data-testid="job-state"')
+        self._bar = ui.linear_progress(0.0, show_value=False).props('aria-label="Progress"')
+        self._bar.set_visibility(False)
+        with ui.row() as self._actions:
+            self._link = ui.link("Job", "/jobs")
+            ui.button("Cancel", icon="stop", on_click=self._cancel).props("flat dense")
+        self._actions.set_visibility(False)
+        self._result = ui.element("div").classes("w-full")
+        self._timer = ui.timer(POLL_S, self._poll, active=False)
+
+    async def submit(
+        self, request: JobRequest, refused: Callable[[RefusedRequest], object] | None = None
+    ) -> None:
+        """Submit a job in place of the one that is shown."""
+        try:
+            job = await run.io_bound(site().jobs.submit, request, self._user.name)
+        except RefusedRequest as error:
+            if refused is None:
+                self._state.text = str(error)
+            else:
+                refused(error)
+            return
+        if job is None:
+            return
+        self._job = job
+        self._result.clear()
+        self._link.props(f"href=/jobs/{job.id}")
+        self._actions.set_visibility(True)
+        self._bar.set_visibility(True)
+        self._bar.props("indeterminate")
+        self._timer.activate()
+
+    def show(self, document: dict[str, Any]) -> None:
+        """Show a result that is there already."""
+        with self._result:
+            show_result(document)
+
+    async def _poll(self) -> None:
+        if self._job is None:
+            return
+        identifier = self._job.id
+        job = site().jobs.job(identifier)
+        if job is None:
+            self._timer.deactivate()
+            return
+        directory = site().jobs.directory(identifier)
+        if not job.state.ended:
+            progress = await run.io_bound(lambda: list(directory.progress()))
+            self._show_progress(job, progress[-1] if progress else None)
+            return
+        self._timer.deactivate()
+        self._bar.set_visibility(False)
+        self._actions.set_visibility(False)
+        self._state.text = f"{job.title}: {job.state}"
+        if job.state is not JobState.DONE and job.message:
+            self._state.text += f": {job.message}"
+        document = await run.io_bound(directory.document)
+        if document is not None and self._job is not None and self._job.id == identifier:
+            self._result.clear()
+            self.show(document)
+
+    def _show_progress(self, job: Job, progress: Progress | None) -> None:
+        self._state.text = f"{job.title}: {job.state}"
+        if progress is not None:
+            self._state.text += f", {progress.text}" if progress.text else ""
+            if progress.fraction is not None:
+                self._bar.props(remove="indeterminate")
+                self._bar.value = progress.fraction
+
+    async def _cancel(self) -> None:
+        if self._job is not None:
+            await run.io_bound(site().jobs.cancel, self._job.id)

@@ -1,0 +1,53 @@
+"""A trace replayed in a simulated system."""
+
+from nicegui import run, ui
+
+from headrace._core import presets
+from headrace.web.access.users import User
+from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.site import site
+from headrace.web.traces import replay_scenario
+
+REPLAYS = {
+    "closed": "closed: each request when the previous one is done",
+    "timed": "timed: each request at its recorded time",
+    "paced": "paced: after the previous one and the recorded gap",
+}
+SCENARIO = "scenario.toml"
+NOT_SIMULATED = "measured"
+
+
+def draw_replay(user: User, name: str) -> None:
+    """Draw the form that simulates a trace."""
+    with ui.element("h2").classes("text-xl q-mt-md"):
+        ui.label("Simulate this trace")
+    systems = {it: f"{it}: {text}" for it, text in presets() if it != NOT_SIMULATED}
+    system = ui.select(systems, label="System", value="ext4", on_change=lambda: fill())
+    replay = ui.select(REPLAYS, label="Times", value="closed", on_change=lambda: fill())
+    for it in (system, replay):
+        it.classes("w-full").props("outlined dense stack-label")
+    text = ui.textarea("Scenario (TOML)").classes("w-full font-mono")
+    text.props("outlined autogrow stack-label")
+    error = ui.label().classes("text-negative").props('role="alert"')
+
+    def fill() -> None:
+        text.value = replay_scenario(name, str(system.value), str(replay.value))
+
+    async def start() -> None:
+        error.set_text("")
+        request = JobRequest(
+            command=("run",),
+            values={"file": f"input:{SCENARIO}"},
+            inputs={SCENARIO: str(text.value)},
+            title=f"Replay of {name} on {system.value}",
+        )
+        try:
+            job = await run.io_bound(site().jobs.submit, request, user.name)
+        except RefusedRequest as refused:
+            error.set_text(str(refused))
+            return
+        if job is not None:
+            ui.navigate.to(f"/jobs/{job.id}")
+
+    fill()
+    ui.button("Simulate", icon="play_arrow", on_click=start)

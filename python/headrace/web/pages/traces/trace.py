@@ -1,0 +1,61 @@
+"""One uploaded trace, and what can be done with it."""
+
+from typing import Any
+
+from nicegui import run, ui
+
+from headrace.web.access.users import User
+from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.jobs.directory import NAME
+from headrace.web.pages.traces.replay import draw_replay
+from headrace.web.site import site
+
+TARGETS = ("trace.parquet", "trace.csv")
+"""Names of the files that a conversion writes."""
+
+
+def build(user: User, name: str) -> None:
+    """Draw the page."""
+    path = site().paths.uploads(user.name) / name
+    if not NAME.fullmatch(name) or not path.is_file():
+        ui.label(f"There is no trace {name}.").props('role="alert"')
+        ui.link("All traces", "/traces")
+        return
+    with ui.element("h2").classes("text-xl"):
+        ui.label(name)
+    error = ui.label().classes("text-negative").props('role="alert"')
+    value = f"upload:{name}"
+
+    async def start(command: tuple[str, ...], title: str, **values: Any) -> None:
+        error.set_text("")
+        request = JobRequest(command=command, values=values, title=f"{title} of {name}")
+        try:
+            job = await run.io_bound(site().jobs.submit, request, user.name)
+        except RefusedRequest as refused:
+            error.set_text(str(refused))
+            return
+        if job is not None:
+            ui.navigate.to(f"/jobs/{job.id}")
+
+    with ui.row().classes("gap-3 items-center"):
+        ui.button(
+            "Characteristics",
+            icon="insights",
+            on_click=lambda: start(("trace", "info"), "Characteristics", trace=value, full=True),
+        )
+        ui.button(
+            "Costly requests",
+            icon="report",
+            on_click=lambda: start(("trace", "findings"), "Costly requests", trace=value),
+        )
+    with ui.row().classes("gap-3 items-end"):
+        target = ui.select(list(TARGETS), label="Convert to", value=TARGETS[0]).classes("w-48")
+        target.props("outlined dense stack-label")
+        ui.button(
+            "Convert",
+            icon="transform",
+            on_click=lambda: start(
+                ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
+            ),
+        ).props("outline")
+    draw_replay(user, name)

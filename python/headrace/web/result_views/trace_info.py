@@ -1,0 +1,42 @@
+"""View of `trace info`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.report.characteristics_tables import characteristics
+from headrace.report.trace_tables import skipped_lines, trace_summary
+from headrace.report.units import short_size
+from headrace.web.charts import Chart, Series
+from headrace.web.rendered import show_rendered
+
+Document = Mapping[str, Any]
+
+
+def show(document: Document) -> None:
+    """Show operations, request sizes and characteristics of a trace."""
+    summary = document["summary"]
+    operations = summary["operations"]
+    names = [it["operation"] for it in operations]
+    Chart(
+        "Operations of the trace",
+        "operation",
+        "calls",
+        [Series("calls", names, [it["count"] for it in operations], "bar")],
+        x_kind="category",
+    )
+    if sizes := summary["request_sizes"]:
+        labels = [f"{short_size(it['from'])} to {short_size(it['to'])}" for it in sizes]
+        Chart(
+            "Request sizes",
+            "size",
+            "requests",
+            [
+                Series(name, labels, [it[name] for it in sizes], "bar")
+                for name in ("reads", "writes")
+            ],
+            x_kind="category",
+        )
+    show_rendered(trace_summary("Trace", summary))
+    if found := document.get("characteristics"):
+        show_rendered(characteristics(found))
+    show_rendered(skipped_lines(document["skipped"]))

@@ -1,0 +1,72 @@
+"""Sources of scenarios for the page: examples, presets, results of the store."""
+
+from typing import Any
+
+import msgspec
+
+from headrace.simulate.examples import example, scenario_of_presets
+
+EMPTY = """\
+# A scenario in TOML. The form beside it offers all fields.
+name = "my scenario"
+"""
+
+
+class WrongSource(ValueError):
+    """There is no such scenario. The text is for the user."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The names that lead to a scenario; without any it is a new one."""
+
+    example: str = ""
+    system: str = ""
+    workload: str = ""
+    result: str = ""
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A scenario, and its result if it has one."""
+
+    text: str
+    document: dict[str, Any] | None = None
+
+
+def open_source(source: Source) -> Opened:
+    """Return the scenario that a source names. Raises WrongSource."""
+    if source.example:
+        found = example(source.example)
+        if found is None:
+            raise WrongSource(f"There is no example {source.example}.")
+        return Opened(found.text)
+    if source.system or source.workload:
+        try:
+            return Opened(scenario_of_presets(source.system, source.workload))
+        except ValueError as error:
+            raise WrongSource(str(error)) from None
+    if source.result:
+        return _of_store(source.result)
+    return Opened(EMPTY)
+
+
+def _of_store(identifier: str) -> Opened:
+    from headrace import ScenarioError
+    from headrace.simulate.result import load_result
+    from headrace.simulate.stored_results import stored_scenario
+    from headrace.store import StoreError, StoreFailure
+
+    name = f"results:{identifier}"
+    try:
+        text, _ = stored_scenario(name)
+    except (StoreError, StoreFailure, OSError) as error:
+        raise WrongSource(str(error)) from None
+    try:
+        result = load_result(name)
+    except (StoreError, StoreFailure, ScenarioError, OSError):
+        # A measurement, or a sweep: it has a scenario, but its result is shown elsewhere.
+        return Opened(text)
+    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
+    return Opened(
+        text,
+        result.document | {name: it.to_dict(as_series=False) for name, it in tables.items()},
+    )

@@ -1,0 +1,100 @@
+"""The quantities of a scenario that sliders change, the most influential first."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from headrace.report.units import binary_size
+from headrace.simulate import Quantified
+
+OCTAVES = 3
+"""A slider goes from 1/8 to 8 times the value."""
+FIRST = 6
+"""Sliders that are shown at first."""
+RANK = tuple(
+    re.compile(it)
+    for it in (
+        r"clients\.count",
+        r"servers\.count",
+        r".*device\.(read_rate|write_rate|rate)",
+        r"network\.bandwidth",
+        r"workload\.\d+\.(rate|transfer|request|block|size)",
+        r".*device\.(time_per_request|seek|.*time)",
+        r"clients\.processes",
+        r"network\.latency",
+        r"servers\.daemon\.(threads|time_per_job)",
+        r"servers\.memory\.cache",
+        r"metadata\.(servers|threads|time_per_operation)",
+        r"layout\.unit",
+        r".*\.memory\.size",
+        r"workload\.\d+\..*",
+    )
+)
+"""Fields that change results most often, in this order."""
+WITH_UNIT = re.compile(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)(\s*[^0-9.\s].*?)\s*")
+NOT_SHARES = re.compile(r"workload\.\d+\.rate")
+"""Plain numbers that are no shares of something."""
+NO_SLIDER = re.compile(r"run\..*|.*\.(confidence|page|seed)")
+
+
+class Slider(msgspec.Struct, frozen=True):
+    """A quantity that a slider changes."""
+
+    quantity: Quantified
+    given: bool
+    """Whether the scenario gives it, and no preset or default."""
+
+    @property
+    def path(self) -> str:
+        """Path of the field."""
+        return self.quantity.path
+
+    @property
+    def step(self) -> float:
+        """Step of the slider, in octaves. Sizes are doubled and halved."""
+        return 1.0 if self.quantity.quantity == "bytes" else 0.25
+
+    def setting(self, octaves: float) -> str | float | int:
+        """Return the value at a place of the slider as a scenario has it, in the same unit.
+
+        Counts and bytes are whole, and at least 1.
+        """
+        it = self.quantity
+        amount: float = it.amount * 2.0**octaves
+        if it.quantity == "count":
+            return max(1, round(amount))
+        if it.quantity == "bytes":
+            return binary_size(max(1, round(amount)))
+        found = WITH_UNIT.fullmatch(it.text)
+        if found is None:
+            return float(f"{amount:.6g}")
+        return f"{_plain(float(found[1]) * 2.0**octaves)}{found[2]}"
+
+    def text(self, octaves: float) -> str:
+        """Return the value as a user reads it."""
+        value = self.setting(octaves)
+        return value if isinstance(value, str) else f"{value:,g}"
+
+
+def _plain(number: float) -> str:
+    """Return a number with four digits and no exponent."""
+    text = f"{number:.4g}"
+    return text if "e" not in text else f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def sliders(quantities: Sequence[Mapping[str, Any]]) -> list[Slider]:
+    """Return the sliders of a checked scenario's quantities, the most influential first."""
+    found = []
+    for it in quantities:
+        quantity = Quantified(it["path"], it["quantity"], it["amount"], it["text"])
+        is_share = quantity.quantity == "number" and not NOT_SHARES.fullmatch(quantity.path)
+        # No factor changes 0.
+        if quantity.amount > 0 and not is_share and not NO_SLIDER.fullmatch(quantity.path):
+            found.append(Slider(quantity, bool(it["given"])))
+    return sorted(found, key=lambda it: (_rank(it.path), not it.given))
+
+
+def _rank(path: str) -> int:
+    return next((at for at, it in enumerate(RANK) if it.fullmatch(path)), len(RANK))

@@ -1,0 +1,45 @@
+"""Tables in pages."""
+
+from collections.abc import Collection, Sequence
+
+from nicegui import ui
+
+
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Collection[int] = (0,),
+    page: int = 50,
+) -> ui.table:
+    """Show a table of texts.
+
+    Parameters:
+        title: Line above it.
+        columns: Headings.
+        rows: Cells, as many in each row as there are columns.
+        left: Numbers of the columns of names; figures stand to the right.
+        page: Rows that are shown at once.
+    """
+    table = ui.table(
+        title=title,
+        columns=[
+            {
+                "name": str(at),
+                "label": name,
+                "field": str(at),
+                "align": "left" if at in left else "right",
+                "classes": "whitespace-pre-line",
+            }
+            for at, name in enumerate(columns)
+        ],
+        rows=[
+            {"row": at, **dict(zip(map(str, range(len(it))), it, strict=True))}
+            for at, it in enumerate(rows)
+        ],
+        row_key="row",
+        pagination=page if len(rows) > page else None,
+    ).classes("w-full")
+    table.props(f'dense flat bordered wrap-cells aria-label="{title.replace(chr(34), chr(39))}"')
+    return table

@@ -1,0 +1,49 @@
+"""A field of a page for files to upload."""
+
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from typing import Any
+
+from nicegui import events, ui
+
+from headrace.web.access.users import User
+from headrace.web.site import site
+from headrace.web.uploads import RefusedUpload, UploadedFile
+
+
+def upload_field(
+    user: User,
+    on_stored: Callable[[UploadedFile], Awaitable[Any] | Any],
+    *,
+    label: str = "Upload a file",
+    accept: str = "",
+) -> ui.upload:
+    """Draw a field that stores each chosen file at once, among the user's files.
+
+    Parameters:
+        user: The user of the page.
+        on_stored: Is called with each stored file; its `value` is that of a parameter of a job.
+        label: Label of the field.
+        accept: Endings that the browser offers, such as `.csv,.gz`.
+    """
+    limit = site().settings.limits.upload
+
+    async def store(event: events.UploadEventArguments) -> None:
+        try:
+            stored = await site().uploads.store(user.name, event.file.name, event.file.iterate())
+        except RefusedUpload as error:
+            ui.notify(str(error), type="negative")
+            return
+        ui.notify(f"{stored.name}: {stored.size:,} bytes stored", type="positive")
+        done = on_stored(stored)
+        if isawaitable(done):
+            await done
+
+    field = ui.upload(
+        label=label,
+        auto_upload=True,
+        max_file_size=limit,
+        on_upload=store,
+        on_rejected=lambda: ui.notify(f"expected at most {limit:,} bytes", type="negative"),
+    )
+    return field.props(f'accept="{accept}"' if accept else "")

@@ -1,0 +1,239 @@
+"""The pages of simulations, in a browser."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from web_site import RunningSite, browser, site
+
+__all__ = ["browser", "site"]
+
+SLOW = 60_000
+"""Milliseconds for what a busy machine takes long to do."""
+
+
+@contextmanager
+def opened(browser: Browser, url: str, **options: object) -> Iterator[Page]:
+    page = browser.new_page(**options)  # type: ignore[arg-type]
+    page.set_default_timeout(SLOW)
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto(url)
+    yield page
+    assert not failures
+    page.close()
+
+
+def text_of(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Scenario (TOML)")
+
+
+def correct(page: Page) -> None:
+    expect(page.get_by_text("The scenario is correct.")).to_be_visible(timeout=SLOW)
+
+
+def section(page: Page, name: str) -> None:
+    page.get_by_role("button", name=f'Expand "{name}"', exact=True).click()
+
+
+def test_a_newcomer_opens_changes_and_runs_an_example(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, site.url) as page:
+        page.get_by_role("link", name="Simulate an example").first.click()
+        page.get_by_role("link", name="IO500 on a small cluster").click()
+        expect(page).to_have_url(re.compile("example=io500-whatif"))
+        correct(page)
+        # A field of the form changes the text, whose comments stay.
+        section(page, "servers")
+        page.get_by_label("servers.device.read_rate", exact=True).fill("1 GB/s")
+        expect(text_of(page)).to_contain_text('read_rate = "1 GB/s"', timeout=SLOW)
+        expect(text_of(page)).to_contain_text("# an assumption: one SATA SSD each")
+        correct(page)
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
+        expect(page.get_by_test_id("bottleneck")).to_contain_text("is the bottleneck")
+        for name in ("Throughput by operation", "Throughput over time", "Distribution of latency"):
+            expect(page.get_by_role("img", name=name)).to_be_visible(timeout=SLOW)
+        for name in ("Utilisation of stations", "Time breakdown of a request"):
+            expect(page.get_by_role("img", name=name)).to_be_visible()
+
+
+def test_the_text_changes_the_form_and_errors_are_at_line_and_field(
+    site: RunningSite, browser: Browser
+) -> None:
+    with opened(browser, f"{site.url}/simulate?example=striped-read") as page:
+        correct(page)
+        section(page, "clients")
+        count = page.get_by_label("clients.count", exact=True)
+        expect(count).to_have_value("64")
+        replace(page, "[clients]", "count = 64", "count = 32")
+        expect(count).to_have_value("32", timeout=SLOW)
+        correct(page)
+        replace(page, "[clients]", "count = 32", "count = -1")
+        line = page.locator(".hr-wrong-line")
+        expect(line).to_contain_text("count = -1", timeout=SLOW)
+        error = page.get_by_test_id("error")
+        expect(error).to_contain_text(re.compile(r"Line \d+, column \d+: "))
+        field = page.locator(".q-field--error").filter(
+            has=page.get_by_label("clients.count", exact=True)
+        )
+        expect(field).to_be_visible()
+        count.fill("16")
+        correct(page)
+        expect(line).to_have_count(0)
+
+
+def replace(page: Page, section: str, old: str, new: str) -> None:
+    """Replace a line in the editor as a user does: select and type."""
+    line = text_of(page).locator(".cm-line", has_text=old).first
+    line.click()
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+End")
+    page.keyboard.type(new)
+
+
+def test_text_that_is_no_toml_is_pointed_at(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?own=true") as page:
+        text_of(page).click()
+        page.keyboard.press("Control+a")
+        page.keyboard.type('name = "mine"\n[clients\n')
+        expect(page.get_by_test_id("error")).to_contain_text("not valid TOML", timeout=SLOW)
+        expect(page.locator(".hr-wrong-line")).to_contain_text("[clients")
+
+
+def test_a_field_is_found_added_and_removed(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
+        correct(page)
+        search = page.get_by_role("combobox", name="Add a field (type to search)")
+        search.fill("layout.unit")
+        page.get_by_role("option", name=re.compile("^layout.unit")).click()
+        # Its value without being given, and where that comes from.
+        expect(page.get_by_text(re.compile("^Now: .*preset pvfs2"))).to_be_visible(timeout=SLOW)
+        page.get_by_label("Value of layout.unit", exact=True).fill("1 MiB")
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(text_of(page)).to_contain_text('unit = "1 MiB"', timeout=SLOW)
+        correct(page)
+        page.get_by_role("button", name="Remove layout.unit").click()
+        expect(text_of(page)).not_to_contain_text("[layout]", timeout=SLOW)
+
+
+def test_a_slider_answers_with_the_base_beside_it(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
+        correct(page)
+        page.get_by_role("tab", name="Sliders").click()
+        state = page.get_by_test_id("slider-state")
+        expect(state).to_have_text("The scenario as it is.", timeout=SLOW)
+        bandwidth = page.get_by_role("slider", name=re.compile("network.bandwidth"))
+        bandwidth.focus()
+        page.keyboard.press("Home")
+        expect(state).to_have_text("With network.bandwidth = 1.25 Gbit/s:", timeout=SLOW)
+        expect(page.get_by_test_id("slider-bottleneck")).to_contain_text("card", timeout=SLOW)
+        expect(page.get_by_text("base: 2,199 MB/s")).to_be_visible()
+        page.get_by_role("button", name="Apply to the scenario").click()
+        expect(text_of(page)).to_contain_text('bandwidth = "1.25 Gbit/s"', timeout=SLOW)
+
+
+def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
+        correct(page)
+        page.get_by_role("tab", name="Studies").click()
+        section(page, "sweep")
+        page.get_by_label(re.compile("^Vary")).fill("servers.count=1,2,4")
+        page.get_by_role("button", name="Start sweep").click()
+        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
+        expect(page.get_by_role("img", name=re.compile("^Throughput"))).to_be_visible()
+
+
+def test_the_net_is_drawn(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
+        correct(page)
+        page.get_by_role("tab", name="Net").click()
+        expect(page.locator("svg[role=img]").first).to_be_visible(timeout=SLOW)
+
+
+def test_presets_make_a_scenario(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate") as page:
+        page.get_by_role("button", name="Open the presets").click()
+        expect(page).to_have_url(re.compile("system=nfs&workload=sfs-nfsv3"))
+        correct(page)
+        expect(text_of(page)).to_contain_text('system = "nfs"')
+
+
+def test_a_result_of_the_store_opens_with_its_charts(site: RunningSite, browser: Browser) -> None:
+    text = site.get("/api/scenarios/examples/io500-whatif").json()["text"]
+    job = site.submit("run", inputs={"scenario.toml": text}, file="input:scenario.toml")
+    assert site.ended(job)["state"] == "done"
+    found = site.get("/api/results", params={"label": f"job={job}"}).json()
+    (result,) = found["results"] if isinstance(found, dict) else found
+    with opened(browser, f"{site.url}/simulate?result={result['id']}") as page:
+        correct(page)
+        expect(page.get_by_role("img", name="Throughput over time")).to_be_visible(timeout=SLOW)
+    with opened(browser, f"{site.url}/simulate?result=nothere") as page:
+        expect(page.get_by_role("alert").first).to_contain_text("nothere", timeout=SLOW)
+
+
+def test_two_users_edit_and_slide_at_once(site: RunningSite, browser: Browser) -> None:
+    with (
+        opened(browser, f"{site.url}/simulate?example=io500-whatif") as one,
+        opened(browser, f"{site.url}/simulate?example=striped-read") as other,
+    ):
+        for page in (one, other):
+            correct(page)
+            page.get_by_role("tab", name="Sliders").click()
+        for page in (one, other):
+            page.get_by_role("slider", name=re.compile("servers.count")).focus()
+            page.keyboard.press("End")
+        for page in (one, other):
+            expect(page.get_by_test_id("slider-state")).to_have_text(
+                "With servers.count = 32:", timeout=SLOW
+            )
+        expect(one.get_by_role("heading", name="IO500 on a small cluster")).to_be_visible()
+        expect(other.get_by_role("heading", name="striped read")).to_be_visible()
+
+
+HOSTILE = "<img src=x onerror=window.hit=1>"
+
+
+def test_names_of_a_scenario_are_shown_as_text(site: RunningSite, browser: Browser) -> None:
+    text = site.get("/api/scenarios/examples/schedulers-two-groups").json()["text"]
+    text = text.replace('"batch"', f'"{HOSTILE}"').replace("batch", "interactive")
+    text = re.sub(r"^name = .*$", f'name = "{HOSTILE}"', text, flags=re.MULTILINE)
+    with opened(browser, f"{site.url}/simulate?own=true") as page:
+        text_of(page).click()
+        page.keyboard.press("Control+a")
+        page.keyboard.insert_text(text)
+        expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible(timeout=SLOW)
+        for name in ("Net", "Sliders", "Run"):
+            page.get_by_role("tab", name=name).click()
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_test_id("job-state")).to_contain_text(HOSTILE, timeout=SLOW)
+        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
+        expect(page.get_by_test_id("bottleneck")).to_be_visible()
+        assert page.evaluate("window.hit") is None
+
+
+@pytest.mark.parametrize("name", ["check", "run", "net"])
+def test_the_api_answers_and_refuses(site: RunningSite, name: str) -> None:
+    text = site.get("/api/scenarios/examples/io500-whatif").json()["text"]
+    asked = {"toml": text, "sets": {"clients.count": 4}}
+    answer = site.post(f"/api/scenarios/{name}", json=asked)
+    assert answer.status_code == 200, answer.text
+    key = {"check": "quantities", "run": "throughput", "net": "svg"}[name]
+    assert answer.json()[key]
+    wrong = site.post(f"/api/scenarios/{name}", json={"toml": 'system = "/etc/passwd.toml"\n'})
+    assert "outside of the directories" in wrong.text
+    assert site.post(f"/api/scenarios/{name}", json={"text": text}).status_code == 422
+
+
+def test_the_api_lists_examples_presets_and_the_schema(site: RunningSite) -> None:
+    names = [it["name"] for it in site.get("/api/scenarios/examples").json()]
+    assert names[0] == "io500-whatif" and "pfssim-sfq" in names
+    assert site.get("/api/scenarios/examples/none").status_code == 404
+    assert "nfs" in site.get("/api/scenarios/presets").json()["systems"]
+    assert 'system = "nfs"' in site.get("/api/scenarios/presets/nfs/dbench").json()["toml"]
+    assert site.get("/api/scenarios/presets/nfs/none").status_code == 404
+    assert "oneOf" in site.get("/api/scenarios/schema").json()
+    error = site.post("/api/scenarios/check", json={"toml": "name = 1\n"}).json()["error"]
+    assert (error["line"], error["column"]) == (1, 8)
