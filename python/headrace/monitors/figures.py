@@ -107,9 +107,7 @@ FIGURES: Mapping[str, MonitorFigure] = {
         "s", "mean time from request to reply on the network", _of("rtt_s")
     ),
     "nfs.queue": MonitorFigure("s", "mean time before a request is sent", _of("queue_s")),
-    "nfs.retransmits": MonitorFigure(
-        "requests/s", "requests sent again", _of("retransmits_per_s")
-    ),
+    "nfs.retransmits": MonitorFigure("requests/s", "requests sent again", _of("retransmits_per_s")),
 }
 """Figures by name: that of their monitor, a dot and their own."""
 

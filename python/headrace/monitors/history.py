@@ -153,8 +153,8 @@ class History:
     ) -> list[Sample]:
         """Add samples of a host in the order of their times, and thin the history out.
 
-        Samples that are not newer than the newest one are left out, unless the host's clock was set
-        back. Return those that were added.
+        Samples that are not newer than the newest one by half their length are left out, unless the
+        host's clock was set back. Return those that were added.
 
         Raises sqlite3.Error if they cannot be written.
         """
@@ -170,7 +170,8 @@ class History:
                 newest = samples[0].end - 1e-3
             added = []
             for it in samples:
-                if newest < it.end and it.seconds > 0 and math.isfinite(it.end + it.seconds):
+                # One that was read twice may differ a little in its time.
+                if newest < it.end - 0.5 * it.seconds < it.end < math.inf:
                     newest = it.end
                     added.append(it)
             for it in added:
@@ -482,5 +483,6 @@ def series_of(rows: Sequence[Row], names: Sequence[str] | None = None) -> dict[s
         to, source = places[row.names]
         values[:, at, to] = row.values[:3, source]
     return {
-        name: Series(times, *(values[it, :, at] for it in range(3))) for at, name in enumerate(names)
+        name: Series(times, *(values[it, :, at] for it in range(3)))
+        for at, name in enumerate(names)
     }

@@ -162,9 +162,7 @@ class HostSampler:
                 return []
             first = self._samples[0].number
             skip = max(number + 1 - first, 0)
-            return [
-                self._samples[at] for at in range(skip, min(skip + most, len(self._samples)))
-            ]
+            return [self._samples[at] for at in range(skip, min(skip + most, len(self._samples)))]
 
     def _drop(self) -> None:
         self._figures -= len(self._samples.popleft().figures)

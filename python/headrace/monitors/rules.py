@@ -139,9 +139,7 @@ def _rules(table: Mapping[str, Any], where: TomlPositions) -> Iterator[Rule]:
             yield Rule(name, it["monitor"], it["state"], samples, source, it["text"], when)
 
 
-def _condition(
-    value: Any, monitor: str, at: tuple[str, ...], where: TomlPositions
-) -> Condition:
+def _condition(value: Any, monitor: str, at: tuple[str, ...], where: TomlPositions) -> Condition:
     path = ".".join(at)
     if not isinstance(value, dict):
         raise where.error(at, f"{path}: expected a condition such as {{ above = 0.9 }}")

@@ -61,6 +61,12 @@ class HostStates:
         self._watches: dict[tuple[str, str], _Watch] = {}
         self._states: dict[tuple[str, str], State] = {}
 
+    def set_rules(self, rules: Sequence[Rule]) -> None:
+        """Replace the rules. Those that changed begin anew."""
+        unchanged = {it.id for it in rules if it in self._rules}
+        self._rules = tuple(rules)
+        self._watches = {key: it for key, it in self._watches.items() if key[0] in unchanged}
+
     def update(self, values: Values, at: float) -> list[Change]:
         """Take a sample into account. Return the states that changed.
 
