@@ -49,6 +49,7 @@ class Chart:
         y_kind: str = "value",
         options: Mapping[str, Any] | None = None,
         height: int = 320,
+        has_live_table: bool = True,
     ) -> None:
         """Draw a chart.
 
@@ -60,7 +61,11 @@ class Chart:
                 `category`; y_kind likewise.
             options: Further ECharts options, which replace those of the same name.
             height: Height in pixels.
+            has_live_table: Whether the table follows `show` while it is closed. If not, it is
+                filled when it is opened.
         """
+        self._has_live_table = has_live_table
+        self._series: Sequence[Series] = ()
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
         with ui.element("figure").classes("w-full q-ma-none"):
@@ -68,7 +73,8 @@ class Chart:
                 ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
             )
             self.echart.props(f'role="img" aria-label="{_plain(title)}: chart of the table below"')
-            with ui.expansion("Numbers").classes("w-full"):
+            self._numbers = ui.expansion("Numbers", on_value_change=self._fill_table)
+            with self._numbers.classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full")
                 self._table.props(f'dense flat aria-label="{_plain(title)}"')
         self.show(series)
@@ -88,6 +94,13 @@ class Chart:
         self.echart.options.clear()
         self.echart.options.update(options)
         self.echart.update()
+        self._series = series
+        self._fill_table()
+
+    def _fill_table(self) -> None:
+        if not self._has_live_table and not self._numbers.value:
+            return
+        series = self._series
         columns = [self._x, *(it.name for it in series)]
         self._table.columns = [
             {

@@ -30,7 +30,7 @@ class Range(NamedTuple):
 
 
 RANGES: Mapping[str, Range] = {
-    "5min": Range("5 min", 300.0, 0, 2.0),
+    "5min": Range("5 min", 300.0, 0, 4.0),
     "1h": Range("1 hour", HOUR, 1, 10.0),
     "1day": Range("1 day", DAY, 2, 60.0),
     "30days": Range("30 days", 30 * DAY, 3, 300.0),
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 class ChartOf(NamedTuple):
     """A chart of a monitor."""
 
-    key: str
+    group: str
     title: str
     y: str
     kind: str
@@ -58,7 +58,7 @@ class ChartOf(NamedTuple):
 
 CHARTS: Sequence[ChartOf] = (
     ChartOf(
-        "processor",
+        "Processors and memory",
         "Processors",
         "share of time (%)",
         "",
@@ -71,7 +71,7 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "memory",
+        "Processors and memory",
         "Memory",
         "memory (GiB)",
         "",
@@ -84,7 +84,7 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "pressure",
+        "Processors and memory",
         "Pressure: time in which tasks wait",
         "share of time (%)",
         "",
@@ -95,14 +95,14 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "disk-throughput",
+        "Disks",
         "Disk throughput",
         "throughput (MB/s)",
         "disk.",
         (Line("read", "read_bytes_per_s", MEGA), Line("write", "write_bytes_per_s", MEGA)),
     ),
     ChartOf(
-        "disk-operations",
+        "Disks",
         "Disk operations",
         "operations/s",
         "disk.",
@@ -113,14 +113,14 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "disk-utilisation",
+        "Disks",
         "Disk utilisation",
         "share of time (%)",
         "disk.",
         (Line("utilisation", "utilisation", PERCENT),),
     ),
     ChartOf(
-        "disk-service",
+        "Disks",
         "Disk service time",
         "service time (ms)",
         "disk.",
@@ -130,23 +130,23 @@ CHARTS: Sequence[ChartOf] = (
             Line("writes", "write_service_s", MILLI),
         ),
     ),
-    ChartOf("disk-queue", "Disk queue", "requests", "disk.", (Line("queue", "queue"),)),
+    ChartOf("Disks", "Disk queue", "requests", "disk.", (Line("queue", "queue"),)),
     ChartOf(
-        "network-throughput",
+        "Network",
         "Network throughput",
         "throughput (MB/s)",
         "net.",
         (Line("received", "receive_bytes_per_s", MEGA), Line("sent", "send_bytes_per_s", MEGA)),
     ),
     ChartOf(
-        "network-packets",
+        "Network",
         "Network packets",
         "packets/s",
         "net.",
         (Line("received", "receive_packets_per_s"), Line("sent", "send_packets_per_s")),
     ),
     ChartOf(
-        "network-errors",
+        "Network",
         "Network errors",
         "events/s",
         "net.",
@@ -156,16 +156,16 @@ CHARTS: Sequence[ChartOf] = (
             Line("collisions", "collisions_per_s"),
         ),
     ),
-    ChartOf("tcp", "TCP", "segments/s", "", (Line("sent again", "tcp.retransmits_per_s"),)),
+    ChartOf("Network", "TCP", "segments/s", "", (Line("sent again", "tcp.retransmits_per_s"),)),
     ChartOf(
-        "infiniband",
+        "Network",
         "InfiniBand",
         "throughput (MB/s)",
         "infiniband.",
         (Line("received", "receive_bytes_per_s", MEGA), Line("sent", "send_bytes_per_s", MEGA)),
     ),
     ChartOf(
-        "nfs-calls",
+        "Protocols",
         "NFS requests",
         "requests/s",
         "nfs.",
@@ -177,7 +177,7 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "nfs-time",
+        "Protocols",
         "NFS round trip",
         "time (ms)",
         "nfs.",
@@ -188,14 +188,14 @@ CHARTS: Sequence[ChartOf] = (
         ),
     ),
     ChartOf(
-        "lustre-throughput",
+        "Protocols",
         "Lustre throughput",
         "throughput (MB/s)",
         "lustre.",
         (Line("read", "read_bytes_per_s", MEGA), Line("write", "write_bytes_per_s", MEGA)),
     ),
     ChartOf(
-        "lustre-operations",
+        "Protocols",
         "Lustre operations",
         "operations/s",
         "lustre.",
@@ -246,7 +246,7 @@ class Reading(NamedTuple):
             of_it = self.values.get(prefix + line.figure)
             if of_it is None:
                 continue
-            y = [None if it is None else it * line.factor for it in of_it[statistic]]
+            y = [None if it is None else _short(it * line.factor) for it in of_it[statistic]]
             found.append(Series(line.name, self.times, y))
         return found
 
@@ -303,6 +303,11 @@ class Readings:
         rows = self._history.rows(host, begin, end, level)
         times, values = _columns(rows, LEVELS[level].width_s)
         return Reading(begin, end, times, values, windows(self._jobs, begin, end))
+
+
+def _short(value: float) -> float:
+    """Return a value with the digits that a chart shows."""
+    return float(f"{value:.5g}")
 
 
 def _columns(
