@@ -50,7 +50,7 @@ MOST_EVENTS = 10_000
 EXPIRE_S = 60.0
 """Time between two removals of old rows."""
 SET_BACK_S = 60.0
-"""A sample that is older than the newest by more: the host's clock was set back."""
+"""A row that is in the future by more: this host's clock was set back."""
 MEAN, SMALLEST, LARGEST, KNOWN = range(4)
 SCHEMA = f"""
 PRAGMA user_version = {FORMAT};
@@ -153,8 +153,8 @@ class History:
     ) -> list[Sample]:
         """Add samples of a host in the order of their times, and thin the history out.
 
-        Samples that are not newer than the newest one by half their length are left out, unless the
-        host's clock was set back. Return those that were added.
+        Samples that are not newer than the newest one by half their length are left out. Rows of
+        the future are dropped: this host's clock was set back. Return the samples that were added.
 
         Raises sqlite3.Error if they cannot be written.
         """
@@ -162,12 +162,11 @@ class History:
         with self._lock, self._transaction() as sql:
             number = self._host(sql, host)
             newest = self._newest_of(sql, host, number)
-            if samples and samples[-1].end < newest - SET_BACK_S:
+            if newest > now + SET_BACK_S:
                 # Rows of the future would hide all that comes.
-                sql.execute(
-                    "DELETE FROM samples WHERE host = ? AND time >= ?", (number, samples[0].end)
-                )
-                newest = samples[0].end - 1e-3
+                sql.execute("DELETE FROM samples WHERE host = ? AND time > ?", (number, now))
+                del self._newest[host]
+                newest = self._newest_of(sql, host, number)
             added = []
             for it in samples:
                 # One that was read twice may differ a little in its time.

@@ -128,7 +128,7 @@ class Chart:
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": {"top": 24, "left": 0, "type": "scroll"} if several else {"show": False},
             "grid": {
-                "left": 28,
+                "left": 36,
                 "right": 24,
                 "bottom": 36,
                 "top": 60 if several else 40,

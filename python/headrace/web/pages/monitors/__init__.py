@@ -8,7 +8,7 @@ from headrace.web.pages.monitors.rules import rules
 PAGE = Page(
     "/monitors",
     "Monitors",
-    "monitor_heart",
+    "query_stats",
     hosts,
     {
         "/monitors/rules": rules,

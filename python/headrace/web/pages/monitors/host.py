@@ -23,7 +23,7 @@ from headrace.web.pages.monitors.words import (
 from headrace.web.site import site
 from headrace.web.times import local_time
 
-GRID = "grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr))"
+GRID = "grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr))"
 HEIGHT = 260
 AROUND = 0.1
 """Share of a job's time that is shown before and after it."""
@@ -70,6 +70,7 @@ class HostPage:
         self._due = 0.0
         self._states_before: Any = None
         ui.add_css(STYLE)
+        ui.link("All hosts", "/monitors")
         with ui.element("h2").classes("text-xl q-my-none"):
             ui.label(name)
         self._facts = ui.label().classes("text-caption")
