@@ -59,7 +59,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts
+	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
@@ -70,6 +70,7 @@ bench: build
 	@$(PY) benches/local/local.py
 	@$(PY) benches/scale/scale.py
 	@$(PY) benches/scale/memory.py --quick
+	@$(PY) benches/scale/playback.py
 	@$(PY) benches/sweep/sweep.py
 	@$(PY) benches/schedulers/crossing.py
 	@$(PY) benches/schedulers/at_scale.py
@@ -78,6 +79,7 @@ bench: build
 	@cargo run --release --quiet -p headrace-load --example open_loop
 	@cargo run --release --quiet -p headrace-survival --example speed
 	@$(PY) benches/survival/whole_command.py
+	@$(PY) benches/web/serve_load.py
 
 # Opens from the file system, $(SEE)/site/index.html: nothing is fetched from the network.
 docs: build

@@ -71,7 +71,7 @@ class Table:
     def values(self, count: int) -> dict[str, object]:
         """Return what the run with a count sets."""
         if self.path == "layout.unit":
-            # A request of 64 MiB in so many pieces, each to another server.
+            # A request of 64 MiB is striped over `count` servers, one piece each.
             return {**self.sets, "layout.unit": f"{64 * 1024 // count} KiB"}
         if self.with_servers:
             return {**self.sets, self.path: count, "servers.count": max(count // CLIENTS, 1)}

@@ -47,29 +47,41 @@ def measure(runs: Engine, count: int) -> tuple[float, float]:
     return count / (time.monotonic() - begun), (processor_s() - spent) / count
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    options.add_argument("--runs", type=int, default=200)
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--seconds", type=float, default=5, help="simulated seconds of a run")
-    given = options.parse_args()
-    scenario = load(SCENARIO, {"run.stop.time": f"{given.seconds} s"})
+def compare(runs: int, rounds: int, seconds: float) -> tuple[float, float]:
+    """Return the throughput of Dask over that of threads, and the processor time of a run in
+    threads over that on Dask.
+
+    Args:
+        runs: Runs of a round on each engine.
+        rounds: Rounds that count.
+        seconds: Simulated seconds of a run.
+    """
+    scenario = load(SCENARIO, {"run.stop.time": f"{seconds} s"})
     with ExitStack() as stack:
         engines = {
             name: stack.enter_context(engine(name, scenario, Trust()))
             for name in ("threads", "dask")
         }
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
-        for number in range(given.rounds + 1):
+        for number in range(rounds + 1):
             # The order changes, so that neither always comes first.
             for name in sorted(engines, reverse=bool(number % 2)):
-                rate, spent = measure(engines[name], given.runs if number else 10)
+                rate, spent = measure(engines[name], runs if number else 10)
                 if number:
                     found[name].append((rate, spent))
                     print(f"{name}: {rate:.1f} runs/s, {1e3 * spent:.1f} ms of processor a run")
     pairs = list(zip(found["dask"], found["threads"], strict=True))
     share = statistics.median(dask[0] / threads[0] for dask, threads in pairs)
-    spent = statistics.median(threads[1] / dask[1] for dask, threads in pairs)
+    return share, statistics.median(threads[1] / dask[1] for dask, threads in pairs)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    options.add_argument("--runs", type=int, default=200)
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--seconds", type=float, default=5, help="simulated seconds of a run")
+    given = options.parse_args()
+    share, spent = compare(given.runs, given.rounds, given.seconds)
     print(f"Dask reaches {100 * share:.0f} % of the throughput of threads")
     print(f"Threads take {100 * spent:.0f} % of the processor time of Dask")
 

@@ -1,7 +1,8 @@
 """Measure how well a sweep uses the cores, and what it costs beyond the simulations.
 
 Runs scenarios/pfssim-write-then-read.toml at 1,000 points on two threads, and then at points that
-take a few milliseconds each. Writes a table within ten minutes.
+take less than a millisecond each. Then compares Dask with threads, as dask_against_threads.py
+does. Writes both within five minutes.
 
 Other work on the machine lowers the core use. The share of time in which the threads had a run in
 progress is then that of a quiet machine.
@@ -14,6 +15,8 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 from unittest.mock import patch
+
+from dask_against_threads import compare
 
 import headrace as hr
 from headrace import _core
@@ -82,6 +85,9 @@ def main() -> None:
             f" | {1e3 * beyond:.2f} |",
             flush=True,
         )
+    share, spent = compare(runs=200, rounds=5, seconds=5)
+    print(f"Dask: {100 * share:.0f} % of the throughput of threads")
+    print(f"Threads: {100 * spent:.0f} % of the processor time of Dask")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,6 +14,7 @@ from headrace import progress_events
 
 Advance: TypeAlias = Callable[[float, float | None, str], None]
 """Callback with what is done, the total or None if it is unknown, and a text."""
+C = TypeVar("C", bound=Callable[..., object])
 
 PATIENCE_S = 0.5
 """Seconds after which a notebook shows a bar: what is shorter needs none."""
@@ -67,6 +68,26 @@ def _drawn(title: str, shown: bool | None) -> Iterator[Advance]:
             yield advance
     else:
         yield lambda done, total, text: None
+
+
+@contextmanager
+def run_progress(
+    title: str, progress: bool | C | None, drawing: Callable[[Advance], C]
+) -> Iterator[C | None]:
+    """Yield the callback of a single run: the given one, one that draws a bar, or none.
+
+    Args:
+        title: What is being done.
+        progress: The callback, or whether to draw; None draws in a notebook only.
+        drawing: Makes the callback that draws.
+    """
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and in_notebook()):
+        with progress_bar(title, True) as advance:
+            yield drawing(advance)
+    else:
+        yield None
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Progress of a command as JSON lines in a file, for a program that shows it.
 
 The variable `HEADRACE_PROGRESS_FILE` names the file; without it nothing is written. `headrace
-serve` sets it for its jobs. Figures of this moment come five times a second at most; those of a
-finished step, such as a load of a load sweep, come always.
+serve` sets it for its jobs. Figures of this moment are written five times a second at most. Those
+of a finished step, such as a load of a load sweep, are always written.
 """
 
 import atexit
@@ -48,7 +48,7 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def of_step(self) -> bool:
-        """Whether the figures are those of a finished step."""
+        """True for the figures of a finished step."""
         return STEP in self.figures
 
 
@@ -64,7 +64,10 @@ class _File:
 
     def moment(self, progress: Callable[[], Progress]) -> None:
         with self._lock:
-            made = progress()
+            made, waiting = progress(), self._waiting
+            if waiting is not None and waiting.title == made.title and not made.figures:
+                # The line that is left out has the newest figures.
+                made = msgspec.structs.replace(made, figures=waiting.figures)
             if made.time - self._last < BETWEEN_S:
                 self._waiting = made
                 return

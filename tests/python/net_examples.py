@@ -35,6 +35,7 @@ class NetBuilder:
         kind: str = "place",
         discipline: str = "",
         sink: bool = False,
+        servers: int | None = None,
     ) -> int:
         self.nodes += 1
         page["nodes"].append(
@@ -45,6 +46,8 @@ class NetBuilder:
                 "discipline": discipline,
                 "colour": "Job",
                 "note": "",
+                "copies": page["copies"],
+                "servers": servers,
                 "sink": sink,
             }
         )

@@ -303,7 +303,7 @@ def test_a_small_space_is_tried_to_its_end_by_any_sampler() -> None:
         found = hr.optimise(
             scenario, vary, maximise="throughput", sampler=sampler, trials=50, leaders=1
         )
-        assert len(found.candidates) == 6 and len(found.told) == 6
+        assert len(found.candidates) == 6 and len(found.candidate_of_trial) == 6
 
 
 def test_axes_become_dimensions() -> None:

@@ -197,13 +197,20 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, program: str, status: 
 
 
 def test_json_has_standard_output_for_itself(tmp_path: Path) -> None:
-    done = profile(
-        tmp_path / "made", "--json", "--", "sh", "-c", "echo out; echo err >&2; exit 4", status=4
-    )
+    # Processor time is known from one tick (10 ms) on; the sleep lasts ten at least.
+    program = "echo out; echo err >&2; sleep 0.1; exit 4"
+    done = profile(tmp_path / "made", "--json", "--", "sh", "-c", program, status=4)
     document = json.loads(done.stdout)
     assert document["exit_status"] == 4 and document["samples"] == "samples.jsonl"
     assert document["phases"] and document["usage"][document["hosts"][0]]["cpu.user"]
     assert {"out", "err"} <= set(done.stderr.splitlines())
+
+
+def test_the_last_sample_is_at_the_end_of_a_short_program(tmp_path: Path) -> None:
+    done = profile(tmp_path / "made", "--json", "--", "true")
+    document = json.loads(done.stdout)
+    assert count(tmp_path / "made") >= 2 and document["phases"]
+    assert "context_switches_per_s" in document["usage"][document["hosts"][0]]
 
 
 def test_options_after_the_program_are_its_own(tmp_path: Path) -> None:

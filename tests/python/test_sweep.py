@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 import headrace as hr
 from conftest import SMALL
+from headrace.report.figures.style import NotebookFigure
 from headrace.report.units import amounts
 from headrace.sweeps import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
 from headrace.sweeps.axis import between
@@ -169,7 +170,8 @@ def test_plots_of_lines_and_dots(name: str) -> None:
         design="latin-hypercube",
         samples=30,
     )
-    assert len(dots.plot(name).axes) == 2
+    drawn = dots.plot(name)
+    assert len(drawn.axes) == 2 and isinstance(drawn, NotebookFigure)
 
 
 def test_samples_fill_the_ranges() -> None:

@@ -24,24 +24,8 @@ from headrace.simulate.schedulers import check_trust
 from headrace.sweeps import engines, sweep
 from headrace.sweeps.engines import dask_clusters
 from headrace.sweeps.task import Outcome, Task
+from test_trust import SCENARIO
 
-SCENARIO = """
-[clients]
-count = 2
-[servers]
-count = 1
-device = { read_rate = "100 MB/s", write_rate = "100 MB/s" }
-[network]
-bandwidth = "1 GB/s"
-latency = "10 us"
-[layout]
-unit = "64 KiB"
-[scheduler]
-python = "mine:Mine"
-[[workload]]
-block = "1 MiB"
-transfer = "512 KiB"
-"""
 PLAIN = SCENARIO.replace('[scheduler]\npython = "mine:Mine"\n', "")
 CODE = """import os
 import time

@@ -140,10 +140,12 @@ def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
         correct(page)
         page.get_by_role("tab", name="Studies").click()
         section(page, "sweep")
-        page.get_by_label(re.compile("^Vary")).fill("servers.count=1,2,4")
+        page.get_by_label(re.compile("^Vary")).locator("visible=true").fill("servers.count=1,2,4")
         page.get_by_role("button", name="Start sweep").click()
         expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
-        expect(page.get_by_role("img", name=re.compile("^Throughput"))).to_be_visible()
+        expect(page.get_by_role("img", name=re.compile("Throughput")).first).to_be_visible(
+            timeout=SLOW
+        )
 
 
 def test_the_net_is_drawn(site: RunningSite, browser: Browser) -> None:

@@ -170,6 +170,11 @@ def test_the_command_prints_json_and_writes_plots(
         (["--by", "fast"], "Invalid value for '--by'"),
         (["--only", "server.*"], "no quantity of the scenario fits 'server.*'"),
         (["--set", "servers.count=0"], "expected a whole number of at least 1"),
+        (["--cost", "cheap"], "cost 'cheap': expected setting, configuration, hardware, system"),
+        (["--pairs", "1"], "pairs of 1 changes: expected 2 to 40, or 0 for none"),
+        (["--no-kinds", "--no-quantities"], "neither kinds nor quantities"),
+        (["--on", "moon"], "engine 'moon': expected"),
+        (["--only", "locks.kinds"], "no quantity of the scenario fits 'locks.kinds'"),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_a_line(

@@ -234,23 +234,3 @@ def test_the_command_groups_what_helps(headrace: Command, tmp_path: Path) -> Non
     assert "instead of" in shown
     assert shown.index("configuration") < shown.index("hardware")
     assert "At a price: servers.device.level = 0: no device may fail." in shown
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--cost", "cheap"], "cost 'cheap': expected setting, configuration, hardware, system"),
-        (["--pairs", "1"], "pairs of 1 changes: expected 2 to 40, or 0 for none"),
-        (["--no-kinds", "--no-quantities"], "neither kinds nor quantities"),
-        (["--on", "moon"], "engine 'moon': expected"),
-        (["--only", "locks.kinds"], "no quantity of the scenario fits 'locks.kinds'"),
-    ],
-)
-def test_what_cannot_be_asked_is_told_in_a_line(
-    headrace: Command, small: Path, arguments: list[str], told: str
-) -> None:
-    done = headrace("whatif", small, *arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert told in done.stderr
-    assert len(done.stderr.splitlines()) == 1

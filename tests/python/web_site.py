@@ -1,7 +1,11 @@
 """A running server and a real browser for tests of the pages."""
 
+import atexit
+import functools
+import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +18,8 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from headrace.web.jobs.runner import process_start
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 WITHOUT = "no browser to try the pages in: apt install chromium"
@@ -70,9 +76,14 @@ def free_port() -> int:
 
 @contextmanager
 def running_site(
-    directory: Path, *arguments: str, port: int | None = None, **variables: str
+    directory: Path,
+    *arguments: str,
+    port: int | None = None,
+    jobs_go_on: bool = False,
+    **variables: str,
 ) -> Iterator[RunningSite]:
-    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM."""
+    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM, and then
+    the jobs that a failed test left."""
     port = port or free_port()
     data = directory / "serve"
     work = directory / "work"
@@ -100,27 +111,44 @@ def running_site(
     finally:
         process.terminate()
         process.wait(30)
+        if not jobs_go_on:
+            end_jobs(data)
+
+
+def end_jobs(data: Path) -> None:
+    """End the running jobs of a server that has ended."""
+    for path in data.glob("jobs/*/process.json"):
+        if not (path.parent / "end.json").exists():
+            for it in json.loads(path.read_text()).values():
+                if isinstance(it, dict) and process_start(it["pid"]) == it["start"]:
+                    os.kill(it["pid"], signal.SIGKILL)
+
+
+@functools.cache
+def _started_browser() -> Browser:
+    # Each module that imports the fixture has one of its own; a process has one Playwright only.
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
+    started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    new_page = started.new_page
+
+    def patient_page(**options: Any) -> Page:
+        page = new_page(**options)
+        page.set_default_timeout(PATIENCE_MS)
+        return page
+
+    # On a machine that does much else, a page takes long.
+    started.new_page = patient_page  # type: ignore[method-assign]
+    expect.set_options(timeout=PATIENCE_MS)
+    return started
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Browser:
     """Chromium of the distribution, headless."""
     if CHROMIUM is None:
         pytest.skip(WITHOUT)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        new_page = started.new_page
-
-        def patient_page(**options: Any) -> Page:
-            page = new_page(**options)
-            page.set_default_timeout(PATIENCE_MS)
-            return page
-
-        # On a machine that does much else, a page takes long.
-        started.new_page = patient_page  # type: ignore[method-assign]
-        expect.set_options(timeout=PATIENCE_MS)
-        yield started
-        started.close()
+    return _started_browser()
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ use crate::invariants::Invariants;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::AnyNode;
 use crate::page::{Store, StoreLevel, TallyId};
+use crate::playback::Recording;
 use crate::structure::{NodeStructure, Structure};
 use crate::tally::Tally;
 use crate::time::{Span, Time};
@@ -136,6 +137,9 @@ pub struct Net {
     firings: u64,
     events: u64,
     levels: Levels,
+    pub(crate) recording: Option<Box<Recording>>,
+    /// Time of the next frame of the recording; never without one.
+    pub(crate) next_frame: Time,
 }
 
 /// Levels and their histories.
@@ -188,6 +192,8 @@ impl Net {
             firings: 0,
             events: 0,
             levels: Levels::default(),
+            recording: None,
+            next_frame: Time::NEVER,
         };
         net.sums = net.invariant_sums();
         net
@@ -278,7 +284,7 @@ impl Net {
                 }
                 if time > self.kernel.now() {
                     in_this_instant = 0;
-                    self.kernel.advance(time);
+                    self.advance(time);
                 }
                 self.deliver();
                 if self.kernel.halt.is_some() {
@@ -294,7 +300,15 @@ impl Net {
 
     /// Lets time pass without anything due; a limit in the past changes nothing.
     fn wait_until(&mut self, time: Time) {
-        self.kernel.advance(time.max(self.now()));
+        self.advance(time.max(self.now()));
+    }
+
+    #[inline]
+    fn advance(&mut self, time: Time) {
+        if time > self.next_frame {
+            self.record_frames(time);
+        }
+        self.kernel.advance(time);
     }
 
     fn deliver(&mut self) {
@@ -485,6 +499,7 @@ impl Net {
     /// Forgets what was seen so far, for the end of a warm-up: areas, counts
     /// and tallies start again from the state reached.
     pub fn reset_statistics(&mut self) {
+        self.keep_counts_of_frames();
         let now = self.now();
         for node in &mut self.nodes {
             node.reset(now);

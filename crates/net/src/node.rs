@@ -113,6 +113,11 @@ impl ServingState {
         self.area(now) + self.ahead
     }
 
+    /// Servers at work.
+    pub fn busy(&self, now: Time) -> u64 {
+        u64::from(self.serving) + u64::from(self.booked_until > now.0)
+    }
+
     pub fn work_ahead(&mut self, span: Span) {
         self.ahead += u128::from(span.0);
     }

@@ -43,6 +43,10 @@ pub struct NodeStructure {
     pub kind: &'static str,
     /// A station's discipline, else empty.
     pub discipline: String,
+    /// Copies in the whole net.
+    pub copies: u32,
+    /// Servers of one copy; none for places and for unbounded servers.
+    pub servers: Option<u32>,
     /// The name of its tokens' type.
     pub colour: &'static str,
     /// True if tokens end here.
@@ -140,7 +144,8 @@ fn describe_page(builder: &Builder, outputs: &[Vec<OutArc>], page: u32) -> PageS
 
 fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
     let spec = &builder.node_specs[id as usize];
-    let discipline = builder.nodes[id as usize].discipline();
+    let node = &builder.nodes[id as usize];
+    let discipline = node.discipline();
     NodeStructure {
         id,
         name: spec.name.clone(),
@@ -150,6 +155,8 @@ fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
             (None, false) => "place",
         },
         discipline: discipline.unwrap_or_default(),
+        copies: node.states().len() as u32,
+        servers: node.servers(),
         colour: spec.colour,
         sink: spec.sink,
     }

@@ -1,11 +1,14 @@
 //! Tables that cross to Python: a dict of numpy arrays of equal length.
 
+use headrace_net::{NodeFrame, Playback};
 use headrace_storage::Outcome;
 use headrace_storage::measure::Completed;
 use headrace_trace::Operation;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::errors;
 
 struct Table<'py>(Bound<'py, PyDict>);
 
@@ -109,6 +112,32 @@ pub fn requests<'py>(py: Python<'py>, requests: &[Completed]) -> PyResult<Bound<
     table.column("file", each(requests, |it| it.request.file))?;
     table.column("offset_bytes", each(requests, |it| it.request.offset))?;
     table.column("size_bytes", each(requests, |it| it.request.size))?;
+    Ok(table.0)
+}
+
+/// The frames of a run: the structure of its net as JSON, the frames' times, and one row after
+/// the other for nodes and transitions. Work, arrivals and firings are counted from the start of
+/// the run.
+pub fn playback<'py>(py: Python<'py>, playback: &Playback) -> PyResult<Bound<'py, PyDict>> {
+    fn each<T>(playback: &Playback, of: impl Fn(&NodeFrame) -> T) -> Vec<T> {
+        let nodes = playback.frames.iter().flat_map(|frame| &frame.nodes);
+        nodes.map(of).collect()
+    }
+    let frames = || playback.frames.iter();
+    let structure = serde_json::to_string(&playback.structure)
+        .map_err(|error| errors::of_ours(&error.to_string()))?;
+    let table = Table::new(py);
+    table.0.set_item("structure", structure)?;
+    table.column("time_s", frames().map(|it| it.time.as_seconds()).collect())?;
+    table.column("tokens", each(playback, |it| it.tokens))?;
+    table.column("most_tokens", each(playback, |it| it.most_tokens))?;
+    table.column("queue", each(playback, |it| it.queue))?;
+    table.column("most_queue", each(playback, |it| it.most_queue))?;
+    table.column("busy", each(playback, |it| it.busy))?;
+    table.column("work_s", each(playback, |it| it.work as f64 * 1e-12))?;
+    table.column("arrivals", each(playback, |it| it.arrivals))?;
+    let firings = frames().flat_map(|it| it.firings.iter().copied());
+    table.column("firings", firings.collect())?;
     Ok(table.0)
 }
 

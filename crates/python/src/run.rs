@@ -48,10 +48,14 @@ struct Shared {
 /// `requests` is called with every single request, some of them at a time, as columns, and
 /// with None when those so far do not count. `schedulers` are those of the scenario's own
 /// class, by number. `traces` are files to read in the place of those that the scenario
-/// names, by the workload's number; the result still names the scenario's. `progress` is called with simulated seconds, requests done, and the part of the run that is
-/// over or None; what either raises breaks the run off, and so does a signal.
+/// names, by the workload's number; the result still names the scenario's. `progress` is called
+/// with simulated seconds, requests done, and the part of the run that is over or None; what
+/// either raises breaks the run off, and so does a signal. `playback` is a number of frames to
+/// record.
 #[pyfunction]
-#[pyo3(signature = (loaded, *, requests=None, traces=None, schedulers=None, progress=None))]
+#[pyo3(signature = (
+    loaded, *, requests=None, traces=None, schedulers=None, progress=None, playback=None
+))]
 fn run<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
@@ -59,14 +63,22 @@ fn run<'py>(
     traces: Option<Vec<(usize, PathBuf)>>,
     schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
     progress: Option<Bound<'py, PyAny>>,
+    playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = schedulers
         .map(|it| PythonSchedulers::new(&it))
         .transpose()?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let ended = match &own {
-        Some(own) => here(py, &scenario, requests.as_ref(), own, progress.as_ref())?,
-        None => elsewhere(py, scenario, requests.as_ref(), progress.as_ref())?,
+        Some(own) => here(
+            py,
+            &scenario,
+            requests.as_ref(),
+            own,
+            progress.as_ref(),
+            playback,
+        )?,
+        None => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
     };
     if let Some(failed) = own.and_then(|own| own.shared.take_failure()) {
         return Err(failed);
@@ -82,6 +94,9 @@ fn run<'py>(
     result.set_item("window_s", outcome.series.window_seconds())?;
     result.set_item("series", columns::series(py, &outcome)?)?;
     result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
+    if let Some(playback) = &outcome.playback {
+        result.set_item("playback", columns::playback(py, playback)?)?;
+    }
     Ok(result)
 }
 
@@ -103,6 +118,7 @@ fn elsewhere(
     scenario: Scenario,
     requests: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
+    playback: Option<u32>,
 ) -> PyResult<Ended> {
     let shared = Arc::new(Shared::default());
     let (sender, receiver) = mpsc::sync_channel(WAITING);
@@ -125,6 +141,7 @@ fn elsewhere(
             };
             let options = Options {
                 requests_to: recipient.as_ref(),
+                playback,
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
@@ -144,6 +161,7 @@ fn here(
     requests: Option<&Bound<'_, PyAny>>,
     own: &PythonSchedulers,
     progress: Option<&Bound<'_, PyAny>>,
+    playback: Option<u32>,
 ) -> PyResult<Ended> {
     let recorded: Arc<Mutex<Vec<Recorded>>> = Arc::default();
     let recipient = requests.map(|_| {
@@ -182,6 +200,7 @@ fn here(
     let options = Options {
         schedulers: Some(&make),
         requests_to: recipient.as_ref(),
+        playback,
         ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));

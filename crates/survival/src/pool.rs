@@ -166,6 +166,11 @@ impl Pool {
         levels * EFFORT as f64 * f64::from(self.shape.disks) * self.end / YEAR
     }
 
+    /// Horizons of the question, in its order.
+    pub fn horizons(&self) -> &[f64] {
+        &self.question.horizons
+    }
+
     /// Missions of one replicate.
     pub fn replicate_missions(&self) -> u64 {
         if self.is_split() {

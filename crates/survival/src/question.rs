@@ -417,7 +417,7 @@ pub struct Simulation {
     /// Missions; none: as many as `relative_error` needs, within `disk_years`.
     #[serde(default)]
     pub missions: Option<u64>,
-    /// Wanted standard error of the loss probability at the last horizon, as a part of it.
+    /// Wanted standard error of the loss probability at the longest horizon, as a part of it.
     #[serde(default = "default_relative_error")]
     pub relative_error: f64,
     /// Most disk-years that are simulated if `missions` is not given.

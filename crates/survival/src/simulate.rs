@@ -73,7 +73,7 @@ pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Res
         Some(missions) => missions.div_ceil(pool.replicate_missions()),
         None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
-    let horizons = &pool.question.horizons;
+    let horizons = pool.horizons();
     rounds(simulation, horizons, most.max(20), progress, |_, random| {
         pool.replicate(random)
     })

@@ -349,6 +349,17 @@ fn the_wanted_error_is_reached() {
 }
 
 #[test]
+fn the_order_of_horizons_changes_no_estimate() {
+    let mut asked = question(&array(6, 1), &weibull(1.2, 5e5), &constant(30.0), "");
+    asked.simulation.relative_error = 0.01;
+    let sorted = ask(&asked);
+    asked.horizons.reverse();
+    let mut reversed = ask(&asked);
+    reversed.horizons.reverse();
+    assert_eq!(sorted, reversed);
+}
+
+#[test]
 fn a_spare_that_comes_late_is_waited_for() {
     let law = exponential(1e5);
     let spares = |count: u32, groups: u32| {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.sizes import size
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -80,8 +80,8 @@ def baseline(
             " since.",
         ),
     ] = False,
-    as_json: AsJson = False,
-    output: Output = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli import run_scenario
+from headrace.cli.options import ShowProgress
 from headrace.files import atomic_file, check_directory
 from headrace.report.plain_text import plain_line
 
@@ -20,9 +21,7 @@ def demo(
         Path,
         typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots."),
     ] = Path("headrace-demo"),
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Run two example scenarios and plot them.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import ScenarioFile, Sets, ShowProgress
 from headrace.cli.screen import progress
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
@@ -15,39 +15,65 @@ def net(
     file: ScenarioFile,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Picture (.svg) or page for a browser (.html) to write.",
+        ),
     ],
     sets: Sets = None,
     load: Annotated[
         bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
+    playback: Annotated[
+        Path | None,
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Play a run in the page: a file of headrace run --playback.",
+        ),
+    ] = None,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Draw a scenario's net.
 
-    The picture shows its pages, places, stations and transitions.
+    The picture shows its pages, places, stations and transitions. A page for a browser can be
+    zoomed, and plays the frames of a run.
     """
     from headrace import simulate
     from headrace.report.net_diagram import draw, load_of
+    from headrace.report.net_player import net_element, net_page
 
     scenario = simulate.load_with_sets(file, sets or [])
-    check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
-    if output.suffix.lower() not in ("", ".svg"):
+    inputs = {"the scenario": file} | scenario.inputs
+    check_apart({"--output": output}, inputs | ({"--playback": playback} if playback else {}))
+    suffix = output.suffix.lower()
+    if suffix not in ("", ".svg", ".html"):
         raise ValueError(
-            f"--output {output}: the net diagram is SVG, not {output.suffix}: expected"
-            " a name that ends in .svg"
+            f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
+            " a name that ends in .svg or .html"
+        )
+    if playback is not None and (load or suffix != ".html"):
+        other = "--load" if load else f"--output {output}"
+        raise ValueError(
+            f"--playback and {other}: expected a page that ends in .html, and no --load"
         )
     check_writable(output)
     structure = scenario.structure()
-    loads = {}
+    stations = None
     if load:
         trusting = trust(trusted)
         with progress(scenario.name, show_progress) as report:
             document = simulate.run(scenario, progress=report, trust=trusting).document
-        loads = load_of(structure, document["stations"])
-    picture = draw(structure, loads)
+        stations = document["stations"]
+    if suffix == ".html":
+        frames = simulate.load_playback(playback) if playback is not None else None
+        picture = net_page(
+            scenario.name, net_element(structure, stations=stations, playback=frames)
+        )
+    else:
+        picture = draw(structure, load_of(structure, stations) if stations is not None else {})
     with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")

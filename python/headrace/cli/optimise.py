@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show, steps
+from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
+from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
-
-FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max, "
-"""Figures for the help; the search checks names itself."""
 
 
 def optimise(
@@ -37,7 +34,7 @@ def optimise(
         typer.Option(
             "--maximise",
             metavar="FIGURE",
-            help=f"Figure to maximise: {FIGURES}simulated_seconds or cost. Can be repeated.",
+            help=f"Figure to maximise: {FIGURES}, simulated_seconds or cost. Can be repeated.",
         ),
     ] = None,
     minimise: Annotated[
@@ -155,14 +152,9 @@ def optimise(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the answer and all points as one JSON document.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotsDirectory = None,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Find the values of fields that are best for one figure or several.
 
@@ -210,7 +202,7 @@ def optimise(
                 replications=replications,
                 leaders=leaders,
                 most_replications=most_replications,
-                indifference=_part(indifference),
+                indifference=part("--indifference", indifference, "1%"),
                 batch=batch,
                 on=on,
                 directory=output,
@@ -239,22 +231,11 @@ def optimise(
     _print(found, as_json, {"trials and best.toml": output, "plots": plot})
 
 
-def _part(text: str) -> float:
-    number = text.strip().removesuffix("%").strip()
-    try:
-        return float(number) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f'--indifference "{text}": expected a part such as 1%') from None
-
-
 def _print(found: "Optimum", as_json: bool, files: dict[str, Path | None] | None = None) -> None:
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
     from headrace.report.optimum_tables import optimum_table
-    from headrace.report.plain_text import plain_line
 
     show(optimum_table(found))
-    for what, path in (files or {}).items():
-        if path is not None:
-            print(plain_line(f"{what}: {path}"))
+    show_files(files or {})

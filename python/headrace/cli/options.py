@@ -5,6 +5,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max"
+"""Figures of a run for help texts, all but the simulated time; commands check names themselves."""
+
 ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
@@ -19,3 +22,41 @@ Sets: TypeAlias = Annotated[
         "--set", metavar="PATH=VALUE", help="Override a value of the file; can be repeated."
     ),
 ]
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+ResultAsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the result as one JSON document.")
+]
+ResultFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
+]
+SvgFile: TypeAlias = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write.")
+]
+PlotDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
+]
+PlotsDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+]
+ShowProgress: TypeAlias = Annotated[
+    bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
+]
+ShowFigures: TypeAlias = Annotated[
+    bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+]
+
+
+def part(option: str, text: str, example: str) -> float:
+    """Return the part that an option names, such as 0.02 for `2%` and for `0.02`.
+
+    Raises:
+        ValueError: The text is no number.
+    """
+    number = text.strip().removesuffix("%").strip()
+    try:
+        return float(number) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f'{option} "{text}": expected a part such as {example}') from None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
 from headrace.cli.store_options import parse_labels
@@ -54,7 +55,6 @@ def _current_kind(kind: str | None) -> str | None:
     return current
 
 
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Kind: TypeAlias = Annotated[
     str | None,
     typer.Option(

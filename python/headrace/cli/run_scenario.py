@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import progress, show
+from headrace.cli.options import (
+    PlotsDirectory,
+    ResultAsJson,
+    ResultFile,
+    ScenarioFile,
+    Sets,
+    ShowProgress,
+)
+from headrace.cli.screen import progress, show, show_files
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
@@ -18,31 +25,32 @@ from headrace.files import check_apart, check_directory, check_writable
 if TYPE_CHECKING:
     from headrace.simulate import Result
 
+FRAMES = 200
+"""Frames of `--playback`, or up to twice as many."""
+
 
 def run(
     file: ScenarioFile,
     sets: Sets = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    plot: PlotsDirectory = None,
     requests: Annotated[
         Path | None,
         typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
     ] = None,
-    output: Annotated[
+    playback: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Write frames of the run to a Parquet file, for headrace net --playback.",
+        ),
     ] = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Simulate a scenario, or that of a saved result.
 
@@ -52,7 +60,12 @@ def run(
     from headrace import simulate
 
     labels = check_labels(label or [], stored)
-    for path, format in ((requests, FileFormat.PARQUET), (output, FileFormat.JSON)):
+    formats = (
+        (requests, FileFormat.PARQUET),
+        (playback, FileFormat.PARQUET),
+        (output, FileFormat.JSON),
+    )
+    for path, format in formats:
         if path is not None:
             check_writable(path, format)
     if plot is not None:
@@ -60,14 +73,19 @@ def run(
     scenario = simulate.load_with_sets(file, sets or [])
     trusting = trust(trusted)
     check_apart(
-        {"--output": output, "--requests": requests}, {"the scenario": file} | scenario.inputs
+        {"--output": output, "--requests": requests, "--playback": playback},
+        {"the scenario": file} | scenario.inputs,
     )
     started = datetime.now(UTC)
     with contextlib.ExitStack() as stack:
         taking = stack.enter_context(simulate.in_file(requests)) if requests is not None else None
         with progress(scenario.name, show_progress) as report:
             result = simulate.run(
-                scenario, requests=taking or False, progress=report, trust=trusting
+                scenario,
+                requests=taking or False,
+                progress=report,
+                trust=trusting,
+                playback=FRAMES if playback is not None else None,
             )
         # Before anything else is written: what was asked for may not fit on its disk.
         identifier = (
@@ -75,32 +93,24 @@ def run(
         )
         if taking is not None and requests is not None:
             taking.save(requests)
-    written = _write(result, plot, requests, output)
+    _write(result, plot, playback, output)
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.report import tables
-    from headrace.report.plain_text import plain_line
 
     if identifier is not None:
         print(f"in the store: {identifier}")
     show(tables.result(result.document))
-    for what, path in written:
-        print(plain_line(f"{what}: {path}"))
+    show_files({"plots": plot, "requests": requests, "playback": playback, "result": output})
 
 
-def _write(
-    result: "Result", plot: Path | None, requests: Path | None, output: Path | None
-) -> list[tuple[str, Path]]:
-    written = []
+def _write(result: "Result", plot: Path | None, playback: Path | None, output: Path | None) -> None:
     if plot is not None:
         from headrace.report import plots
 
         plots.save(plot, result.figure_data())
-        written.append(("plots", plot))
-    if requests is not None:
-        written.append(("requests", requests))
+    if playback is not None and result.playback is not None:
+        result.playback.save(playback)
     if output is not None:
         result.save(output)
-        written.append(("result", output))
-    return written

@@ -4,7 +4,8 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console, RenderableType
@@ -82,6 +83,17 @@ def show(what: RenderableType, *, redirected_width: int = WIDE) -> None:
     width = None if sys.stdout.isatty() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
+
+
+def show_files(files: Mapping[str, Path | None]) -> None:
+    """Print a line for each file or directory that was written.
+
+    Args:
+        files: Paths by what they hold; None for what was not asked for.
+    """
+    for what, path in files.items():
+        if path is not None:
+            print(plain_line(f"{what}: {path}"))
 
 
 @contextlib.contextmanager

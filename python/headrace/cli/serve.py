@@ -149,7 +149,7 @@ def start(
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
 
-    On a loopback address nobody logs in. On another address users must exist: see headrace serve
+    A loopback address needs no login. On another address users must exist: see headrace serve
     user add.
     """
     import os
@@ -158,10 +158,11 @@ def start(
     there = _data(data)
     # Before NiceGUI is imported, which would use the working directory.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
+    check_extra()
 
     from headrace.monitors.agents import Agent, parse_option
-    from headrace.web.access.headers import is_loopback
-    from headrace.web.server import serve as run
+    from headrace.web.access.addresses import is_loopback
+    from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
     agents: list[Agent] = []
@@ -169,11 +170,17 @@ def start(
         agents.append(parse_option(text, {gethostname(), *(it.name for it in agents)}))
     if (tls_cert is None) != (tls_key is None):
         raise ValueError("--tls-cert and --tls-key: expected both or neither")
+    needs_login = login or not is_loopback(address)
+    if needs_login and not UserFile(there).entries():
+        raise ValueError(
+            f"{address} needs users, and there are none: add one by headrace serve user add"
+            f" --data {there} NAME"
+        )
     settings = Settings(
         data=there,
         address=address,
         port=port,
-        needs_login=login or not is_loopback(address),
+        needs_login=needs_login,
         host_names=tuple(host_name or ()),
         tls_certificate=_readable(tls_cert, "--tls-cert"),
         tls_key=_readable(tls_key, "--tls-key"),
@@ -192,7 +199,21 @@ def start(
         ),
         cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
     )
+    # NiceGUI takes a second to import.
+    from headrace.web.server import serve as run
+
     run(settings, command_forms(context.find_root().command))
+
+
+def check_extra() -> None:
+    """Raise ValueError if the libraries of the pages are not installed."""
+    try:
+        import nicegui  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"headrace serve needs libraries that are not installed ({error.name}):"
+            " pip install 'headrace[web]'"
+        ) from None
 
 
 @users.callback()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show, steps
+from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
+from headrace.cli.screen import show, show_files, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
@@ -79,8 +79,7 @@ def sweep(
         typer.Option(
             "--figure",
             metavar="NAME",
-            help="Figure for --precision, the plots and the table of --sensitivity: throughput,"
-            " operations, latency, latency_p50, latency_p95, latency_p99, latency_max or"
+            help=f"Figure for --precision, the plots and the table of --sensitivity: {FIGURES} or"
             " simulated_seconds.",
         ),
     ] = "throughput",
@@ -107,16 +106,11 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print all points as one JSON document.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotsDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run a scenario at every combination of values, or at samples of ranges.
 
@@ -171,18 +165,13 @@ def sweep(
 
 
 def _precision(text: str | None, figure: str) -> "Precision | None":
-    from headrace.sweeps import FIGURES, Precision
+    from headrace import sweeps
 
-    if figure not in FIGURES:
-        raise ValueError(f"--figure {figure}: expected {', '.join(FIGURES)}")
+    if figure not in sweeps.FIGURES:
+        raise ValueError(f"--figure {figure}: expected {', '.join(sweeps.FIGURES)}")
     if text is None:
         return None
-    number = text.strip().removesuffix("%").strip()
-    try:
-        part = float(number) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f'--precision "{text}": expected a part such as 2%') from None
-    return Precision(part, figure)
+    return sweeps.Precision(part("--precision", text, "2%"), figure)
 
 
 def _left(partial: "Sweep", output: Path | None) -> str:
@@ -212,12 +201,9 @@ def _print(
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain_text import plain_line
     from headrace.report.sweep_tables import sweep_table
 
     show(sweep_table(found, figure))
-    for what, path in (files or {}).items():
-        if path is not None:
-            print(plain_line(f"{what}: {path}"))
+    show_files(files or {})
     if identifier is not None:
         print(f"in the store: {identifier}")

@@ -11,10 +11,10 @@ import typer
 
 from headrace import _core
 from headrace.cli import trace_edit, trace_replay
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records, show
 from headrace.cli.trace_options import (
     SOURCE,
-    AsJson,
     SourceFormat,
     TargetFormat,
     show_skipped,

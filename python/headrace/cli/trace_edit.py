@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
-    AsJson,
     Source,
     SourceFormat,
     Target,

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records, show
 
 TRACE = "The trace or Darshan log to read; - is standard input."
@@ -19,7 +20,7 @@ def findings(
     rules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Table of rules to use instead.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Report costly requests of a trace or Darshan log."""
     from headrace.profile import trace_findings

@@ -28,7 +28,6 @@ TargetFormat = Annotated[
 
 Source = Annotated[Path, typer.Argument(metavar="SOURCE", help=SOURCE)]
 Target = Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def check_target(source: Path, target: Path, to_format: str | None) -> None:

@@ -9,8 +9,8 @@ import typer
 
 from headrace.cli.bench.options import BelowDirectory
 from headrace.cli.bench.run import measure_and_print
+from headrace.cli.options import AsJson, ResultFile, ShowFigures
 from headrace.cli.store_options import Labels, Stored
-from headrace.cli.trace_options import AsJson
 
 
 def replay(
@@ -28,15 +28,10 @@ def replay(
         typer.Option("--repeats", min=1, help="Number of repetitions, each with new files."),
     ] = None,
     as_json: AsJson = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
-    ] = True,
+    show_progress: ShowFigures = True,
 ) -> int:
     """Replay a trace for real in a new directory of DIR.
 

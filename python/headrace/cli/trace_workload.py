@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records
 from headrace.files import atomic_file, check_writable
 from headrace.report.plain_text import plain_line
@@ -20,7 +21,7 @@ def workload(
     system: Annotated[
         str, typer.Option(help="Preset of the scenario's system, as `headrace presets` lists it.")
     ] = "lustre",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a scenario from a Darshan log.
 

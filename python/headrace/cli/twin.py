@@ -8,6 +8,7 @@ import typer
 from headrace.cli.bench.options import directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
+from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
@@ -61,19 +62,11 @@ def twin(
     ] = None,
     rounds: Rounds = 5,
     passes: Passes = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotDirectory = None,
 ) -> None:
     """Calibrate a machine, predict benchmarks and measure them.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import PlotDirectory, ResultAsJson, ScenarioFile, Sets
 from headrace.cli.screen import progress, show
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
@@ -26,13 +26,8 @@ def validate(
     ],
     sets: Sets = None,
     trusted: TrustedFiles = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    plot: PlotDirectory = None,
 ) -> None:
     """Simulate a scenario and compare it with measurements."""
     from headrace import validate

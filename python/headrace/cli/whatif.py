@@ -2,13 +2,12 @@
 
 import json
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show, steps
+from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
+from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 
@@ -65,14 +64,9 @@ def whatif(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every change as one JSON document.")
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Change each resource and kind in turn and rank the changes by gain.
 
@@ -105,9 +99,7 @@ def whatif(
     if as_json:
         print(json.dumps(study.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.plain_text import plain_line
     from headrace.report.whatif_tables import what_if
 
     show(what_if(study.json()))
-    if plot is not None:
-        print(plain_line(f"plots: {plot}"))
+    show_files({"plots": plot})

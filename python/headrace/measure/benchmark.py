@@ -6,7 +6,7 @@ import os
 import signal
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -23,7 +23,7 @@ from headrace.measure.counters import Counters
 from headrace.measure.measurement import Measurement, measured
 from headrace.measure.removal import cleanup_failures, remove_directory
 from headrace.measure.workload import load
-from headrace.progress_bar import in_notebook, progress_bar
+from headrace.progress_bar import Advance, run_progress
 from headrace.trace.readable import Traces, readable_traces
 
 import_numpy()
@@ -81,7 +81,7 @@ def measure(
     """
     environment = of_directory(below)
     with (
-        _shown(loaded.name, progress) as report,
+        run_progress(loaded.name, progress, _drawing) as report,
         readable_traces(loaded) as traces,
         record_signals() as came,
     ):
@@ -92,22 +92,15 @@ def measure(
     return replace(measurement, stop_signal=came[0])
 
 
-@contextlib.contextmanager
-def _shown(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Yield the callback of a measurement that draws a bar, the given one, or none."""
-    if callable(progress):
-        yield progress
-    elif progress or (progress is None and in_notebook()):
-        with progress_bar(title, True) as advance:
+def _drawing(advance: Advance) -> Progress:
+    """Return a callback that draws a bar."""
 
-            def report(live: Live) -> None:
-                count = sum(done for done, _ in live.operations.values())
-                what = "preparing, " if live.preparing else "removing, " if live.removing else ""
-                advance(count, None, f"{what}{live.seconds:,.0f} s, {count:,} operations")
+    def report(live: Live) -> None:
+        count = sum(done for done, _ in live.operations.values())
+        what = "preparing, " if live.preparing else "removing, " if live.removing else ""
+        advance(count, None, f"{what}{live.seconds:,.0f} s, {count:,} operations")
 
-            yield report
-    else:
-        yield None
+    return report
 
 
 def _measure_and_remove(

@@ -14,9 +14,9 @@ import polars as pl
 from headrace import __version__
 from headrace.files import atomic_file, save_json
 from headrace.optimisation.candidate import Candidate
-from headrace.optimisation.goals import COST, Goals
+from headrace.optimisation.goals import COST, Goals, text
 from headrace.optimisation.selection import Comparisons
-from headrace.sweeps.result import FIGURES, column
+from headrace.sweeps.result import FIGURES, column, values_text, with_half_widths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ class Optimum:
     """Comparisons of the leaders; None if the search was stopped."""
     given: Candidate | None = None
     """The scenario as it was given; None if it cannot be run, or the search was stopped."""
-    told: Sequence[int] = ()
+    candidate_of_trial: Sequence[int] = ()
     """Number of the candidate of each trial."""
     importances: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Importance of each axis for each objective, by PED-ANOVA (Watanabe et al. 2023): which
@@ -84,9 +84,10 @@ class Optimum:
             return "failed"
         if not candidate.by_replication:
             return ""
-        for name, those in (("best", [self.best]), ("front", self.front), ("equal", self.equals)):
-            if any(it is candidate for it in those):
-                return "front" if name == "best" and len(self.goals.objectives) > 1 else name
+        if candidate in self.front:
+            return "front" if len(self.goals.objectives) > 1 else "best"
+        if candidate in self.equals:
+            return "equal"
         if self.goals.violation(candidate.means(self.goals.figures)) > 0:
             return "infeasible"
         return "worse" if candidate.is_compared else ""
@@ -163,7 +164,7 @@ class Optimum:
                 {"trial": it.number, "set": it.point, "error": it.error} for it in self.failed
             ],
             "importance": self.importances,
-            "trials": len(self.told),
+            "trials": len(self.candidate_of_trial),
             "runs": self.runs,
             "reused": self.reused,
             "stopped": self.is_stopped,
@@ -179,10 +180,10 @@ class Optimum:
         Raises:
             OSError: They cannot be written.
         """
-        from headrace.parquet import as_parquet
+        from headrace.parquet import parquet_file
 
-        with atomic_file(Path(directory) / "trials.parquet") as partial:
-            partial.write_bytes(as_parquet(self.trials))
+        with parquet_file(Path(directory) / "trials.parquet") as file:
+            self.trials.write_parquet(file)
         save_json(Path(directory) / "optimum.json", self.json())
         if self.best is not None:
             with atomic_file(Path(directory) / "best.toml") as partial:
@@ -195,29 +196,21 @@ class Optimum:
             "verdict": self.verdict(candidate),
             "replications": len(candidate.replications),
         }
-        for name in COLUMNS:
-            entry[name] = candidate.mean(name)
-            entry[f"{name}_half_width"] = candidate.half_width(name)
+        entry |= _figures(candidate, {name: name for name in COLUMNS})
         difference = self.difference(candidate)
         if difference is not None and candidate is not self.best:
             entry["best_better_by"], entry["best_better_by_half_width"] = difference
         return entry
 
     def _row(self, candidate: Candidate) -> dict[str, Any]:
-        row: dict[str, Any] = {
+        return {
             "runs": len(candidate.replications),
             "verdict": self.verdict(candidate),
             "error": candidate.error or None,
+            **_figures(candidate, COLUMNS),
         }
-        for name, column_name in COLUMNS.items():
-            row[column_name] = candidate.mean(name)
-            row[f"{column_name}_half_width"] = candidate.half_width(name)
-        return row
 
     def __repr__(self) -> str:
-        from headrace.optimisation.goals import text
-        from headrace.sweeps.result import values_text
-
         found = "nothing yet"
         if self.best is not None:
             figures = " ".join(
@@ -231,14 +224,24 @@ class Optimum:
         return f"<p>{escape(repr(self)[1:-1])}</p>{shown._repr_html_()}"
 
 
+def _figures(candidate: Candidate, columns: Mapping[str, str]) -> dict[str, float | None]:
+    """Return the means of figures with half the widths of their intervals.
+
+    Args:
+        candidate: The point.
+        columns: Names in the result by the names of figures.
+    """
+    found = {}
+    for name, column_name in columns.items():
+        found[column_name] = candidate.mean(name)
+        found[f"{column_name}_half_width"] = candidate.half_width(name)
+    return found
+
+
 TRIAL = pl.Schema(
     {
         "runs": pl.UInt32(),
-        **{
-            name: pl.Float64()
-            for column_name in COLUMNS.values()
-            for name in (column_name, f"{column_name}_half_width")
-        },
+        **with_half_widths(COLUMNS.values()),
         "verdict": pl.String(),
         "error": pl.String(),
     }

@@ -66,7 +66,7 @@ class _Search:
     seconds: float | None
     on_progress: OnProgress
     begun: float = field(default_factory=time.monotonic)
-    told: list[Candidate] = field(default_factory=list)
+    tried: list[Candidate] = field(default_factory=list)
     """Candidate of each trial."""
     planned: int = 0
     """Runs that are known to come."""
@@ -78,11 +78,11 @@ class _Search:
         """Try points until the trials or the time are over."""
         most = self.trials if self.trials is not None else MOST_TRIALS
         self.planned = most * self.replications
-        while len(self.told) < most and not self.is_over(SEARCH_PART):
-            asked = self.study.ask(min(batch, most - len(self.told)), self.runs.is_known)
+        while len(self.tried) < most and not self.is_over(SEARCH_PART):
+            asked = self.study.ask(min(batch, most - len(self.tried)), self.runs.is_known)
             if not asked:
                 break
-            begin = len(self.told)
+            begin = len(self.tried)
             those = [
                 self.runs.candidate(point, begin + number)
                 for number, (_, point) in enumerate(asked)
@@ -91,7 +91,7 @@ class _Search:
             self.replicate([(it, each) for it in those for each in range(self.replications)])
             for (trial, _), candidate in zip(asked, those, strict=True):
                 self.study.tell(trial, candidate)
-                self.told.append(candidate)
+                self.tried.append(candidate)
             self.done = before + len(asked) * self.replications
             self._update_best()
             self.tell()
@@ -327,23 +327,23 @@ def _optimum(
     if not front and best is not None:
         front = [best]
     return Optimum(
-        search.scenario.name,
-        search.scenario.toml,
-        search.goals,
-        search.runs.candidates,
-        best,
-        "" if best is None else search.scenario.with_(best.point).toml,
-        front,
-        selected.equals if selected is not None else [],
-        selected.comparisons if selected is not None else None,
-        given,
-        [it.number for it in search.told],
-        search.study.importances(),
-        sampler,
-        search.runs.made,
-        search.runs.reused,
-        is_stopped,
-        search.elapsed,
+        name=search.scenario.name,
+        scenario=search.scenario.toml,
+        goals=search.goals,
+        candidates=search.runs.candidates,
+        best=best,
+        best_scenario="" if best is None else search.scenario.with_(best.point).toml,
+        front=front,
+        equals=selected.equals if selected is not None else [],
+        comparisons=selected.comparisons if selected is not None else None,
+        given=given,
+        candidate_of_trial=[it.number for it in search.tried],
+        importances=search.study.importances(),
+        sampler=sampler,
+        runs=search.runs.made,
+        reused=search.runs.reused,
+        is_stopped=is_stopped,
+        wall_s=search.elapsed,
     )
 
 

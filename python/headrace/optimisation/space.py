@@ -17,7 +17,7 @@ from optuna.distributions import (
 from headrace.report.units import amounts
 from headrace.simulate.scenario import Scenario
 from headrace.sweeps.axis import Axis, Continuum, continuum
-from headrace.sweeps.designs import Point, full
+from headrace.sweeps.designs import Point, full, merged
 
 Parameters: TypeAlias = Mapping[str, Any]
 """Values of Optuna's parameters by the names of axes."""
@@ -81,8 +81,7 @@ class Space:
 
     def point(self, parameters: Parameters) -> Point:
         """Return the fields at values of the parameters."""
-        parts = [it.point(parameters[it.axis.name]) for it in self.dimensions]
-        return {path: value for part in parts for path, value in part.items()}
+        return merged(it.point(parameters[it.axis.name]) for it in self.dimensions)
 
     def draw(self, generator: Random) -> dict[str, Any]:
         """Return a random point."""

@@ -15,13 +15,12 @@ from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST
 from headrace.optimisation.prices import Price, cost
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust
 from headrace.sweeps.designs import Point
 from headrace.sweeps.engines import engine
 from headrace.sweeps.finished_runs import FinishedRuns
 from headrace.sweeps.result import values
-from headrace.sweeps.task import Outcome, Task, anonymous, key_of
+from headrace.sweeps.task import Outcome, Task, TaskMaker
 
 
 class TrialRuns:
@@ -54,11 +53,10 @@ class TrialRuns:
         self._search_replications = search_replications
         self._on, self._directory, self._trust = on, directory, trust
         self._on_run = on_run
-        self._base = anonymous(scenario.loaded)
+        self._tasks = TaskMaker(scenario)
         self._candidates: dict[bytes, Candidate] = {}
         self._costs: dict[Candidate, float] = {}
         self._known: dict[str, Outcome] = {}
-        self._trusted: set[tuple[str, str, str]] = set()
         self._stack = ExitStack()
         self._begun = 0
         self.refused: ScenarioError | None = None
@@ -131,27 +129,15 @@ class TrialRuns:
         """
         waiting: dict[str, list[tuple[Candidate, int]]] = {}
         tasks: list[Task] = []
-        own_code: list[Scenario] = []
         for candidate, replication in requests:
             if candidate.error or replication in candidate.by_replication:
                 continue
-            sets = (
-                *as_sets(candidate.point),
-                f"run.seed={self._scenario.loaded.seed + replication}",
-                "run.replications=1",
-            )
-            loaded = self._base.with_sets(list(sets))
-            key = key_of(loaded)
-            if key not in waiting and key not in self._known:
+            task = self._tasks.task(self._begun, candidate.point, replication)
+            if task.key not in waiting and task.key not in self._known:
                 self._begun += 1
-                tasks.append(Task(self._begun, key, sets))
-            waiting.setdefault(key, []).append((candidate, replication))
-            if loaded.scheduler is not None:
-                module, name, folder, *_ = loaded.scheduler
-                if (module, name, str(folder)) not in self._trusted:
-                    self._trusted.add((module, name, str(folder)))
-                    own_code.append(Scenario(loaded))
-        check_trust(own_code, self._trust)
+                tasks.append(task)
+            waiting.setdefault(task.key, []).append((candidate, replication))
+        self._tasks.check_trust(self._trust)
         for key in [key for key in waiting if key in self._known]:
             self.reused += key in self._earlier
             self._take(waiting[key], self._known[key])

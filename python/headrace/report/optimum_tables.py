@@ -27,7 +27,7 @@ def optimum_table(optimum: Optimum) -> RenderableType:
     runs = optimum.runs + optimum.reused
     points = len(optimum.candidates)
     heading.append(
-        f": {optimum.goals}\n{len(optimum.told):,} trials of {points:,} points"
+        f": {optimum.goals}\n{len(optimum.candidate_of_trial):,} trials of {points:,} points"
         f" ({optimum.sampler}), {runs:,} runs in {duration(optimum.wall_s)}"
         + (f", {optimum.reused:,} of them from before" if optimum.reused else ""),
         style="not bold",

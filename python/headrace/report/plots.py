@@ -185,7 +185,7 @@ def save_kernel_trace(
 
 
 def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
-    """Write figures of a profile or a design by their names, as `save` does."""
+    """Write figures by their names, as `save` does."""
     return _save(directory, figures)
 
 

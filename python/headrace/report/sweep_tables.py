@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
-from headrace.report.units import duration, figure, megabytes, milliseconds
+from headrace.report.units import SHOWN_FIGURES, duration, figure, megabytes, milliseconds
 from headrace.sweeps.result import Sweep, values_text
 from headrace.sweeps.sensitivity import METHODS, Sensitivity
 
@@ -18,17 +18,6 @@ MOST_FAILED = 10
 FIGURES = ("runs", "MB/s", "±", "operations/s", "mean ms", "p95 ms", "bottleneck")
 SOBOL = ("axis", "S1 (alone)", "±", "ST (with interactions)", "± ")
 MORRIS = ("axis", "mu*", "±", "mu", "sigma")
-UNITS = {
-    "throughput": ("throughput", 1e-6, "MB/s"),
-    "operations": ("operations/s", 1.0, "1/s"),
-    "latency": ("mean latency", 1e3, "ms"),
-    "latency_p50": ("median latency", 1e3, "ms"),
-    "latency_p95": ("p95 latency", 1e3, "ms"),
-    "latency_p99": ("p99 latency", 1e3, "ms"),
-    "latency_max": ("highest latency", 1e3, "ms"),
-    "simulated_seconds": ("simulated time", 1.0, "s"),
-}
-"""Figures by name: in words, and the factor and unit in which they are shown."""
 LESS = ("mean ms", "operations/s", "bottleneck")
 
 
@@ -72,7 +61,7 @@ def of_document(document: Mapping[str, Any]) -> RenderableType:
 def _sensitivity(sweep: Sweep, found: Sensitivity, name: str) -> list[RenderableType]:
     if found.error:
         return [Text(plain(found.error))]
-    label, factor, unit = UNITS[name]
+    label, factor, unit = SHOWN_FIGURES[name]
     if name not in found.figures:
         return [Text(f"no run has the figure {name}: choose another one by --figure")]
     table = sweep.sensitivity(name)

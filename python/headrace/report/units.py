@@ -1,11 +1,39 @@
 """Formats of figures: a few digits, in fitting units."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from headrace._core import parse_bytes, parse_seconds
 
 LARGEST = 1e15
 """Figures from here on are shown with an exponent."""
+
+
+class ShownFigure(NamedTuple):
+    """How a figure of a run is shown."""
+
+    words: str
+    factor: float
+    """Factor from the unit of results to the one that is shown."""
+    unit: str
+
+    @property
+    def label(self) -> str:
+        """The words with the unit, unless they have it themselves."""
+        return self.words if self.unit == "1/s" else f"{self.words} ({self.unit})"
+
+
+SHOWN_FIGURES = {
+    "throughput": ShownFigure("throughput", 1e-6, "MB/s"),
+    "operations": ShownFigure("operations/s", 1.0, "1/s"),
+    "latency": ShownFigure("mean latency", 1e3, "ms"),
+    "latency_p50": ShownFigure("median latency", 1e3, "ms"),
+    "latency_p95": ShownFigure("p95 latency", 1e3, "ms"),
+    "latency_p99": ShownFigure("p99 latency", 1e3, "ms"),
+    "latency_max": ShownFigure("highest latency", 1e3, "ms"),
+    "simulated_seconds": ShownFigure("simulated time", 1.0, "s"),
+}
+"""Figures of a run by name."""
 
 
 def figure(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """Run scenarios and read their results."""
 
 from headrace.simulate.parallel_runs import ParallelRuns
+from headrace.simulate.playback import Playback, load_playback
 from headrace.simulate.result import Result, load_result
 from headrace.simulate.runs import rerun, run
 from headrace.simulate.scenario import Quantified, Scenario, load, load_with_sets
@@ -11,6 +12,7 @@ from headrace.simulate.whatifs import WhatIf, study, whatif
 
 __all__ = [
     "ParallelRuns",
+    "Playback",
     "Quantified",
     "Result",
     "Scenario",
@@ -20,6 +22,7 @@ __all__ = [
     "in_file",
     "keep",
     "load",
+    "load_playback",
     "load_result",
     "load_with_sets",
     "rerun",

@@ -1,25 +1,19 @@
 """Runs side by side, one for each core, with one progress bar."""
 
 import os
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from headrace._core import RunError, ScenarioError
-from headrace.interruption import LOOK_S
 from headrace.progress_bar import progress_bar
 from headrace.simulate.result import Result
+from headrace.simulate.run_threads import RunThreads, completed
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
-
-
-class _Stopped(Exception):
-    """The study was stopped before this run."""
 
 
 class ParallelRuns:
@@ -42,9 +36,7 @@ class ParallelRuns:
         self._on_progress = progress if callable(progress) else None
         self.processes = processes or os.cpu_count() or 1
         self._bar = progress_bar("", False if callable(progress) else progress)
-        # Threads do: a run goes on without Python's lock.
-        self._pool = ThreadPoolExecutor(self.processes)
-        self._over = threading.Event()
+        self._threads = RunThreads(self.processes)
         self._title, self._done, self._total = title, 0, 0
 
     def __enter__(self) -> Self:
@@ -57,8 +49,7 @@ class ParallelRuns:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._over.set()
-        self._pool.shutdown(cancel_futures=True)
+        self._threads.__exit__(kind, error, trace)
         self._bar.__exit__(kind, error, trace)
 
     def title(self, title: str) -> None:
@@ -89,23 +80,19 @@ class ParallelRuns:
         return self._all(scenarios, (RunError, ScenarioError))
 
     def _all(self, scenarios: Sequence[Scenario], caught: tuple[type[Exception], ...]) -> list[Any]:
-        def go_on(*_: object) -> None:
-            if self._over.is_set():
-                raise _Stopped
-
         def one(scenario: Scenario) -> Result | Exception:
-            go_on()
             try:
-                return run(scenario, progress=go_on, trust=self._trust)
+                return run(scenario, progress=self._threads.go_on, trust=self._trust)
             except caught as error:
                 return error
 
         self._total += len(scenarios)
         self._report()
-        runs = [self._pool.submit(one, scenario) for scenario in scenarios]
+        runs = [self._threads.submit(one, scenario) for scenario in scenarios]
         left = set(runs)
         while left:
-            done, left = wait(left, LOOK_S, FIRST_COMPLETED)
+            done = completed(left)
+            left -= done
             for ended in done:
                 ended.result()
             self._done += len(done)

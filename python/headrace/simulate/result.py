@@ -15,6 +15,7 @@ from headrace.fields import WrongField
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.simulate import frames
+from headrace.simulate.playback import Playback
 from headrace.simulate.stored_results import PREFIX, is_stored, keep, stored_record
 from headrace.store import StoreError
 from headrace.store import open as open_store
@@ -41,6 +42,8 @@ class Result:
     environment: Environment | None = None
     """Place and time of the simulation, as `headrace.environment` has it. It is not part of the
     document, which depends on the scenario and its seed only."""
+    playback: Playback | None = None
+    """Frames of the run, if they were requested. They are not saved with the result."""
 
     @property
     def name(self) -> str:

@@ -1,15 +1,15 @@
 """Running scenarios."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from headrace import _core
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
-from headrace.progress_bar import in_notebook, progress_bar
+from headrace.progress_bar import Advance, run_progress
 from headrace.simulate.frames import Outcome, outcome
+from headrace.simulate.playback import Playback, playback_of
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
@@ -23,12 +23,17 @@ Progress: TypeAlias = Callable[[float, int, float | None], object]
 of the run, or None if it is unknown. An exception that it raises stops the run."""
 
 
+MOST_FRAMES = 10_000
+"""Most frames of a playback: a net of a thousand nodes takes some GB for them."""
+
+
 def run(
     scenario: Scenario,
     *,
     requests: bool | Requests = False,
     progress: bool | Progress | None = None,
     trust: bool | Trust = False,
+    playback: int | None = None,
 ) -> Result:
     """Run a scenario, once for each of its `run.replications`.
 
@@ -41,6 +46,8 @@ def run(
             or None if that is unknown.
         trust: True executes the scenario's own scheduler, which is Python code in a file with all
             rights of the user. By default only files that the user has trusted before.
+        playback: Number of frames to record for `Result.playback`; up to twice as many are taken.
+            Only the first replication is recorded.
 
     Returns:
         The result. With several replications its figures are means, with 95 % confidence
@@ -51,15 +58,22 @@ def run(
             created.
         TraceError: if a trace that it replays cannot be read.
         RunError: if the run fails.
+        ValueError: if `playback` is not at least 1.
         KeyboardInterrupt: on Ctrl-C, at once.
     """
+    if playback is not None and not 1 <= playback <= MOST_FRAMES:
+        raise ValueError(f"playback = {playback}: expected a number from 1 to {MOST_FRAMES:,}")
     loaded = scenario.loaded
     environment = of_host()
     replications = loaded.replications
     trusted = trust_of(trust)
     in_memory = InMemory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
-    with _shown(scenario.name, progress) as report, readable_traces(loaded) as traces:
+    recorded: list[Playback] = []
+    with (
+        run_progress(scenario.name, progress, _drawing) as report,
+        readable_traces(loaded) as traces,
+    ):
 
         def once(number: int) -> Outcome:
             this = loaded
@@ -74,10 +88,13 @@ def run(
                     traces=traces,
                     schedulers=schedulers(this, trusted),
                     progress=report and _part_of(report, number, replications),
+                    playback=playback if number == 0 else None,
                 )
             except _core.SchedulerFailure as failure:
                 error = scheduler_error(failure, this)
                 raise error from error.__cause__
+            if "playback" in ended:
+                recorded.append(playback_of(ended["playback"]))
             return outcome(this, ended)
 
         if replications == 1:
@@ -87,6 +104,8 @@ def run(
             found = Result(*merge_replications(every, scenario.toml), environment=environment)
     if in_memory is not None:
         found = replace(found, requests=in_memory.frame())
+    if recorded:
+        found = replace(found, playback=recorded[0])
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
     if warnings := cautions + missing_parameters(loaded):
         found.document["warnings"] = warnings
@@ -106,21 +125,14 @@ def rerun(result: Result, **options: Any) -> Result:
     return run(load(result.document["scenario"]["toml"]), **options)
 
 
-@contextmanager
-def _shown(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """Yield the callback of a run that draws a bar, the given one, or none."""
-    if callable(progress):
-        yield progress
-    elif progress or (progress is None and in_notebook()):
-        with progress_bar(title, True) as advance:
+def _drawing(advance: Advance) -> Progress:
+    """Return a callback that draws a bar."""
 
-            def report(seconds: float, requests: int, part: float | None) -> None:
-                text = f"{seconds:,.1f} s simulated, {requests:,} requests"
-                advance(part or 0.0, None if part is None else 1.0, text)
+    def report(seconds: float, requests: int, part: float | None) -> None:
+        text = f"{seconds:,.1f} s simulated, {requests:,} requests"
+        advance(part or 0.0, None if part is None else 1.0, text)
 
-            yield report
-    else:
-        yield None
+    return report
 
 
 def _part_of(progress: Progress, number: int, replications: int) -> Progress:

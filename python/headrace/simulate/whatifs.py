@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import msgspec
 import polars as pl
 
 from headrace._core import ScenarioError
@@ -32,6 +33,8 @@ from headrace.simulate.trust import Trust, trust_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from headrace.sweeps.task import Figures
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
 """Fields of the load and of the simulation, which are no resources."""
@@ -140,18 +143,6 @@ class _Change:
     sets: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class _Figures:
-    """Figures of one run, over all operations."""
-
-    bytes_per_s: float
-    operations_per_s: float
-    p95_s: float
-
-    def rate(self, moves_bytes: bool) -> float:
-        return self.bytes_per_s if moves_bytes else self.operations_per_s
-
-
 def whatif(
     scenario: Scenario,
     *,
@@ -252,6 +243,9 @@ def study(
     Raises:
         ValueError: as `whatif` does; otherwise as `run`.
     """
+    # See `_Trials.rows`.
+    from headrace.sweeps.engines import check_engine
+
     _check(by, kinds, quantities, cost, pairs)
     others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
     every = scenario.quantities
@@ -266,12 +260,11 @@ def study(
     started = time.monotonic()
     trusted = trust_of(trust)
     check_trust([scenario], trusted)
-    _check_engine(on)
+    check_engine(on)
     where = f"threads:{processes}" if processes and on == "threads" else on
     with ParallelRuns("what if: as it is", processes, progress, trusted) as runs:
         results = runs.results(_replications(scenario))
-        warm_up_s = _warm_up(scenario)
-        baseline = [_figures(result.document, warm_up_s) for result in results]
+        baseline = _figures(results, scenario)
         spent = statistics.mean(result.document["wall_seconds"] for result in results)
         trials = _Trials(scenario, baseline, spent, runs, where, trusted)
         rows: list[Row] = []
@@ -309,15 +302,6 @@ def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> N
     group(cost)
     if not (pairs == 0 or 2 <= pairs <= MOST_PAIRED):
         raise ValueError(f"pairs of {pairs} changes: expected 2 to {MOST_PAIRED}, or 0 for none")
-
-
-def _check_engine(on: str) -> None:
-    """Raise ValueError for an unknown engine before anything runs."""
-    # See `_Trials.rows`.
-    from headrace.sweeps.engines import ENGINES
-
-    if on.partition(":")[0] not in ENGINES:
-        raise ValueError(f"engine {on!r}: expected {' or '.join(ENGINES)}")
 
 
 def _fits(path: str, patterns: Sequence[str]) -> bool:
@@ -441,23 +425,21 @@ def _section(path: str) -> str:
     return path.removesuffix(".kind")
 
 
-def _warm_up(scenario: Scenario) -> float:
-    """Return the seconds before statistics begin."""
-    return sum(each.amount for each in scenario.quantities if each.path == "run.warm_up")
+def _figures(results: Sequence[Result], scenario: Scenario) -> "list[Figures]":
+    # See `_Trials.rows`.
+    from headrace.sweeps.task import Report, figures, warm_up
+
+    warm_up_s = warm_up(scenario.loaded)
+    return [figures(msgspec.convert(it.document, Report), warm_up_s) for it in results]
 
 
-def _figures(document: Document, warm_up_s: float) -> _Figures:
-    """Return figures over the whole run, so that alternating operations are weighed by their
-    time."""
-    operations = document["operations"].values()
-    kept_s = document["simulated_seconds"] - warm_up_s
-    if kept_s <= 0:
-        return _Figures(0.0, 0.0, 0.0)
-    return _Figures(
-        sum(each["bytes"] for each in operations) / kept_s,
-        sum(each["count"] for each in operations) / kept_s,
-        document["latency"].get("all", {}).get("p95") or 0.0,
-    )
+def _rate(figures: "Figures", moves_bytes: bool) -> float:
+    return figures.throughput if moves_bytes else figures.operations
+
+
+def _p95(figures: "Figures") -> float:
+    """Return the 95th percentile of latency in seconds; 0 without any operation."""
+    return figures.latency.p95 or 0.0
 
 
 @dataclass
@@ -465,7 +447,7 @@ class _Trials:
     """Runs of changes, compared with the scenario as it is."""
 
     scenario: Scenario
-    baseline: Sequence[_Figures]
+    baseline: "Sequence[Figures]"
     run_s: float
     """Duration of a run."""
     runs: ParallelRuns
@@ -502,21 +484,18 @@ class _Trials:
     def _row(self, change: _Change, runs: Sequence[Any]) -> Row:
         if error := next((run.error for run in runs if run.error), ""):
             return change.named | {"effect": "failed", "error": error}
-        takes_time = any(each.operations_per_s > 0 for each in self.baseline)
+        takes_time = any(each.operations > 0 for each in self.baseline)
         if takes_time and all(run.figures.simulated_seconds == 0 for run in runs):
             # Its throughput is unlimited: nothing that it still uses has a cost in the scenario.
             return change.named | {"effect": "helps"}
-        figures = [
-            _Figures(it.throughput, it.operations, it.latency.p95 or 0.0)
-            for it in (run.figures for run in runs)
-        ]
-        moves_bytes = any(each.bytes_per_s > 0 for each in self.baseline)
+        figures: list[Figures] = [run.figures for run in runs]
+        moves_bytes = any(each.throughput > 0 for each in self.baseline)
         pairs = list(zip(self.baseline, figures, strict=True))
         gains = {
             "throughput": [
-                _ratio(new.rate(moves_bytes), old.rate(moves_bytes)) for old, new in pairs
+                _ratio(_rate(new, moves_bytes), _rate(old, moves_bytes)) for old, new in pairs
             ],
-            "latency_p95": [_ratio(old.p95_s, new.p95_s) for old, new in pairs],
+            "latency_p95": [_ratio(_p95(old), _p95(new)) for old, new in pairs],
         }
         row = dict(change.named)
         differs = []
@@ -527,11 +506,11 @@ class _Trials:
                 differs.append(gain)
         return row | {
             "effect": "none" if not differs else "helps" if max(differs) > 1 else "harms",
-            "throughput_bytes_per_s": statistics.mean(each.bytes_per_s for each in figures)
+            "throughput_bytes_per_s": statistics.mean(each.throughput for each in figures)
             if moves_bytes
             else None,
-            "operations_per_s": statistics.mean(each.operations_per_s for each in figures),
-            "latency_p95_s": statistics.mean(each.p95_s for each in figures),
+            "operations_per_s": statistics.mean(each.operations for each in figures),
+            "latency_p95_s": statistics.mean(map(_p95, figures)),
         }
 
 

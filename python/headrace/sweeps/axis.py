@@ -186,8 +186,9 @@ class Continuum:
             return value
         # An amount between the ends may still be refused; its run then says why.
         with contextlib.suppress(ScenarioError):
-            changed = quantity(self.scenario.with_({self.field.path: value}), self.field.path)
-            value = value if changed is None else changed.text
+            changed = self.scenario.with_({self.field.path: value})
+            texts = (it[3] for it in changed.loaded.quantities() if it[0] == self.field.path)
+            value = next(texts, value)
         return value
 
 

@@ -5,7 +5,9 @@ A design is added by a function and one line in `DESIGNS`.
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeAlias
 
 from headrace.simulate.scenario import Scenario
@@ -30,7 +32,7 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     if count > MOST_POINTS:
         raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use --design sobol")
     every = [_rows(axis, scenario) for axis in axes]
-    return [_merged(rows) for rows in itertools.product(*every)]
+    return [merged(rows) for rows in itertools.product(*every)]
 
 
 def at_coordinates(
@@ -46,7 +48,7 @@ def at_coordinates(
     ranges = [None if axis.range is None else continuum(axis, scenario) for axis in axes]
     columns = list(zip(axes, ranges, strict=True))
     return [
-        _merged([_at(*column, float(part)) for column, part in zip(columns, row, strict=True)])
+        merged([_at(*column, float(part)) for column, part in zip(columns, row, strict=True)])
         for row in coordinates
     ]
 
@@ -135,7 +137,10 @@ def _rows(axis: Axis, scenario: Scenario) -> list[Point]:
         )
     whole = continuum(axis, scenario)
     parts = numbers(0.0, 1.0, "linear", span.count)
-    rows = [{axis.paths[0]: whole.in_short(whole.value(part))} for part in parts]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        # Scenarios are loaded without Python's lock.
+        values = list(pool.map(lambda part: whole.in_short(whole.value(part)), parts))
+    rows = [{axis.paths[0]: value} for value in values]
     # Rounded counts may meet.
     return [row for at, row in enumerate(rows) if at == 0 or row != rows[at - 1]]
 
@@ -147,5 +152,6 @@ def _at(axis: Axis, whole: Continuum | None, part: float) -> Point:
     return dict(zip(axis.paths, row, strict=True))
 
 
-def _merged(parts: Sequence[Point]) -> Point:
+def merged(parts: Iterable[Point]) -> Point:
+    """Return the fields of several axes as one point."""
     return {path: value for part in parts for path, value in part.items()}

@@ -1,9 +1,10 @@
 """Sweeps: one scenario at many points, several times each."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -11,11 +12,9 @@ from typing import Any, TypeAlias
 
 from headrace import progress_events
 from headrace._core import RunError, ScenarioError
-from headrace.document_io import as_sets
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps import designs
 from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
@@ -25,13 +24,15 @@ from headrace.sweeps.finished_runs import FinishedRuns
 from headrace.sweeps.progress import OnProgress, shown
 from headrace.sweeps.result import FIGURES, Run, Sweep, values
 from headrace.sweeps.sensitivity import METHODS
-from headrace.sweeps.task import Outcome, Task, anonymous, key_of
+from headrace.sweeps.task import Outcome, Task, TaskMaker
 
 Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
 """Values by path or by a tuple of paths, or axes."""
 OnStop: TypeAlias = Callable[[Sweep], object]
 """Callback with the finished runs of a sweep that is stopped."""
 MOST_REPLICATIONS = 10_000
+SCHEDULER = "scheduler"
+"""Start of the paths that may name other code of a scheduler."""
 
 
 @dataclass(frozen=True)
@@ -68,64 +69,140 @@ class Precision:
         return width is not None and width <= self.part * abs(mean)
 
 
-@dataclass
 class _Plan:
-    """The runs of a sweep: known from the start, or added until the precision is reached."""
+    """The runs of a sweep, planned one by one while others take place."""
 
-    scenario: Scenario
-    points: Sequence[Point]
-    replications: int
-    precision: Precision | None
-    first_seed: int
-    tasks: list[tuple[Task, int, int]] = field(default_factory=list)
-    """Tasks with their point and replication."""
-    failed: list[Run] = field(default_factory=list)
-    """Points that are no scenario."""
-    refused: ScenarioError | None = None
-    """The first error of such a point."""
-    by_point: dict[int, list[Outcome]] = field(default_factory=dict)
-    begun: dict[int, int] = field(default_factory=dict)
-    """Replications of each point."""
-    own_code: dict[tuple[str, str, str], Scenario] = field(default_factory=dict)
-    """Scenarios with schedulers of their own, by module, class and folder."""
+    def __init__(
+        self,
+        maker: TaskMaker,
+        points: Sequence[Point],
+        replications: int,
+        precision: Precision | None,
+        trust: Trust,
+    ) -> None:
+        self._maker, self._points, self._precision, self._trust = maker, points, precision, trust
+        self._count = replications if precision is None else FEWEST
+        self._next = (0, 0)
+        """Point and replication of the next run, beside the added ones."""
+        self._added: deque[tuple[int, int]] = deque()
+        """Replications that reach the precision."""
+        self._ready: Task | None = None
+        self._by_point: dict[int, list[Outcome]] = {}
+        self._begun: dict[int, int] = {}
+        """Replications of each point."""
+        self.places: list[tuple[int, int]] = []
+        """Point and replication of each task, by its number."""
+        self.failed: list[Run] = []
+        """Points that are no scenario."""
+        self._check()
 
-    def __post_init__(self) -> None:
-        self._anonymous = anonymous(self.scenario.loaded)
-        count = self.replications if self.precision is None else FEWEST
-        for number, point in enumerate(self.points):
-            for replication in range(count):
-                if not self._add(number, point, replication):
-                    break
+    def _check(self) -> None:
+        """Plan the first task, and check the code of all schedulers.
 
-    def _add(self, number: int, point: Point, replication: int) -> bool:
-        seed = self.first_seed + replication
-        # The same seeds at every point: common random numbers.
-        sets = (*as_sets(point), f"run.seed={seed}", "run.replications=1")
+        Raises:
+            ScenarioError: No point is a scenario, or code is not trusted.
+        """
+        self._ready = self.next()
+        if self._ready is None and self.failed:
+            raise self._refused
+        if any(path.startswith(SCHEDULER) for point in self._points for path in point):
+            for point in self._points:
+                with suppress(ScenarioError):
+                    self._maker.task(0, point, 0)
+            self._maker.check_trust(self._trust)
+
+    @property
+    def expected(self) -> int:
+        """Number of runs, as far as it is known."""
+        point, replication = self._next
+        first = (len(self._points) - point) * self._count - replication
+        return len(self.places) + first + len(self._added)
+
+    def next(self) -> Task | None:
+        """Return the next task; None if no other is known.
+
+        Raises:
+            ScenarioError: Code of a scheduler is not trusted.
+        """
+        if self._ready is not None:
+            ready, self._ready = self._ready, None
+            return ready
+        while (place := self._next_place()) is not None:
+            task = self._task(*place)
+            if task is not None:
+                self._maker.check_trust(self._trust)
+                return task
+        return None
+
+    def _next_place(self) -> tuple[int, int] | None:
+        if self._added:
+            return self._added.popleft()
+        point, replication = self._next
+        if point == len(self._points):
+            return None
+        last = replication + 1 == self._count
+        self._next = (point + 1, 0) if last else (point, replication + 1)
+        return point, replication
+
+    def _task(self, number: int, replication: int) -> Task | None:
+        point = self._points[number]
         try:
-            loaded = self._anonymous.with_sets(list(sets))
+            task = self._maker.task(len(self.places), point, replication)
         except ScenarioError as error:
-            self.refused = self.refused or error
+            if not self.failed:
+                self._refused = error
             self.failed.append(
-                Run(point=number, set=point, replication=replication, seed=seed, error=str(error))
+                Run(
+                    point=number,
+                    set=point,
+                    replication=replication,
+                    seed=self._maker.seed(replication),
+                    error=str(error),
+                )
             )
-            return False
-        if loaded.scheduler is not None:
-            module, name, folder, *_ = loaded.scheduler
-            self.own_code.setdefault((module, name, str(folder)), Scenario(loaded))
-        self.begun[number] = replication + 1
-        self.tasks.append((Task(len(self.tasks), key_of(loaded), sets), number, replication))
-        return True
+            if self._next[0] == number:
+                # Its other replications would fail as well.
+                self._next = (number + 1, 0)
+            return None
+        self._begun[number] = max(replication + 1, self._count)
+        self.places.append((number, replication))
+        return task
 
-    def take(self, task: Task, outcome: Outcome) -> None:
-        """Note an outcome; add a replication if the point needs one."""
-        _, number, _ = self.tasks[task.number]
-        found = self.by_point.setdefault(number, [])
-        found.append(outcome)
-        if self.precision is None:
+    def point(self, task: int) -> Point:
+        """Return the point of a task."""
+        return self._points[self.places[task][0]]
+
+    def take(self, task: int, outcome: Outcome) -> None:
+        """Note an outcome by its task's number; add a replication if the point needs one."""
+        if self._precision is None:
             return
+        number, _ = self.places[task]
+        found = self._by_point.setdefault(number, [])
+        found.append(outcome)
         # All of its replications have ended.
-        if len(found) == self.begun[number] and not self.precision.is_reached(found):
-            self._add(number, self.points[number], self.begun[number])
+        if len(found) == self._begun[number] and not self._precision.is_reached(found):
+            self._added.append((number, self._begun[number]))
+
+    def runs(self, outcomes: Mapping[int, Outcome]) -> list[Run]:
+        """Return the runs that have ended, by point and replication.
+
+        Args:
+            outcomes: Outcomes by the number of their task.
+        """
+        ended = [
+            Run(
+                point=point,
+                set=dict(self._points[point]),
+                replication=replication,
+                seed=self._maker.seed(replication),
+                figures=outcome.figures,
+                details=outcome.details,
+                error=outcome.error,
+            )
+            for task, (point, replication) in enumerate(self.places)
+            if (outcome := outcomes.get(task)) is not None
+        ]
+        return sorted([*ended, *self.failed], key=lambda run: (run.point, run.replication))
 
 
 class _Waiting:
@@ -137,9 +214,9 @@ class _Waiting:
         self._known = dict(known)
         """Outcomes by key, of an earlier sweep and of this one."""
         self._earlier = frozenset(known)
-        self._equal: dict[str, list[Task]] = {}
-        """Tasks that wait for a run in progress, by its key."""
-        self._next = 0
+        self._equal: dict[str, list[int]] = {}
+        """Numbers of tasks that wait for a run in progress, by its key."""
+        self._taken = 0
         self.reused = 0
         self.outcomes: dict[int, Outcome] = {}
         """Outcomes by the number of their task."""
@@ -148,18 +225,17 @@ class _Waiting:
         return self
 
     def __length_hint__(self) -> int:
-        return len(self._plan.tasks) - self._next
+        return self._plan.expected - self._taken
 
     def __next__(self) -> Task:
-        while self._next < len(self._plan.tasks):
-            task = self._plan.tasks[self._next][0]
-            self._next += 1
+        while (task := self._plan.next()) is not None:
+            self._taken += 1
             outcome = self._known.get(task.key)
             if outcome is not None:
                 self.reused += task.key in self._earlier
-                self._take(task, outcome)
+                self._take(task.number, outcome)
             elif task.key in self._equal:
-                self._equal[task.key].append(task)
+                self._equal[task.key].append(task.number)
             else:
                 self._equal[task.key] = []
                 return task
@@ -168,12 +244,12 @@ class _Waiting:
     def end(self, task: Task, outcome: Outcome) -> None:
         """Note the outcome of a task, and of those that are equal to it."""
         self._known[task.key] = outcome
-        for each in (task, *self._equal.pop(task.key, ())):
-            self._take(each, outcome)
+        for number in (task.number, *self._equal.pop(task.key, ())):
+            self._take(number, outcome)
 
-    def _take(self, task: Task, outcome: Outcome) -> None:
-        self.outcomes[task.number] = outcome
-        self._plan.take(task, outcome)
+    def _take(self, number: int, outcome: Outcome) -> None:
+        self.outcomes[number] = outcome
+        self._plan.take(number, outcome)
 
 
 def sweep(
@@ -274,31 +350,27 @@ def run_points(
     directory: str | PathLike[str] | None = None,
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
-    design_name: str = "points",
     on_stop: OnStop | None = None,
 ) -> Sweep:
     """Run a scenario at given points; see `sweep`."""
     begun, started = time.monotonic(), datetime.now(UTC)
     trusted = trust_of(trust)
-    plan = _Plan(scenario, points, replications, precision, scenario.loaded.seed)
-    if plan.refused is not None and not plan.tasks:
-        raise plan.refused
-    check_trust(plan.own_code.values(), trusted)
+    plan = _Plan(TaskMaker(scenario), points, replications, precision, trusted)
     record = nullcontext() if directory is None else FinishedRuns(Path(directory))
     with record as finished:
         waiting = _Waiting(plan, {} if finished is None else finished.known)
 
         def found() -> Sweep:
-            runs = _runs(plan, waiting.outcomes)
+            runs = plan.runs(waiting.outcomes)
             return Sweep(
                 scenario.name,
                 scenario.toml,
                 runs,
                 reused=waiting.reused,
-                left=len(plan.tasks) + len(plan.failed) - len(runs),
+                left=plan.expected + len(plan.failed) - len(runs),
                 wall_s=time.monotonic() - begun,
-                design=design_name,
-                seed=plan.first_seed,
+                design="points",
+                seed=scenario.loaded.seed,
                 axes=list(dict.fromkeys(path for point in points for path in point)),
                 started=started,
             )
@@ -310,8 +382,8 @@ def run_points(
                         finished.add(task.key, outcome)
                     waiting.end(task, outcome)
                     _report(plan, task, outcome, len(waiting.outcomes))
-                    tell(len(waiting.outcomes), len(plan.tasks))
-                tell(len(waiting.outcomes), len(plan.tasks))
+                    tell(len(waiting.outcomes), plan.expected)
+                tell(len(waiting.outcomes), plan.expected)
         except (*STOP_EXCEPTIONS, RunError):
             if on_stop is not None:
                 on_stop(found())
@@ -323,24 +395,6 @@ def _report(plan: _Plan, task: Task, outcome: Outcome, number: int) -> None:
     """Report the figures of a finished run to a program that shows them."""
     if outcome.figures is None or not progress_events.wanted():
         return
-    point = plan.points[plan.tasks[task.number][1]]
+    point = plan.point(task.number)
     name = ", ".join(f"{path}={value}" for path, value in point.items())
     progress_events.finish_step(number, name, {**point, **values(outcome.figures)})
-
-
-def _runs(plan: _Plan, outcomes: Mapping[int, Outcome]) -> list[Run]:
-    """Return the runs that have ended, by point and replication."""
-    ended = [
-        Run(
-            point=point,
-            set=dict(plan.points[point]),
-            replication=replication,
-            seed=plan.first_seed + replication,
-            figures=outcome.figures,
-            details=outcome.details,
-            error=outcome.error,
-        )
-        for task, point, replication in plan.tasks
-        if (outcome := outcomes.get(task.number)) is not None
-    ]
-    return sorted([*ended, *plan.failed], key=lambda run: (run.point, run.replication))

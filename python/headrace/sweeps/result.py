@@ -1,6 +1,6 @@
 """Results of sweeps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ import polars as pl
 
 from headrace import __version__
 from headrace.environment import of_host
-from headrace.files import atomic_file, save_json
+from headrace.files import save_json
 from headrace.intervals import half_width
 from headrace.simulate.frames import summary
 from headrace.sweeps.axis import Value
@@ -251,11 +251,11 @@ class Sweep:
         Raises:
             OSError: They cannot be written.
         """
-        from headrace.parquet import as_parquet
+        from headrace.parquet import parquet_file
 
         for name, table in self.tables.items():
-            with atomic_file(Path(directory) / f"{name}.parquet") as partial:
-                partial.write_bytes(as_parquet(table))
+            with parquet_file(Path(directory) / f"{name}.parquet") as file:
+                table.write_parquet(file)
         save_json(Path(directory) / "sweep.json", self.document)
 
     def keep(self, store: "Store | None" = None, *, labels: Mapping[str, str] | None = None) -> str:
@@ -310,6 +310,11 @@ class Sweep:
         return as_html(sweep_table(self))
 
 
+def with_half_widths(columns: Iterable[str]) -> dict[str, pl.DataType]:
+    """Return the types of columns of means, each followed by half the width of its interval."""
+    return {name: pl.Float64() for column in columns for name in (column, f"{column}_half_width")}
+
+
 RUN = pl.Schema(
     {
         "replication": pl.UInt32(),
@@ -323,11 +328,7 @@ RUN = pl.Schema(
 POINT = pl.Schema(
     {
         "runs": pl.UInt32(),
-        **{
-            name: pl.Float64()
-            for column in FIGURES.values()
-            for name in (column, f"{column}_half_width")
-        },
+        **with_half_widths(FIGURES.values()),
         "bottleneck": pl.String(),
         "error": pl.String(),
     }

@@ -1,13 +1,16 @@
 """One run of a sweep, and its outcome; both cross to other processes and machines."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
 from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError
-from headrace.simulate.schedulers import schedulers
+from headrace.document_io import as_sets
+from headrace.simulate.scenario import Scenario
+from headrace.simulate.schedulers import check_trust, schedulers
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
 
@@ -26,15 +29,17 @@ class Base(msgspec.Struct, frozen=True):
     """Values of the command line over it."""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """One run: the base with other values."""
 
     number: int
     """Position in the sweep, from 0."""
     key: str
-    """Key of the run; see `run_key`."""
+    """Key of the run, equal for equal scenarios, seeds and versions."""
     sets: tuple[str, ...]
     """Values in the form of `--set`, the seed among them."""
+    loaded: Any = None
+    """The scenario of the run, a `Loaded`. It does not cross to other processes."""
 
 
 class Latency(msgspec.Struct, frozen=True):
@@ -90,7 +95,7 @@ class _Rates(msgspec.Struct):
     count: float
 
 
-class _Report(msgspec.Struct):
+class Report(msgspec.Struct):
     """The part of a run's report that figures come from."""
 
     simulated_seconds: float
@@ -101,22 +106,53 @@ class _Report(msgspec.Struct):
     latency: dict[str, Latency]
 
 
-def run_key(loaded: Loaded) -> str:
-    """Return the key of a run: equal for equal scenarios, seeds and versions.
+class TaskMaker:
+    """Makes the tasks of a scenario's points.
 
-    Name and description do not enter: they change no figure.
+    Replication r has the seed `run.seed` + r at every point: common random numbers.
     """
-    return key_of(anonymous(loaded))
 
+    def __init__(self, scenario: Scenario) -> None:
+        self._first_seed = scenario.loaded.seed
+        # Name and description do not enter the key: they change no figure.
+        self._anonymous = scenario.loaded.with_sets(['name=""', 'description=""'])
+        self._known_code: set[tuple[str, str, str]] = set()
+        self._new_code: list[Scenario] = []
 
-def anonymous(loaded: Loaded) -> Loaded:
-    """Return a scenario without name and description."""
-    return loaded.with_sets(['name=""', 'description=""'])
+    def seed(self, replication: int) -> int:
+        """Return the seed of a replication."""
+        return self._first_seed + replication
 
+    def task(self, number: int, point: Mapping[str, Any], replication: int) -> Task:
+        """Return the task of a point.
 
-def key_of(anonymous: Loaded) -> str:
-    """Return the key of a run, as `run_key` does, of a scenario without name and description."""
-    return hashlib.sha256(f"{__version__}\n{anonymous.toml}".encode()).hexdigest()[:32]
+        Args:
+            number: Number of the task.
+            point: Values by path.
+            replication: Number of the replication, from 0.
+
+        Raises:
+            ScenarioError: The point is no scenario.
+        """
+        sets = (*as_sets(point), f"run.seed={self.seed(replication)}", "run.replications=1")
+        loaded = self._anonymous.with_sets(list(sets))
+        if loaded.scheduler is not None:
+            module, name, folder, *_ = loaded.scheduler
+            code = (module, name, str(folder))
+            if code not in self._known_code:
+                self._known_code.add(code)
+                self._new_code.append(Scenario(loaded))
+        key = hashlib.sha256(f"{__version__}\n{loaded.toml}".encode()).hexdigest()[:32]
+        return Task(number, key, sets, loaded)
+
+    def check_trust(self, trust: Trust) -> None:
+        """Check the schedulers that tasks since the last call have of their own.
+
+        Raises:
+            ScenarioError: As `schedulers.check_trust` does.
+        """
+        new, self._new_code = self._new_code, []
+        check_trust(new, trust)
 
 
 def base_of(loaded: Loaded) -> Base:
@@ -145,31 +181,34 @@ def carry_out(
         The outcome; errors of the scenario and of the run are part of it.
     """
     try:
-        loaded = base.with_sets(list(task.sets))
+        loaded = task.loaded or base.with_sets(list(task.sets))
         with readable_traces(loaded) as traces:
             ended = _core.run(
                 loaded, traces=traces, schedulers=schedulers(loaded, trust), progress=progress
             )
     except FAILURES as error:
         return Outcome(error=str(error))
-    report = ended["report"].encode()
-    details = msgspec.json.decode(report, type=Details)
-    return Outcome(figures(report, warm_up(loaded)), details)
+    text = ended["report"].encode()
+    report = msgspec.json.decode(text, type=Report)
+    return Outcome(figures(report, warm_up(loaded)), msgspec.json.decode(text, type=Details))
 
 
 def warm_up(loaded: Loaded) -> float:
     """Return the seconds before statistics begin."""
+    if not loaded.gives("run.warm_up"):
+        return 0.0  # Its default; a list of all quantities takes as long as a short run.
     return sum(amount for path, _, amount, _ in loaded.quantities() if path == "run.warm_up")
 
 
-def figures(report: bytes, warm_up_s: float) -> Figures:
+def figures(it: Report, warm_up_s: float) -> Figures:
     """Return the main figures of a report.
 
+    Rates are over the whole run, so that alternating operations are weighed by their time.
+
     Args:
-        report: JSON.
+        it: The report.
         warm_up_s: Seconds before statistics begin.
     """
-    it = msgspec.json.decode(report, type=_Report)
     kept_s = it.simulated_seconds - warm_up_s
     seconds = kept_s if kept_s > 0 else float("inf")
     return Figures(

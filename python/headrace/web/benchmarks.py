@@ -82,7 +82,7 @@ BENCHMARKS = (
         "Block sizes",
         "From which block size on do stable writes and uncached reads reach full throughput?",
         "Micro-benchmarks",
-        ("file", "blocks", "processes", "direct", "repeats"),
+        ("file", "block_sizes", "processes", "direct", "repeats"),
     ),
     Benchmark(
         "disk",

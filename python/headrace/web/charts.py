@@ -4,6 +4,7 @@ People with a colour vision deficiency can tell the colours apart: Okabe and Ito
 Design", 2008. Series also differ in their marks and line styles.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,12 @@ from headrace.web.times import local_time
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
+LETTERS_ABREAST = 90
+"""Letters of names that stand beside each other below a chart."""
+MOST_NAMES = 40
+"""More names are not all shown."""
+LONGEST_NAME = 28
+"""Letters of a name; the rest of a longer one is cut."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -47,6 +54,9 @@ class Chart:
         *,
         x_kind: str = "value",
         y_kind: str = "value",
+        horizontal: bool = False,
+        stacked: bool = False,
+        y_max: float | None = None,
         options: Mapping[str, Any] | None = None,
         height: int = 320,
         has_live_table: bool = True,
@@ -59,6 +69,10 @@ class Chart:
             series: The data.
             x_kind: `value`, `log`, `time` (x is an ISO date or seconds since the epoch) or
                 `category`; y_kind likewise.
+            horizontal: Whether the x axis stands upright, its first value at the top: for long
+                names.
+            stacked: Whether bars are stacked.
+            y_max: End of the y axis.
             options: Further ECharts options, which replace those of the same name.
             height: Height in pixels.
             has_live_table: Whether the table follows `show` while it is closed. If not, it is
@@ -68,6 +82,7 @@ class Chart:
         self._series: Sequence[Series] = ()
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
+        self._horizontal, self._stacked, self._y_max = horizontal, stacked, y_max
         with ui.element("figure").classes("w-full q-ma-none"):
             self.echart = (
                 ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
@@ -120,46 +135,65 @@ class Chart:
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        categories = {"data": list(dict.fromkeys(x for it in series for x in it.x))}
+        x, y = self._x_axis(series), self._y_axis(series)
+        if self._horizontal:
+            label = {"width": 190, "overflow": "break", "fontSize": 11, "interval": 0}
+            x |= {"inverse": True, "name": "", "axisLabel": label}
+            y |= {"nameGap": 28}
         return {
             "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
             "aria": {"enabled": True, "decal": {"show": any(it.kind == "bar" for it in series)}},
             "tooltip": {"trigger": "axis", "confine": True},
-            "legend": {"top": 24, "left": 0, "type": "scroll"} if several else {"show": False},
+            "legend": {"top": 28, "left": 0, "type": "scroll"} if several else {"show": False},
             "grid": {
-                "left": 36,
+                "left": 8 if self._horizontal else 44,
                 "right": 24,
                 "bottom": 36,
-                "top": 60 if several else 40,
+                "top": 64 if several else 40,
                 "containLabel": True,
             },
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
-            "xAxis": {
-                "type": self._x_kind,
-                "name": self._x,
-                "nameLocation": "middle",
-                "nameGap": 28,
-                **(categories if self._x_kind == "category" else {}),
-            },
-            "yAxis": {
-                "type": self._y_kind,
-                "name": self._y,
-                "nameLocation": "middle",
-                # Outside the labels, whose width the container includes.
-                "nameGap": 48,
-                "nameTextStyle": {"overflow": "truncate"},
-            },
+            "xAxis": y if self._horizontal else x,
+            "yAxis": x if self._horizontal else y,
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
             **self._more,
         }
 
+    def _x_axis(self, series: Sequence[Series]) -> dict[str, Any]:
+        axis = {
+            "type": self._x_kind,
+            "name": self._x,
+            "nameLocation": "middle",
+            "nameGap": 28,
+        }
+        if self._x_kind != "category":
+            return axis
+        names = list(dict.fromkeys(str(x) for it in series for x in it.x))
+        return axis | {"data": names} | _labels(names)
+
+    def _y_axis(self, series: Sequence[Series]) -> dict[str, Any]:
+        return {
+            "type": self._y_kind,
+            "name": self._y,
+            "nameLocation": "middle",
+            # Outside the labels, whose width the container includes.
+            "nameGap": 48,
+            "nameTextStyle": {"overflow": "truncate"},
+            **({} if self._y_max is None else {"max": self._y_max}),
+            **(_from_least(series) if self._y_kind == "log" else {}),
+        }
+
     def _one(self, at: int, series: Series) -> dict[str, Any]:
         data: list[Any] = list(zip(map(self._at, series.x), series.y, strict=True))
         if self._x_kind == "category":
-            data = list(series.y)
+            # By name, as series may lack points; ECharts takes a number for an index.
+            data = [(str(x), y) for x, y in data]
+        if self._horizontal:
+            data = [(y, x) for x, y in data]
         return {
+            **({"stack": "all"} if self._stacked else {}),
             "type": series.kind,
             "name": series.name,
             "data": data,
@@ -189,6 +223,48 @@ class Chart:
                 for it in spans
             ],
         }
+
+
+def horizontal_bars(
+    title: str,
+    names: str,
+    unit: str,
+    series: Sequence[Series],
+    *,
+    most: float | None = None,
+    stacked: bool = False,
+) -> Chart:
+    """Show bars below each other, with long names at the side; `most` is the end of the axis."""
+    count = len({x for it in series for x in it.x})
+    return Chart(
+        title,
+        names,
+        unit,
+        series,
+        x_kind="category",
+        horizontal=True,
+        stacked=stacked,
+        y_max=most,
+        height=110 + 34 * max(2, count),
+    )
+
+
+def _labels(names: Sequence[Any]) -> dict[str, Any]:
+    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
+    letters = sum(len(str(it)) + 2 for it in names)
+    if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
+        return {}
+    longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
+    label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
+    return {"axisLabel": label, "nameGap": 24 + round(3.4 * longest)}
+
+
+def _from_least(series: Sequence[Series]) -> dict[str, Any]:
+    """Return the lower end of a logarithmic axis: the power of ten below the least value."""
+    least = min((y for it in series for y in it.y if y is not None and y > 0), default=1.0)
+    lower = 10.0 ** math.floor(math.log10(least))
+    # Bars begin at 1 otherwise.
+    return {"min": lower, "startValue": lower}
 
 
 def number_text(value: Any) -> str:

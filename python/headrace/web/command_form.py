@@ -9,8 +9,11 @@ from nicegui.elements.mixins.validation_element import ValidationElement
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
 
+YES, NO = "yes", "no"
 NAMES = {"sets": "changed fields", "by": "factor", "calls": "system calls"}
 """Labels of parameters whose names say less than they could."""
+UNITS = {"S": "s", "IOPS": "IOPS"}
+"""Units by the form of a value; other forms are said in the help."""
 STYLE = """
 .hr-fields { display: grid; gap: 16px; width: 100%;
   grid-template-columns: repeat(auto-fill, minmax(min(280px, 100%), 1fr)); }
@@ -95,16 +98,23 @@ def command_fields(
 
 
 def label_of(field: FormField) -> str:
-    """Return the label of a parameter: the word of its option, with its unit or form."""
+    """Return the label of a parameter: the word of its option, with its unit."""
     name = NAMES.get(field.name) or (field.option or field.name).lstrip("-").replace("-", " ")
     label = name[:1].upper() + name[1:]
-    unit = f" ({field.metavar})" if field.metavar and field.kind != "choice" else ""
-    return label + unit
+    unit = UNITS.get(field.metavar)
+    return label if unit is None else f"{label} ({unit})"
 
 
 def _drawn(field: FormField, value: Any) -> Any:
     label, hint = label_of(field), _hint(field)
     element: Any
+    if _is_undecided(field):
+        words = {"": "by default", YES: "yes", NO: "no"}
+        chosen = {True: YES, False: NO}.get(value, "")
+        element = ui.select(words, label=label, value=chosen)
+        element.classes("w-full").props("outlined dense stack-label hide-bottom-space")
+        element.props["hint"] = hint
+        return element
     if field.kind == "flag":
         with ui.element("div"):
             element = ui.switch(label, value=bool(value))
@@ -134,6 +144,11 @@ def _drawn(field: FormField, value: Any) -> Any:
     if field.required:
         element.props("aria-required=true")
     return element
+
+
+def _is_undecided(field: FormField) -> bool:
+    """Return whether a flag may be on, off, or left to the command."""
+    return field.kind == "flag" and field.default is None and field.negative_option is not None
 
 
 def _hint(field: FormField) -> str:
@@ -174,6 +189,8 @@ def _wrong(field: FormField, value: Any, *, needed: bool = True) -> str | None:
 
 
 def _value(field: FormField, value: Any) -> Any:
+    if _is_undecided(field):
+        return {YES: True, NO: False}.get(value)
     if field.kind == "flag":
         return bool(value)
     text = "" if value is None else str(value).strip()

@@ -22,7 +22,9 @@ class HeatMap:
         self._columns, self._rows = list(columns), list(rows)
         with ui.element("figure").classes("w-full q-ma-none"):
             height = 150 + 34 * len(self._rows)
-            self.echart = ui.echart({}).classes("w-full").style(f"height: {height}px")
+            self.echart = (
+                ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
+            )
             with ui.expansion("Numbers").classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full").props("dense flat")
 

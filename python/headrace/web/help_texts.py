@@ -7,6 +7,8 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from headrace.simulate.examples import examples
+
 PACKAGED = Path(__file__).parent / "docs"
 """Where a wheel has the documentation."""
 IN_REPOSITORY = Path(__file__).parents[3] / "docs"
@@ -36,8 +38,9 @@ class HelpPage(msgspec.Struct, frozen=True):
 
     @property
     def examples(self) -> list[str]:
-        """Names of the shipped scenarios that the page mentions."""
-        return list(dict.fromkeys(SCENARIO.findall(self.text)))
+        """Names of the packaged scenarios that the page mentions."""
+        packaged = {it.name for it in examples()}
+        return [it for it in dict.fromkeys(SCENARIO.findall(self.text)) if it in packaged]
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ body { font-size: 15px; }
 .body--dark .hr-main .q-btn--flat.text-primary { color: #7cc0ee !important; }
 .hr-nav a { color: inherit; text-decoration: none; display: block; border-radius: 4px; }
 .hr-nav a[aria-current] { background: rgba(31, 95, 139, 0.15); font-weight: 600; }
+.body--dark .q-btn.text-primary:not(.bg-primary) { color: #7cc0ee !important; }
 .body--dark .nicegui-echart text { fill: #dddddd !important; }
 .hr-tables { width: 100%; overflow-x: auto; }
 .hr-tables table { border-collapse: collapse; margin: 8px 0; font-size: 13px; }

@@ -71,7 +71,15 @@ def _clicked(found: Mapping[str, Any], choose: Callable[[int], None]) -> None:
 def phase_areas(phases: Sequence[Document]) -> dict[str, Any]:
     """Return the phases as ECharts areas, each with its number and verdict."""
     return {
-        "label": {"show": True, "position": "insideTop", "fontSize": 11, "overflow": "truncate"},
+        "label": {
+            "show": True,
+            "position": "insideTop",
+            "fontSize": 11,
+            "color": "#000000",
+            "backgroundColor": "rgba(255, 255, 255, 0.8)",
+            "padding": [1, 4],
+            "textBorderWidth": 0,
+        },
         "data": [
             [
                 {

@@ -23,16 +23,8 @@ from headrace.web.site import open_site
 
 
 def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
-    """Serve until Ctrl-C or SIGTERM. Jobs go on.
-
-    Raises ValueError if users must log in and there are none.
-    """
+    """Serve until Ctrl-C or SIGTERM. Jobs go on."""
     users = UserFile(settings.data)
-    if settings.needs_login and not users.entries():
-        raise ValueError(
-            f"{settings.address} needs users, and there are none: add one by"
-            f" headrace serve user add --data {settings.data} NAME"
-        )
     key = _secret(settings)
     Storage.path = settings.data / "browsers"
     site = open_site(settings, forms)
@@ -62,6 +54,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
         server_header=False,
+        timeout_graceful_shutdown=5,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the operator of a server decides."""
+"""Settings that the operator of a server decides."""
 
 from pathlib import Path
 

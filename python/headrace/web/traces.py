@@ -1,6 +1,42 @@
 """Scenarios that replay the traces that users uploaded."""
 
+from functools import cache
+from pathlib import Path
+
+from headrace._core import Loaded, ScenarioError, presets
 from headrace.web.jobs.directory import LINKS
+
+DEVICE = (
+    "# Assumptions, of the order of a hard disk of 2010: put in your own.\n"
+    'kind = "simple"\nread_rate = "60 MB/s"\nwrite_rate = "60 MB/s"\ntime_per_request = "8 ms"\n'
+)
+LOCAL = f"[machine.device]\n{DEVICE}"
+SERVERS = f"[servers]\ncount = 4\n\n[servers.device]\n{DEVICE}"
+OTHERS = (
+    '\n[metadata]\ntime_per_operation = "0.3 ms"\n'
+    '\n[network]\nbandwidth = "1 Gbit/s"\nlatency = "0.2 ms"\n'
+)
+SECTIONS = ("", LOCAL, SERVERS, SERVERS + OTHERS)
+"""Sections that presets of systems leave open, the fewest first."""
+NOT_SIMULATED = "measured"
+
+
+@cache
+def complete_systems() -> dict[str, tuple[str, str]]:
+    """Return the presets of systems: a description of each, and the sections that it needs."""
+    found = {}
+    for name, text in presets():
+        if name == NOT_SIMULATED:
+            continue
+        for sections in SECTIONS:
+            rest = '[clients]\ncount = 1\n[[workload]]\npreset = "dd"\n'
+            try:
+                Loaded.from_text(f'system = "{name}"\n{sections}{rest}', Path("x.toml"), [])
+            except ScenarioError:
+                continue
+            found[name] = (text, sections)
+            break
+    return found
 
 
 def replay_scenario(name: str, system: str, replay: str = "closed") -> str:
@@ -23,6 +59,7 @@ def replay_scenario(name: str, system: str, replay: str = "closed") -> str:
             "[clients]",
             "count = 1",
             "",
+            complete_systems()[system][1],
             "[[workload]]",
             'kind = "trace"',
             f"file = {quoted(f'{LINKS}/{name}')}",

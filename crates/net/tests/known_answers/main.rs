@@ -5,6 +5,7 @@
 mod closed;
 mod estimate;
 mod open;
+mod playback;
 mod priority;
 mod sharing;
 mod source;

@@ -5,5 +5,6 @@
 mod flows;
 mod folding;
 mod laws;
+mod playback;
 mod random_net;
 mod reference;

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use headrace_net::{
-    BuildErrors, Limits, Net, Precision, RunError, Stop, Store, Structure, TallyId, Time,
+    BuildErrors, Limits, Net, Playback, Precision, RunError, Stop, Store, Structure, TallyId, Time,
 };
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
@@ -49,6 +49,8 @@ pub struct Options<'a> {
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
+    /// Frames to record for playback.
+    pub playback: Option<u32>,
 }
 
 /// Progress callback of a run. It gets the simulated time in seconds, the completed requests and,
@@ -65,6 +67,8 @@ pub struct Outcome {
     pub latency_curve: Vec<(f64, f64)>,
     /// The single requests, if they were kept.
     pub requests: Vec<Completed>,
+    /// Recorded frames, if they were requested.
+    pub playback: Option<Playback>,
 }
 
 /// A scenario's net, ready to run.
@@ -103,6 +107,9 @@ pub fn simulate(
     if scenario.parallel().is_some() {
         system.net.count(counts);
     }
+    if let Some(frames) = options.playback {
+        system.net.record_playback(frames);
+    }
     let start = Instant::now();
     let stopped = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
@@ -119,6 +126,7 @@ pub fn simulate(
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,
+        playback: system.net.playback(),
     })
 }
 

@@ -38,6 +38,7 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
                 begun = time.monotonic()
             if not progress_events.wanted():
                 return
+            known_before = (figures.rate, figures.latency)
             figures.add(progress)
             if before is not None and before.step != progress.step:
                 _finished(before)
@@ -48,6 +49,7 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
                 "MB/s": None if figures.throughput is None else figures.throughput / 1e6,
                 "latency": figures.latency,
             }
+            is_new = (figures.rate, figures.latency) not in (known_before, (None, None))
             known = {key: value for key, value in moment.items() if value is not None}
             spent = time.monotonic() - begun
             progress_events.report(
@@ -55,7 +57,7 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
                 spent if progress.step else 0.0,
                 None if progress.left is None else spent + progress.left,
                 live_line(figures),
-                known if figures.rate is not None else {},
+                known if is_new else {},
             )
 
         yield tell

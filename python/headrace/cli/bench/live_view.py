@@ -31,9 +31,11 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
             if not progress_events.wanted():
                 return
             moment: dict[str, float] = {}
+            before = figures.rates
             if not progress.removing:
                 figures.add(progress.preparing, progress.seconds, progress.operations)
-            if not progress.removing and not progress.preparing and figures.rates:
+            # Rates are new about once a second.
+            if not progress.preparing and figures.rates is not before:
                 rates = figures.rates.values()
                 moment = {
                     "seconds": progress.seconds,

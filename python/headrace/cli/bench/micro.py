@@ -11,6 +11,7 @@ from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_directory
@@ -30,10 +31,6 @@ Time = Annotated[
         min=0.001,
         help="Seconds after which no more points begin; --resume measures the rest.",
     ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
 ]
 Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
 Processes = Annotated[
@@ -68,9 +65,9 @@ def sweep(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
@@ -100,9 +97,9 @@ def blocks(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
@@ -128,9 +125,9 @@ def clients(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
@@ -160,9 +157,9 @@ def meta(
     ] = False,
     repeats: Repeats = 3,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,
@@ -191,9 +188,9 @@ def disk(
     ] = None,
     repeats: Repeats = 1,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
@@ -247,9 +244,9 @@ def copy(
     ] = None,
     repeats: Repeats = 3,
     seconds: Time = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,

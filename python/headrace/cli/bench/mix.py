@@ -14,7 +14,7 @@ from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
 from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
 from headrace.cli.bench.sizes import counts, different_counts
-from headrace.cli.options import Sets
+from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, Sets, ShowFigures
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
 from headrace.ranks import current, first_rank_only
@@ -95,17 +95,9 @@ def mix(
         int, typer.Option("--repeats", min=1, help="Number of repetitions of the whole load sweep.")
     ] = 1,
     sets: Sets = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
+    plot: PlotDirectory = None,
     csv: Csv = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Do not remove the files at the end.")
@@ -114,9 +106,7 @@ def mix(
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
-    ] = True,
+    show_progress: ShowFigures = True,
 ) -> int:
     """Run a mix at increasing loads; find the highest sustained.
 

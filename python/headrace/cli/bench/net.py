@@ -8,10 +8,10 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Plot
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.bench.sizes import sizes as read_sizes
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
@@ -62,8 +62,8 @@ def ask(
     seconds: Annotated[
         float, typer.Option("--time", "--seconds", min=0.0, help="Seconds measured for each size.")
     ] = 0.5,
-    as_json: AsJson = False,
-    output: Output = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     csv: Csv = None,
     plot: Plot = None,
     label: Labels = None,

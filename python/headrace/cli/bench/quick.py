@@ -13,9 +13,9 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
-from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import Calls, Plot
 from headrace.cli.bench.sizes import counts, size
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -101,9 +101,9 @@ def quick(
             help="Calls to use; by default io_uring, or system calls at a queue depth of 1.",
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: ResultAsJson = False,
     csv: Csv = None,
-    output: Output = None,
+    output: ResultFile = None,
     plot: Plot = None,
     label: Labels = None,
     stored: Stored = True,

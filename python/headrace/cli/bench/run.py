@@ -12,7 +12,7 @@ from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
-from headrace.cli.options import ScenarioFile, Sets
+from headrace.cli.options import ResultAsJson, ResultFile, ScenarioFile, Sets, ShowFigures
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -24,13 +24,8 @@ def run(
     file: ScenarioFile,
     directory: BelowDirectory,
     sets: Sets = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON document.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON."),
-    ] = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     plot: Plot = None,
     csv: Csv = None,
     seconds: Annotated[
@@ -58,9 +53,7 @@ def run(
             help="Trace the kernel, for headrace validate; needs root.",
         ),
     ] = False,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
-    ] = True,
+    show_progress: ShowFigures = True,
 ) -> int:
     """Run the workloads of a scenario on a real file system.
 

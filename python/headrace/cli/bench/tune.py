@@ -7,9 +7,9 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.micro import AsJson, Output
 from headrace.cli.bench.options import BelowDirectory, Plot
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
+from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.exit_codes import report_failure
@@ -79,8 +79,8 @@ def tune(
         float | None,
         typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
     ] = None,
-    as_json: AsJson = False,
-    output: Output = None,
+    as_json: ResultAsJson = False,
+    output: ResultFile = None,
     csv: Csv = None,
     mix: Annotated[
         Path | None,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.output_options import AsJson, print_json
-from headrace.cli.options import Sets
+from headrace.cli.design.output_options import print_json
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import show
 
 

@@ -1,21 +1,13 @@
 """`headrace design flow`."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from headrace.cli.design.worksheet_options import WorksheetFile
-from headrace.cli.options import Sets
+from headrace.cli.options import Sets, SvgFile
 from headrace.files import atomic_file, check_apart, check_writable
 
 
 def flow(
     file: WorksheetFile,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write."),
-    ],
+    output: SvgFile,
     sets: Sets = None,
 ) -> None:
     """Draw how data flows between zones, clients and the outside.

@@ -1,12 +1,12 @@
 """`headrace design growth`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headrace.cli.design.output_options import FiguresAsJson, print_figures
 from headrace.cli.design.quantity_options import check_number, share, size
+from headrace.cli.options import PlotDirectory
 
 
 def growth(
@@ -47,10 +47,7 @@ def growth(
     racks: Annotated[
         int | None, typer.Option("--racks", help="Racks, with --nodes-per-rack; by default 1.")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-    ] = None,
+    plot: PlotDirectory = None,
     as_json: FiguresAsJson = False,
 ) -> None:
     """Compare purchase plans for a growing system: at once, every year, or when 80 % full.

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.output_options import AsJson, PlotPath, check_plot, print_json, save_plot
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show, steps
 
 

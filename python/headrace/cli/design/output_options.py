@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 IMAGES = (".png", ".svg", ".pdf")
 OTHER_IMAGES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp")
 
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 FiguresAsJson: TypeAlias = Annotated[
     bool,
     typer.Option(

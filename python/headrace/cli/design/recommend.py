@@ -6,9 +6,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.design.output_options import AsJson, print_json
+from headrace.cli.design.output_options import print_json
 from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
-from headrace.cli.options import Sets
+from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.output_options import AsJson, PlotPath, check_plot, print_json, save_plot
+from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
 from headrace.cli.design.quantity_options import probability, time
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from headrace.report.client_host_curves import curves
 from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
-from headrace.report.figures.style import COLOURS, nothing, short
+from headrace.report.figures.style import COLOURS, grid, nothing, short
 from headrace.report.units import hosts
 
 
@@ -21,9 +21,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     name = short(str(document["scenario"].get("name", "")))
     upper.text(0, 1.02, name, transform=upper.transAxes, color="#444444", va="bottom")
     for axes in (upper, lower):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
+        grid(axes)
     upper.set_ylabel("achieved (operations/s)")
     lower.set_ylabel("mean response time (ms)")
     lower.set_xlabel("requested (operations/s)")

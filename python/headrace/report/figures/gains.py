@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet, short
+from headrace.report.figures.style import COLOURS, legend_below, nothing, sheet, short
 
 MOST = 20
 """Changes that are shown."""
@@ -48,7 +48,7 @@ def draw(name: str, factor: float, table: pl.DataFrame) -> Figure:
     axes.set_yticks(rows, [_lines(label) for label in labels])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    legend_below(axes, 2)
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from headrace.design.growth import PurchasePlan, PurchaseUnit, need_at
 from headrace.design.worksheet import CapacityNeed
-from headrace.report.figures.style import COLOURS, DASHES, sheet
+from headrace.report.figures.style import COLOURS, DASHES, legend_below, sheet
 from headrace.report.units import figure as digits
 
 POINTS = 200
@@ -55,5 +55,5 @@ def draw(
     axes.set_ylim(bottom=0)
     axes.set_xlabel("years")
     axes.set_ylabel(f"usable capacity in {label}")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    legend_below(axes, 2)
     return figure

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.report.figures.style import COLOURS, nothing, sheet
+from headrace.report.figures.style import COLOURS, grid, nothing, sheet
 from headrace.report.units import binary_size
 
 LEAST = 10
@@ -96,9 +96,7 @@ def activity(
     lower.set_ylim(-0.6, 1.6)
     lower.set_xlabel("s")
     for axes in (upper, lower):
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        grid(axes)
     return figure
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from headrace.report.figures.steps import draw_steps
-from headrace.report.figures.style import nothing, short
+from headrace.report.figures.style import grid, nothing, short
 
 WIDE = 10.0
 """Loads that differ by more than this factor are drawn on logarithmic axes."""
@@ -22,9 +22,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
     name = short(str(document["scenario"].get("name", "")))
     upper.text(0, 1.02, name, transform=upper.transAxes, color="#444444", va="bottom")
     for axes in (upper, lower):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
+        grid(axes)
     upper.set_ylabel("achieved (operations/s)")
     lower.set_ylabel("response time (ms)")
     lower.set_xlabel("requested (operations/s)")

@@ -5,7 +5,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet, short
+from headrace.report.figures.style import COLOURS, grid, nothing, sheet, short
 
 SHARES = {
     "cpu_own": "processors, the benchmark's own",
@@ -98,7 +98,5 @@ def _finish(axes: Axes) -> None:
     axes.set_xlabel("time (s)")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#dddddd", linewidth=0.7)
-    axes.set_axisbelow(True)
+    grid(axes)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)

@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.report.figures.style import COLOURS
+from headrace.report.figures.style import COLOURS, grid
 from headrace.report.units import binary_size
 
 
@@ -43,7 +43,5 @@ def draw(document: Mapping[str, Any]) -> Figure:
         axes.set_xticks(sizes[::2])
         axes.tick_params(axis="x", labelrotation=30)
         axes.minorticks_off()
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        grid(axes)
     return figure

@@ -9,7 +9,15 @@ from matplotlib.figure import Figure
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import UNITS, Objective
 from headrace.optimisation.optimum import Optimum
-from headrace.report.figures.style import COLOURS, sheet, short
+from headrace.report.figures.style import (
+    COLOURS,
+    WIDTH,
+    NotebookFigure,
+    grid,
+    legend_below,
+    sheet,
+    short,
+)
 
 GREY = "#999999"
 SCALES = {"B/s": (1e-6, " (MB/s)"), "s": (1e3, " (ms)"), "": (1.0, "")}
@@ -28,18 +36,16 @@ def drawings(optimum: Optimum) -> Mapping[str, Callable[[], Figure]]:
 def history(optimum: Optimum) -> Figure:
     """Draw each trial and the best so far, for each objective."""
     objectives = optimum.goals.objectives
-    figure, first = sheet("Search", optimum.name, 1.4 + 2.8 * len(objectives))
-    first.remove()
+    height = 1.4 + 2.8 * len(objectives)
+    figure = NotebookFigure(figsize=(WIDTH, height), layout="constrained")
     every = figure.subplots(len(objectives), 1, sharex=True, squeeze=False)[:, 0]
     every[0].set_title(
         short(f"Search: {optimum.name}"), loc="left", fontsize="large", fontweight="bold"
     )
     by_number = {it.number: it for it in optimum.candidates}
-    trials = [by_number[number] for number in optimum.told]
+    trials = [by_number[number] for number in optimum.candidate_of_trial]
     for axes, objective in zip(every, objectives, strict=True):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
+        grid(axes)
         axes.set_ylabel(_label(objective))
         met, missed, on_front, path = (list[tuple[int, float]]() for _ in range(4))
         best: float | None = None
@@ -63,7 +69,7 @@ def history(optimum: Optimum) -> Figure:
         if path and len(objectives) == 1:
             axes.step(*zip(*path, strict=True), where="post", color=COLOURS[1], label="best so far")
     every[-1].set_xlabel("trial")
-    every[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
+    legend_below(every[0], 3)
     return figure
 
 
@@ -106,7 +112,7 @@ def front(optimum: Optimum) -> Figure:
         linestyle="solid" if len(optimum.goals.objectives) == 2 else "none",
         label="front",
     )
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, frameon=False)
+    legend_below(axes, 4)
     return figure
 
 
@@ -129,7 +135,7 @@ def importance(optimum: Optimum) -> Figure:
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xlabel("importance (PED-ANOVA: what distinguishes the best tenth)")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
+    legend_below(axes, 3)
     return figure
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, nothing, sheet, short
-from headrace.report.figures.sweep import LABELS
+from headrace.report.figures.style import COLOURS, legend_below, nothing, sheet, short
+from headrace.report.units import SHOWN_FIGURES
 
 MOST = 20
 """Axes that are shown."""
@@ -20,10 +20,9 @@ def draw(name: str, indices: pl.DataFrame, figure: str) -> Figure:
         indices: Sensitivity as `Sweep.sensitivity` has it, the most important axis first.
         figure: Name of the figure that varies.
     """
-    _, label, factor = LABELS[figure]
+    shown_as = SHOWN_FIGURES[figure]
     shown = indices.head(MOST)
-    title = f"Sensitivity of {label.split(' (')[0]}"
-    drawn, axes = sheet(title, name, 1.7 + 0.5 * max(shown.height, 3))
+    drawn, axes = sheet(f"Sensitivity of {shown_as.words}", name, 1.7 + 0.5 * max(shown.height, 3))
     if "st" in shown.columns:
         axes.set_xlabel("part of the variance")
         bars = (
@@ -31,13 +30,13 @@ def draw(name: str, indices: pl.DataFrame, figure: str) -> Figure:
             ("st", "st_half_width", "with interactions (ST)", 1.0),
         )
     else:
-        axes.set_xlabel(f"change of the {label} over the whole range")
+        axes.set_xlabel(f"change of the {shown_as.label} over the whole range")
         bars = (
-            ("mu_star", "mu_star_half_width", "mean size (mu*)", factor),
-            ("sigma", "", "spread (sigma)", factor),
+            ("mu_star", "mu_star_half_width", "mean size (mu*)", shown_as.factor),
+            ("sigma", "", "spread (sigma)", shown_as.factor),
         )
     if shown[bars[1][0]].is_null().all():
-        nothing(axes, f"{label.split(' (')[0]} does not vary")
+        nothing(axes, f"{shown_as.words} does not vary")
         return drawn
     rows = np.arange(shown.height)
     for number, (column, width, text, scale) in enumerate(bars):
@@ -55,5 +54,5 @@ def draw(name: str, indices: pl.DataFrame, figure: str) -> Figure:
     axes.axvline(0, color="#444444", linewidth=1)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    legend_below(axes, 2)
     return drawn

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from headrace.report.figures.style import COLOURS, DASHES, nothing, sheet
+from headrace.report.figures.style import COLOURS, DASHES, grid, nothing, sheet
 from headrace.report.study_values import Shown, shown, statistic
 from headrace.report.units import short_size
 
@@ -126,9 +126,7 @@ def _axes(
     axes.set_xlabel(f"{axis} size" if axis in document["sizes"] else axis)
     if len(tests) == 1:
         axes.set_title(tests[0], loc="left", fontsize="medium")
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        grid(axes)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sorted({it[axis] for it in summary}))
     axes.xaxis.set_major_formatter(

@@ -84,10 +84,21 @@ def sheet(
     axes.annotate(
         short(name), (0, 1), (0, 5), "axes fraction", "offset points", color="#444444", va="bottom"
     )
+    grid(axes)
+    return figure, axes
+
+
+def grid(axes: Axes) -> None:
+    """Draw a grid behind the data, and no frame at the top and the right."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
-    return figure, axes
+
+
+def legend_below(axes: Axes, columns: int) -> None:
+    """Put the legend of axes below the figure, where it covers neither data nor title."""
+    handles, labels = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, labels, loc="outside lower right", ncols=columns, frameon=False)
 
 
 def nothing(axes: Axes, why: str) -> None:

@@ -11,19 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter
 
-from headrace.report.figures.style import COLOURS, DASHES, nothing, sheet, short
-from headrace.report.units import amounts
+from headrace.report.figures.style import (
+    COLOURS,
+    DASHES,
+    WIDTH,
+    NotebookFigure,
+    grid,
+    nothing,
+    sheet,
+    short,
+)
+from headrace.report.units import SHOWN_FIGURES, amounts
+from headrace.sweeps.result import FIGURES
 
-LABELS = {
-    "throughput": ("throughput_bytes_per_s", "throughput (MB/s)", 1e-6),
-    "operations": ("operations_per_s", "operations/s", 1.0),
-    "latency": ("latency_mean_s", "mean latency (ms)", 1e3),
-    "latency_p50": ("latency_p50_s", "median latency (ms)", 1e3),
-    "latency_p95": ("latency_p95_s", "p95 latency (ms)", 1e3),
-    "latency_p99": ("latency_p99_s", "p99 latency (ms)", 1e3),
-    "latency_max": ("latency_max_s", "highest latency (ms)", 1e3),
-    "simulated_seconds": ("simulated_s", "simulated time (s)", 1.0),
-}
 MOST_LINES = 12
 """Most lines of one figure."""
 MOST_PANELS = 6
@@ -43,11 +43,11 @@ def draw(name: str, paths: Sequence[str], points: pl.DataFrame, figure: str) -> 
         points: Points as `Sweep.points` has them.
         figure: Name of the figure.
     """
-    column, label, factor = LABELS[figure]
+    column, shown_as = FIGURES[figure], SHOWN_FIGURES[figure]
     known = points.filter(pl.col(column).is_not_null()) if points.height else points
     if known.is_empty():
         drawn, axes = sheet("Sweep", name)
-        axes.set_ylabel(label)
+        axes.set_ylabel(shown_as.label)
         nothing(axes, "no point has this figure")
         return drawn
     across = max(paths, key=lambda path: known[path].n_unique())
@@ -56,14 +56,14 @@ def draw(name: str, paths: Sequence[str], points: pl.DataFrame, figure: str) -> 
     if len(lines) > MOST_LINES and 2 * len(lines) > known.height:
         return _dots(name, paths, known, figure)
     drawn, axes = sheet("Sweep", name)
-    axes.set_ylabel(label)
+    axes.set_ylabel(shown_as.label)
     scale = _Scale.of(known[across])
     for number, (values, rows) in enumerate(list(lines.items())[:MOST_LINES]):
         rows = rows.sort(pl.Series([scale.at[value] for value in rows[across]]))
         axes.errorbar(
             [scale.at[value] for value in rows[across]],
-            (rows[column] * factor).to_list(),
-            yerr=(rows[f"{column}_half_width"].fill_null(0.0) * factor).to_list(),
+            (rows[column] * shown_as.factor).to_list(),
+            yerr=(rows[f"{column}_half_width"].fill_null(0.0) * shown_as.factor).to_list(),
             marker="o",
             markersize=4,
             capsize=2,
@@ -81,25 +81,23 @@ def draw(name: str, paths: Sequence[str], points: pl.DataFrame, figure: str) -> 
 
 def _dots(name: str, paths: Sequence[str], known: pl.DataFrame, figure: str) -> Figure:
     """Draw a dot for each point, once over each field."""
-    column, label, factor = LABELS[figure]
+    column, shown_as = FIGURES[figure], SHOWN_FIGURES[figure]
     shown = [path for path in paths if known[path].n_unique() > 1][:MOST_PANELS]
     lines = math.ceil(len(shown) / ACROSS)
-    drawn = Figure(figsize=(8.0, 1.0 + 2.7 * lines), layout="constrained")
+    drawn = NotebookFigure(figsize=(WIDTH, 1.0 + 2.7 * lines), layout="constrained")
     drawn.suptitle(f"Sweep: {short(name, 60)}", x=0.01, ha="left", fontweight="bold")
     wide = min(len(shown), ACROSS)
     panels = drawn.subplots(lines, wide, sharey=True, squeeze=False)
     for number, axes in enumerate(panels.flat):
-        axes.spines[["top", "right"]].set_visible(False)
         if number >= len(shown):
             axes.set_visible(False)
             continue
         path = shown[number]
         scale = _Scale.of(known[path])
-        axes.grid(color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
+        grid(axes)
         axes.plot(
             [scale.at[value] for value in known[path]],
-            (known[column] * factor).to_list(),
+            (known[column] * shown_as.factor).to_list(),
             "o",
             markersize=3,
             alpha=0.6,
@@ -107,7 +105,7 @@ def _dots(name: str, paths: Sequence[str], known: pl.DataFrame, figure: str) -> 
         )
         scale.put(axes, short(path, 30))
         if number % wide == 0:
-            axes.set_ylabel(label)
+            axes.set_ylabel(shown_as.label)
         axes.set_ylim(bottom=0)
     return drawn
 

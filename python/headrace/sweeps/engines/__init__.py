@@ -17,11 +17,6 @@ from headrace.sweeps.task import Outcome, Task
 class Engine(Protocol):
     """Runs tasks side by side. Leaving its context ends the runs in progress."""
 
-    @property
-    def workers(self) -> int:
-        """Number of runs in progress at once, as far as it is known."""
-        ...
-
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Yield each task with its outcome as they complete, in any order.
 
@@ -60,7 +55,12 @@ def engine(name: str, scenario: Scenario, trust: Trust) -> Engine:
     Raises:
         ValueError: There is no such engine, or its argument is invalid.
     """
+    check_engine(name)
     kind, _, argument = name.partition(":")
-    if kind not in ENGINES:
-        raise ValueError(f"engine {name!r}: expected {', '.join(ENGINES)}")
     return ENGINES[kind](scenario, trust, argument)
+
+
+def check_engine(name: str) -> None:
+    """Raise ValueError if there is no engine of this name."""
+    if name.partition(":")[0] not in ENGINES:
+        raise ValueError(f"engine {name!r}: expected {', '.join(ENGINES)}")

@@ -33,7 +33,7 @@ from headrace.sweeps.task import Outcome, Task, base_of
 
 AHEAD = 2
 """Batches at the cluster for each of its threads, so that none waits for the next."""
-BATCH_S = 0.5
+BATCH_S = 1.0
 """Duration of a batch, for each of which Dask takes some 8 ms. A run that takes longer is a
 batch of its own."""
 BATCH_MOST = 1000
@@ -95,11 +95,6 @@ class Dask:
         self._run_s: float | None = None
         self._threads, self._counted = 1, float("-inf")
         self._have_joined = False
-
-    @property
-    def workers(self) -> int:
-        """Number of runs that the cluster executes at once."""
-        return self._threads
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -181,7 +176,7 @@ class Dask:
             run_batch,
             shipment,
             batch.number,
-            msgspec.json.encode(tasks),
+            msgspec.json.encode([msgspec.structs.replace(task, loaded=None) for task in tasks]),
             key=key,
             pure=False,
             priority=-batch.number,

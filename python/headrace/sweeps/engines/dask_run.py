@@ -16,7 +16,7 @@ from headrace.sweeps.task import Base, Outcome, Task, carry_out, load_base
 TOPIC = "headrace"
 """Topic of the events that carry reports. One for all sweeps: a scheduler keeps the last events of
 each topic for ever."""
-REPORT_S = 0.02
+REPORT_S = 0.1
 """Seconds between two reports of a batch, at least."""
 ENDING = (Status.closing, Status.closed, Status.failed, Status.stopping, Status.stopped)
 SCENARIOS = 8

@@ -1,7 +1,7 @@
 """The outermost layer of the server: who asks, from where, how often and how much.
 
-It is around everything: pages, their websocket, the API, uploads and static files. What passes has
-the user in `scope["headrace.user"]`.
+It is around everything: pages, their websocket, the API, uploads and static files. A request that
+passes has its user in `scope["headrace.user"]`.
 """
 
 import math
@@ -14,11 +14,11 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headrace.web.access.addresses import is_loopback
 from headrace.web.access.headers import (
     SAFE,
     is_cross_site,
     is_expected_host,
-    is_loopback,
     secured,
 )
 from headrace.web.access.login import form_values, local_path, login_page, same_site_page
@@ -203,7 +203,8 @@ class Gate:
             self._cookie,
             self._sessions.start(entry),
             max_age=AGE_S,
-            secure=self._tls,
+            # A reverse proxy says by X-Forwarded-Proto that it has TLS.
+            secure=self._tls or connection.scope["scheme"] == "https",
             httponly=True,
             samesite="strict",
         )

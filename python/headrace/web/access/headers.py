@@ -1,10 +1,11 @@
 """Headers that all answers have, and checks of the headers of requests."""
 
-import ipaddress
 from collections.abc import Collection, Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+
+from headrace.web.access.addresses import is_loopback
 
 PAGES_POLICY = "; ".join(
     (
@@ -51,16 +52,6 @@ def secured(given: Iterable[tuple[bytes, bytes]], tls: bool) -> list[tuple[bytes
     names = {name.lower() for name, _ in headers}
     headers += [it for it in (*SECURITY, *([HSTS] if tls else [])) if it[0] not in names]
     return headers
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only this host reaches an address."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def host_name(host: str) -> str | None:

@@ -1,9 +1,9 @@
-"""Which files of the host a job may read and write.
+"""Files of the host that a job may read and write.
 
-A value of a request names a file by its origin (`input:`, `upload:`, `job:`, `results:`, `output:`)
-or is an absolute path below a directory that the operator allows. It is resolved when the job is
-ordered; the job gets the resolved path. An upload is linked into the job's directory, so that the
-job reads what was checked.
+A value of a request has the origin of a file (`input:`, `upload:`, `job:`, `results:`, `output:`),
+or is an absolute path. That must be below a directory that the operator allows. The path is
+resolved when the job is ordered; the job gets the resolved path. An upload is linked into the job's
+directory, so that the job reads what was checked.
 
 Not covered: another program of the host may exchange what lies below an allowed directory between
 the check and the job.
@@ -38,6 +38,7 @@ SETTINGS = frozenset({"sets", "vary"})
 """Parameters that give values of a scenario, as PATH=VALUE."""
 FIO = (".fio", ".job")
 """Endings of job files, which name no other files."""
+MOST_SETTINGS = 200
 PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """Names of presets and the like."""
 STORED = re.compile(r"results:[0-9a-z]{1,40}")
@@ -133,7 +134,10 @@ class JobPaths:
         """
         for name in SETTINGS:
             given = self._request.values.get(name) or []
-            for text in given if isinstance(given, list) else [given]:
+            given = given if isinstance(given, list) else [given]
+            if len(given) > MOST_SETTINGS:
+                raise RefusedRequest(f"{name}: expected at most {MOST_SETTINGS} values", name)
+            for text in given:
                 for it in texts_of_setting(str(text), name):
                     self._files.check_text(it, self._folder, name)
                 self._files.check_setting(str(text))

@@ -1,17 +1,20 @@
 """Files and code that scenarios, worksheets and saved results name.
 
-They are looked for in every text of a document, whatever its key is: a new field of the scenario
-that names a file is covered. A text is a path if it is absolute, leads upwards, or names a file in
-the folder of the document.
+Every text of a document is checked, whatever its key is, so that new fields are covered. A text is
+a path if it is absolute, leads upwards, or names a file in the folder of the document.
 """
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from headrace.web.access import document_texts
+from headrace.web.access.document_texts import texts
 from headrace.web.jobs.directory import LINKS
 from headrace.web.jobs.job import RefusedRequest
 
@@ -21,8 +24,7 @@ PATH_MAX = 4096
 """Bytes of a path at the most, in Linux."""
 MOST = 64
 """Documents that lead to each other."""
-PROSE = frozenset({"name", "description"})
-"""Fields at the top of a document whose text names nothing."""
+LONGEST_SETTING = 10_000
 PYTHON = re.compile(r"(?:^|[^A-Za-z])(?:python|class)(?:[^A-Za-z]|$)", re.IGNORECASE)
 SEPARATORS = re.compile(r"[\s,\"'\[\]{}=]+")
 
@@ -107,26 +109,24 @@ class ScenarioFiles:
             self.check_file(path)
 
     def _check_content(self, content: bytes, folder: Path, name: str) -> None:
-        try:
-            document = _parsed(content)
-        except (ValueError, RecursionError) as error:
-            raise RefusedRequest(f"{name}: expected TOML or a saved result: {error}") from None
-        try:
-            for text in _texts(document):
-                self.check_text(text, folder, name)
-            self.python = self.python or _names_python(document)
-        except RecursionError:
-            raise RefusedRequest(f"{name}: its tables are nested too deeply") from None
+        found = _read(content)
+        if "error" in found:
+            raise RefusedRequest(f"{name}: expected TOML or a saved result: {found['error']}")
+        for text in found["texts"]:
+            self.check_text(text, folder, name)
+        self.python = self.python or found["python"]
 
 
 def texts_of_setting(text: str, name: str) -> Iterator[str]:
     """Yield the texts that PATH=VALUE or PATH=VALUES may put into a scenario.
 
-    Raises RefusedRequest if they cannot be told.
+    Raises RefusedRequest if they are not clear.
     """
+    if len(text) > LONGEST_SETTING:
+        raise RefusedRequest(f"{name}: {text[:100]!r}: expected at most 10,000 characters", name)
     _, _, value = text.partition("=")
     try:
-        yield from _texts([tomllib.loads(f"value = {value}")["value"]])
+        yield from texts({"value": tomllib.loads(f"value = {value}")["value"]})
     except (ValueError, RecursionError):
         if "\\" in value:
             raise RefusedRequest(f"{name}: {text[:200]!r}: expected no backslash", name) from None
@@ -139,45 +139,16 @@ def is_inside(path: Path, directories: Iterable[Path]) -> bool:
     return any(path.is_relative_to(it.resolve()) for it in directories)
 
 
-def _parsed(content: bytes) -> Any:
-    if not content.lstrip().startswith(b"{"):
-        return tomllib.loads(content.decode())
-    document = json.loads(content)
-    scenario = document.get("scenario")
-    text = scenario.get("toml") if isinstance(scenario, dict) else None
-    # Nothing else of a saved result is loaded.
-    return tomllib.loads(text) if isinstance(text, str) else {}
-
-
-def _texts(document: Any) -> Iterator[str]:
-    """Yield all texts of a document."""
-    waiting = [
-        value
-        for key, value in (document.items() if isinstance(document, dict) else enumerate(document))
-        if not (key in PROSE and isinstance(value, str))
-    ]
-    while waiting:
-        it = waiting.pop()
-        if isinstance(it, str):
-            yield it
-        elif isinstance(it, dict):
-            waiting += it.values()
-        elif isinstance(it, list):
-            waiting += it
-
-
-def _names_python(document: Any) -> bool:
-    """Return whether a scheduler of a document is one in Python."""
-    waiting = [document]
-    while waiting:
-        it = waiting.pop()
-        if isinstance(it, list):
-            waiting += it
-        elif isinstance(it, dict):
-            if "python" in it or it.get("kind") == "python":
-                return True
-            scheduler = it.get("scheduler")
-            if scheduler == "python" or (isinstance(scheduler, dict) and "class" in scheduler):
-                return True
-            waiting += it.values()
-    return False
+def _read(content: bytes) -> dict[str, Any]:
+    """Return the texts of a document, as another process reads them."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", document_texts.__file__],
+            input=content,
+            capture_output=True,
+            timeout=60,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        return {"error": "it takes too long to read"}
+    return found

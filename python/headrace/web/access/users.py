@@ -74,7 +74,7 @@ class UserFile:
             return self._read[1]
 
     def add(self, name: str, operator: bool = False) -> str:
-        """Add a user and return the token, which is not kept.
+        """Add a user and return the token, of which only a hash is saved.
 
         Raises:
             ValueError: if the name is not allowed, or taken.

@@ -12,8 +12,9 @@ Responses: TypeAlias = dict[int | str, dict[str, Any]]
 class Error(BaseModel):
     """An error."""
 
-    detail: str | list[dict[str, Any]] = Field(
-        description="What is wrong, in words; a list for parameters of the request itself."
+    detail: str | dict[str, Any] | list[dict[str, Any]] = Field(
+        description="What is wrong, in words; with `message` and `field` for a job that is refused;"
+        " a list for parameters of the request itself."
     )
 
 
@@ -27,7 +28,9 @@ CONFLICT = _of(409, "The name is taken.")
 TOO_LARGE = _of(413, "The file is too large, or the user's quota is used up.")
 REFUSED = _of(422, "The request is not valid, or not allowed.")
 COMMON = (
-    _of(401, "There is no token or session, or it has ended.")
+    _of(400, "The request cannot be read.")
+    | NOT_FOUND
+    | _of(401, "There is no token or session, or it has ended.")
     | _of(403, "The request comes from a page of another site, or the user may not do this.")
     | REFUSED
     | _of(429, "Too many requests: wait for the seconds of Retry-After.")

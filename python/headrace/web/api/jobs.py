@@ -20,7 +20,7 @@ router = APIRouter(tags=["jobs"])
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """Return a job as JSON. Of the files of its request it has the names."""
+    """Return a job as JSON, with the names of its input files instead of their texts."""
     document = msgspec.to_builtins(job)
     document["request"]["inputs"] = sorted(job.request.inputs)
     return {**document, "title": job.title, "seconds": job.seconds}
@@ -138,8 +138,11 @@ async def events(
     identifier: str,
     skip: Annotated[int, Query(ge=0, description="Number of lines of the progress to skip.")] = 0,
 ) -> StreamingResponse:
-    """Stream a job as server-sent events until it ends: `job` after each change of its state, and
-    `progress`, whose identifier is the number of the line."""
+    """Stream a job as server-sent events until it ends.
+
+    The event `job` follows each change of its state. The event `progress` is a line of the
+    progress; its identifier is the number of the line.
+    """
     found = _found(identifier)
     return StreamingResponse(
         _events(found, skip), media_type="text/event-stream", headers={"cache-control": "no-store"}

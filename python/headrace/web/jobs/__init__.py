@@ -1,8 +1,9 @@
 """Jobs: commands that run as processes of their own, in a queue that survives the server.
 
-A job has a directory with its record (`job.json`), the output of its command (`document.json`),
-its log (`log.txt`), its progress (`progress.jsonl`) and, at the end, `end.json`. The process that
-runs the command belongs to no server: a server that starts finds it by the directory.
+A job has a directory with its record (`job.json`) and the output of its command
+(`document.json`). Its log is `log.txt`, its progress `progress.jsonl`, and its exit status
+`end.json`. The process that runs the command belongs to no server: a server that starts finds it by
+the directory.
 """
 
 from headrace.web.jobs.forms import CommandForm, FormField

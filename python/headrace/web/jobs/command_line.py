@@ -60,6 +60,7 @@ def arguments(
     # A recording that is evaluated once more stays where it is.
     if entry.output is not None and not request.values.get("again"):
         options += [f"--output={entry.output}"]
+    options += entry.extra
     return [*entry.command, *options, *(["--", *positional] if positional else [])]
 
 

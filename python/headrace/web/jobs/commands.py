@@ -20,15 +20,20 @@ class Runnable(msgspec.Struct, frozen=True):
     """Parameter that makes it trace processes which run, which the operator must allow, too."""
     output: str | None = None
     """Name of its output in the job's directory: a directory, or the document with its tables."""
+    extra: tuple[str, ...] = ()
+    """Further arguments that the server gives."""
 
     def runs_program(self, values: Mapping[str, Any]) -> bool:
-        """Whether a request with these values runs a program of the user's."""
+        """Return true if a request with these values runs a program of the user."""
         captures = self.capture is not None and values.get(self.capture) not in NOT_CAPTURED
         return captures or (self.program is not None and bool(values.get(self.program)))
 
 
+PLAYBACK = "playback.parquet"
+"""Name of the frames of a simulation in the job's directory."""
+
 RUNNABLE = (
-    Runnable(("run",), output="result.json"),
+    Runnable(("run",), output="result.json", extra=(f"--playback={PLAYBACK}",)),
     Runnable(("sweep",), output="sweep"),
     Runnable(("optimise",), output="optimise"),
     Runnable(("whatif",)),
@@ -67,6 +72,7 @@ WITHHELD = frozenset(
         "plot",
         "csv",
         "requests",
+        "playback",
         "trusted",
         "trust",
         "label",

@@ -34,7 +34,7 @@ REMOVED = ".removed-"
 
 
 class Processes(msgspec.Struct, frozen=True):
-    """Which processes of a job are alive."""
+    """The processes of a job that are alive."""
 
     begun: bool
     """Whether the runner has begun."""
@@ -91,6 +91,9 @@ class JobDirectory:
                 relative = path.relative_to(self.path).as_posix()
                 if relative in HIDDEN or relative.endswith(".partial") or path.is_symlink():
                     continue
+                # Uploads are their owner's alone.
+                if relative.startswith(f"{LINKS}/"):
+                    continue
                 with suppress(OSError):
                     found.append(JobFile(relative, path.stat().st_size))
         return sorted(found, key=lambda it: it.name)
@@ -133,7 +136,7 @@ class JobDirectory:
                 os.kill(names["runner"]["pid"], signal.SIGTERM)
 
     def never_began(self) -> bool:
-        """Whether no runner has begun, and none that comes later will."""
+        """Return true if no runner has begun, and none that comes later will."""
         held = lock(self.path)
         if held is None:
             return False

@@ -36,16 +36,20 @@ class JobState(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether the job will not change any more."""
+        """True if the job will not change any more."""
         return self not in (JobState.WAITING, JobState.RUNNING)
 
 
 class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command to run, with its parameters by name.
 
-    A path may be `input:NAME` (a file of `inputs`), `upload:NAME` (a file that the user uploaded),
-    `job:ID/NAME` (a file that a job made), `output:NAME` (a file that the command writes),
-    `results:ID`, or a path below a directory that the operator allows.
+    A path is absolute and below a directory that the operator allows, or one of these:
+
+    - `input:NAME`: a file of `inputs`
+    - `upload:NAME`: a file that the user uploaded
+    - `job:ID/NAME`: a file that a job made
+    - `output:NAME`: a file that the command writes
+    - `results:ID`: a result in the store
     """
 
     command: tuple[str, ...]

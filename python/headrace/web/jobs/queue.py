@@ -109,30 +109,32 @@ class JobQueue:
             raise RefusedRequest(f"title: expected one line of at most {LONGEST_TITLE} characters")
         with self._lock:
             waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-            own = sum(it.owner == owner for it in waiting)
-            if own >= self._settings.limits.waiting:
-                raise RefusedRequest(
-                    f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
-                    " end, or cancel some"
-                )
-            job = Job(
-                id=new_identifier(datetime.now(UTC)),
-                owner=owner,
-                request=request,
-                created=time.time(),
-                measures=entry.measures,
+        own = sum(it.owner == owner for it in waiting)
+        if own >= self._settings.limits.waiting:
+            raise RefusedRequest(
+                f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
+                " end, or cancel some"
             )
-            directory = self.directory(job.id)
-            directory.path.mkdir(mode=0o700)
-            try:
-                self._write_order(job, entry, form, directory)
-                directory.save(job)
-            except BaseException:
-                directory.remove()
-                raise
+        job = Job(
+            id=new_identifier(datetime.now(UTC)),
+            owner=owner,
+            request=request,
+            created=time.time(),
+            measures=entry.measures,
+        )
+        directory = self.directory(job.id)
+        directory.path.mkdir(mode=0o700)
+        try:
+            # Others need not wait while the files that a request names are checked.
+            self._write_order(job, entry, form, directory)
+            directory.save(job)
+        except BaseException:
+            directory.remove()
+            raise
+        with self._lock:
             self._jobs[job.id] = job
             self._start_due()
-            return job
+        return job
 
     def jobs(self, states: Iterable[JobState] | None = None, owner: str | None = None) -> list[Job]:
         """Return the jobs in these states and of this owner, the newest first."""

@@ -1,4 +1,4 @@
-"""Which waiting job starts next."""
+"""The order in which waiting jobs start."""
 
 from collections.abc import Iterable, Sequence
 
@@ -39,7 +39,7 @@ def in_turn(jobs: Iterable[Job]) -> list[Job]:
 
 
 def fits(job: Job, running: Sequence[Job], cores: int) -> bool:
-    """Whether a job may start beside those that run. A measurement runs alone."""
+    """Return true if a job may start beside those that run. A measurement runs alone."""
     if not running:
         return True
     return not (job.measures or any(it.measures for it in running) or len(running) >= cores)

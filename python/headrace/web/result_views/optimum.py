@@ -7,9 +7,8 @@ from nicegui import ui
 
 from headrace.optimisation.goals import text
 from headrace.optimisation.optimum import COLUMNS
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.result_views.figure_cards import show_figures
-from headrace.web.result_views.simulation import horizontal_bars
 from headrace.web.tables import show_table
 
 Document = Mapping[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from headrace.report import tables
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.rendered import show_rendered
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.origin import note
@@ -55,31 +55,6 @@ def show_utilisation(document: Document, base: Document | None = None) -> Chart:
     elif any(it.busiest > it.utilisation + 0.005 for it in loads):
         series.append(Series("busiest copy", names, [100 * it.busiest for it in loads], "bar"))
     return horizontal_bars("Utilisation of stations", "station", "%", series, most=100.0)
-
-
-def horizontal_bars(
-    title: str, names: str, unit: str, series: Sequence[Series], *, most: float | None = None
-) -> Chart:
-    """Show bars below each other, with long names at the side."""
-    categories = list(dict.fromkeys(x for it in series for x in it.x))
-    return Chart(
-        title,
-        names,
-        unit,
-        series,
-        x_kind="category",
-        options={
-            "xAxis": {"type": "value", "name": unit, "min": 0}
-            | ({} if most is None else {"max": most}),
-            "yAxis": {
-                "type": "category",
-                "data": categories,
-                "inverse": True,
-                "axisLabel": {"width": 190, "overflow": "break", "fontSize": 11},
-            },
-        },
-        height=110 + 34 * max(2, len(categories)),
-    )
 
 
 def _heading(text: str) -> None:
@@ -192,12 +167,10 @@ def _breakdown(document: Document) -> None:
     names = [it["place"] for it in shown]
     waiting = [1e3 * it["waiting"] for it in shown]
     service = [1e3 * (it["seconds"] - it["waiting"]) for it in shown]
-    chart = horizontal_bars(
+    horizontal_bars(
         "Time breakdown of a request",
         "place",
         "ms",
         [Series("service", names, service, "bar"), Series("waiting", names, waiting, "bar")],
+        stacked=True,
     )
-    for it in chart.echart.options["series"]:
-        it["stack"] = "time"
-    chart.echart.update()

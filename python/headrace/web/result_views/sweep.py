@@ -8,9 +8,8 @@ import polars as pl
 from headrace.report import sweep_tables
 from headrace.report.units import amounts
 from headrace.sweeps.result import Sweep
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.rendered import show_rendered
-from headrace.web.result_views.simulation import horizontal_bars
 
 Document = Mapping[str, Any]
 

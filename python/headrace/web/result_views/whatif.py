@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.report import whatif_tables
-from headrace.web.charts import Series
+from headrace.web.charts import Series, horizontal_bars
 from headrace.web.rendered import show_rendered
-from headrace.web.result_views.simulation import horizontal_bars
 
 Document = Mapping[str, Any]
 

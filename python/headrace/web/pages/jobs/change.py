@@ -21,10 +21,11 @@ def change(user: User, identifier: str) -> None:
     with ui.element("h2").classes("text-xl q-my-none"):
         ui.label(job.title)
     ui.label(form.summary)
-    title = ui.input("Title", value=request.title).classes("w-full").props("outlined dense")
+    title = ui.input("Title", value=request.title).classes("w-full q-my-md")
+    title.props("outlined dense stack-label")
     fields = command_fields(form, values=request.values)
     inputs = {
-        name: ui.textarea(name, value=text).classes("w-full").props("outlined autogrow")
+        name: ui.textarea(name, value=text).classes("w-full q-mt-md").props("outlined autogrow")
         for name, text in request.inputs.items()
     }
     for area in inputs.values():

@@ -19,12 +19,14 @@ STATES: dict[str, list[JobState] | None] = {
     "Running": [JobState.RUNNING],
     "Ended": [it for it in JobState if it.ended],
 }
+WIDE = {"classes": "gt-xs", "headerClasses": "gt-xs"}
+"""Columns that telephones leave out."""
 COLUMNS = [
     {"name": "state", "label": "State", "field": "state", "align": "left"},
     {"name": "title", "label": "Job", "field": "title", "align": "left"},
-    {"name": "owner", "label": "Owner", "field": "owner", "align": "left"},
-    {"name": "created", "label": "Created", "field": "created", "align": "left"},
-    {"name": "seconds", "label": "Duration", "field": "seconds", "align": "right"},
+    {"name": "owner", "label": "Owner", "field": "owner", "align": "left", **WIDE},
+    {"name": "created", "label": "Created", "field": "created", "align": "left", **WIDE},
+    {"name": "seconds", "label": "Duration", "field": "seconds", "align": "right", **WIDE},
     {"name": "actions", "label": "Actions", "field": "id", "align": "left"},
 ]
 # Vue escapes what it inserts.
@@ -34,10 +36,10 @@ STATE_CELL = """
 """
 TITLE_CELL = """
 <q-td :props="props" style="white-space: normal; min-width: 160px">
-<a :href="'/jobs/' + props.row.id">{{ props.row.title }}</a></q-td>
+<a :href="'/jobs/' + props.row.id" class="nicegui-link">{{ props.row.title }}</a></q-td>
 """
 ACTIONS_CELL = """
-<q-td :props="props"><q-btn v-if="props.row.cancel" flat no-caps dense label="Cancel"
+<q-td :props="props"><q-btn v-if="props.row.cancel" outline no-caps dense label="Cancel"
 :aria-label="'Cancel ' + props.row.title"
 @click="() => $parent.$emit('cancel', props.row.id)" /></q-td>
 """

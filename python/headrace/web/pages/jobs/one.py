@@ -1,14 +1,18 @@
 """The page of a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.commands import PLAYBACK
+from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
+from headrace.web.net_view import show_playback
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
 from headrace.web.result_views.generic import field_table
@@ -61,7 +65,9 @@ class JobPage:
         _request(job)
         _heading("Files")
         self._files = ui.element("div").classes("w-full")
-        self._add(self._files, self._show_files)
+        # Apart from what they draw, which they may clear.
+        self._timers = ui.element("div").classes("hidden")
+        self._add(self._show_files)
 
     def show(self, view: JobView) -> None:
         """Show the state of the job."""
@@ -82,8 +88,8 @@ class JobPage:
         self._log.set_text(view.log or "empty")
         if job.state.ended and not self._result_shown:
             self._result_shown = True
-            self._add(self._result, self._show_document)
-            self._add(self._files, self._show_files)
+            self._add(self._show_document)
+            self._add(self._show_files)
         if job.result is not None:
             self._link.props["href"] = f"/results/{job.result}"
             self._link.set_visibility(True)
@@ -120,15 +126,15 @@ class JobPage:
 
     def _buttons(self) -> None:
         with ui.row().classes("items-center q-my-sm"):
-            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel)
+            self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel, color=None)
             self._cancel.props("no-caps outline")
-            again = ui.button("Run again", icon="replay", on_click=self._run_again)
+            again = ui.button("Run again", icon="replay", on_click=self._run_again, color=None)
             again.props("no-caps outline")
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")
             self._link.set_visibility(False)
             self._monitors = ui.link("Monitors at its time", f"/monitors/job/{self._job.id}")
-            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove)
+            self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove, color=None)
             self._remove.props("no-caps flat")
 
     def _do_cancel(self) -> None:
@@ -163,26 +169,20 @@ class JobPage:
         if job is not None:
             ui.navigate.to(f"/jobs/{job.id}")
 
-    def _add(self, place: ui.element, draw: Callable[[], object]) -> None:
-        """Draw something in a place, which may take long."""
-        with place:
+    def _add(self, draw: Callable[[], object]) -> None:
+        """Draw something that may take long, after the rest of the page."""
+        with self._timers:
             ui.timer(0, draw, once=True)
 
     async def _show_document(self) -> None:
-        directory = site().jobs.directory(self._job.id)
-        path = directory.path / "document.json"
-        _heading("Result")
-        if not path.exists() or not path.stat().st_size:
-            ui.label("The job left no document.")
-            return
-        if path.stat().st_size > LARGEST:
-            ui.label("The document is large: download document.json below.")
-            return
-        document = await run.io_bound(directory.document)
-        if document is None:
-            ui.label("What the command printed is not a document: download document.json below.")
-            return
-        show_result(document)
+        found = await run.io_bound(_document, site().jobs.directory(self._job.id))
+        with self._result:
+            _heading("Result")
+            if isinstance(found, str):
+                ui.label(found)
+            else:
+                show_result(found)
+            show_playback(site().jobs.directory(self._job.id).path / PLAYBACK)
 
     async def _show_files(self) -> None:
         found = await run.io_bound(site().jobs.directory(self._job.id).files)
@@ -193,6 +193,20 @@ class JobPage:
                     target = f"/api/jobs/{self._job.id}/files/{quote(it.name)}"
                     ui.link(it.name, target).props("download")
                     ui.label(f" {it.bytes:,} bytes").classes("text-caption inline")
+
+
+def _document(directory: JobDirectory) -> Mapping[str, Any] | str:
+    """Return the document of a job, or why there is none to show."""
+    sizes = {it.name: it.bytes for it in directory.files()}
+    size = sizes.get("result.json") or sizes.get("document.json", 0)
+    if not size:
+        return "The job left no document."
+    if size > LARGEST:
+        return "The document is large: download document.json below."
+    document = directory.document()
+    if not isinstance(document, Mapping):
+        return "The command printed no JSON document: download document.json below."
+    return document
 
 
 def _request(job: Job) -> None:

@@ -16,7 +16,7 @@ ICONS = {
 
 
 def may_change(job: Job, user: User) -> bool:
-    """Whether a user may cancel or remove a job."""
+    """Return true if a user may cancel or remove a job."""
     return user.operator or user.name == job.owner
 
 

@@ -8,13 +8,13 @@ from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
+from headrace.web.jobs.watch import JobView
 from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
 from headrace.web.site import site
 from headrace.web.uploads import RefusedUpload
 
-POLL_S = 0.5
 MACHINE = "machine.toml"
 
 
@@ -30,39 +30,35 @@ async def build(user: User, identifier: str) -> None:
     ui.link("Job with its log", f"/jobs/{identifier}")
     place = ui.column().classes("w-full")
     if not job.state.ended:
-        _wait(place, job, user)
+        await _wait(place, job, user)
         return
     await _draw(place, job, user)
 
 
-def _wait(place: ui.column, job: Job, user: User) -> None:
+async def _wait(place: ui.column, job: Job, user: User) -> None:
     with place:
         state = ui.label().props('role="status"')
         bar = ui.linear_progress(0, show_value=False).props('aria-label="Progress" indeterminate')
-        ui.button("Stop", icon="stop", on_click=lambda: site().jobs.cancel(job.id)).props("outline")
-    read = 0
+        ui.button("Stop", icon="stop", on_click=lambda: site().jobs.cancel(job.id, user)).props(
+            "outline"
+        )
+    ended = False
 
-    async def look() -> None:
-        nonlocal read
-        now = site().jobs.job(job.id)
-        if now is None:
-            return
-        lines = await run.io_bound(lambda: list(site().jobs.directory(job.id).progress(read)))
-        read += len(lines or ())
-        last = lines[-1] if lines else None
-        if last is not None:
-            state.set_text(f"{now.state}: {last.title} {last.text}".strip())
-            if last.fraction is not None:
-                bar.props(remove="indeterminate")
-                bar.value = last.fraction
-        elif not read:
-            state.set_text(str(now.state))
-        if now.state.ended:
-            timer.cancel()
+    def show(view: JobView) -> None:
+        nonlocal ended
+        latest = view.latest
+        state.set_text(f"{view.job.state}{'' if latest is None else f': {latest.text}'}")
+        if latest is not None and latest.fraction is not None:
+            bar.props(remove="indeterminate")
+            bar.value = latest.fraction
+        if view.job.state.ended and not ended:
+            ended = True
             place.clear()
-            await _draw(place, now, user)
+            with place:
+                ui.timer(0, lambda: _draw(place, view.job, user), once=True)
 
-    timer = ui.timer(POLL_S, look)
+    end = await site().watches.begin(job, show)
+    ui.context.client.on_delete(end)
 
 
 async def _draw(place: ui.column, job: Job, user: User) -> None:

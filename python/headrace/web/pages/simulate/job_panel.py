@@ -7,6 +7,8 @@ from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, JobState, Progress, RefusedRequest
+from headrace.web.jobs.commands import PLAYBACK
+from headrace.web.net_view import show_playback
 from headrace.web.result_views import show_result
 from headrace.web.site import site
 
@@ -80,6 +82,8 @@ class JobPanel:
         if document is not None and self._job is not None and self._job.id == identifier:
             self._result.clear()
             self.show(document)
+            with self._result:
+                show_playback(directory.path / PLAYBACK)
 
     def _show_progress(self, job: Job, progress: Progress | None) -> None:
         self._state.text = f"{job.title}: {job.state}"
@@ -91,4 +95,4 @@ class JobPanel:
 
     async def _cancel(self) -> None:
         if self._job is not None:
-            await run.io_bound(site().jobs.cancel, self._job.id)
+            await run.io_bound(site().jobs.cancel, self._job.id, self._user)

@@ -1,10 +1,10 @@
 """The net of a scenario, drawn."""
 
-from importlib import import_module
-from typing import Any
+import asyncio
 
-from nicegui import run, ui
+from nicegui import ui
 
+from headrace.web.net_view import NetView
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.site import site
 
@@ -35,20 +35,6 @@ class NetTab:
             return
         self._state.text = ""
         self._place.clear()
-        view = _net_view()
-        if view is not None:
-            prepared = await run.io_bound(view.prepare, answer.result["structure"])
-            with self._place:
-                view(prepared)
-            return
+        prepared = await asyncio.to_thread(NetView.prepare, answer.result["structure"])
         with self._place:
-            # The drawing escapes the names of the scenario.
-            ui.html(answer.result["svg"], sanitize=False).classes("bg-white")
-
-
-def _net_view() -> Any:
-    """Return the view that zooms into a net; None where it is not installed."""
-    try:
-        return import_module("headrace.web.net_view").NetView
-    except ImportError:
-        return None
+            NetView(prepared)

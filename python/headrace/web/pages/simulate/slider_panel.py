@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
 from headrace.document_io import as_sets
 from headrace.web.result_views.figure_cards import show_figures
@@ -71,14 +71,23 @@ class SliderPanel:
                 ui.label(slider.path)
                 value = ui.label(slider.text(at)).classes("text-bold")
                 value.props["data-testid"] = f"value {slider.path}"
-            control = ui.slider(min=-OCTAVES, max=OCTAVES, step=slider.step, value=at)
-            control.props("snap markers=1")
+            # The native one has all keys, and its name for screen readers.
+            control = ui.element("input").classes("w-full")
+            control.props(f"type=range min={-OCTAVES} max={OCTAVES} step={slider.step} value={at}")
             control.props["aria-label"] = f"{slider.path}, as a power of 2 of its value"
-            control.on_value_change(partial(self._moved, slider, value, control))
+            control.on(
+                "input",
+                partial(self._moved, slider, value),
+                throttle=0.1,
+                js_handler="(event) => emit(Number(event.target.value))",
+            )
 
-    async def _moved(self, slider: Slider, label: ui.label, control: ui.slider) -> None:
-        self._octaves[slider.path] = float(control.value)
-        label.text = slider.text(control.value)
+    async def _moved(
+        self, slider: Slider, label: ui.label, event: events.GenericEventArguments
+    ) -> None:
+        octaves = min(float(OCTAVES), max(-float(OCTAVES), float(event.args)))
+        self._octaves[slider.path] = octaves
+        label.text = slider.text(octaves)
         await self._run()
 
     async def _add(self) -> None:

@@ -2,11 +2,10 @@
 
 from nicegui import run, ui
 
-from headrace._core import presets
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.site import site
-from headrace.web.traces import replay_scenario
+from headrace.web.traces import complete_systems, replay_scenario
 
 REPLAYS = {
     "closed": "closed: each request when the previous one is done",
@@ -14,14 +13,13 @@ REPLAYS = {
     "paced": "paced: after the previous one and the recorded gap",
 }
 SCENARIO = "scenario.toml"
-NOT_SIMULATED = "measured"
 
 
 def draw_replay(user: User, name: str) -> None:
     """Draw the form that simulates a trace."""
     with ui.element("h2").classes("text-xl q-mt-md"):
         ui.label("Simulate this trace")
-    systems = {it: f"{it}: {text}" for it, text in presets() if it != NOT_SIMULATED}
+    systems = {it: f"{it}: {text}" for it, (text, _) in complete_systems().items()}
     system = ui.select(systems, label="System", value="ext4", on_change=lambda: fill())
     replay = ui.select(REPLAYS, label="Times", value="closed", on_change=lambda: fill())
     for it in (system, replay):

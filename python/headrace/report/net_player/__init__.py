@@ -1,0 +1,95 @@
+"""A drawn net that can be zoomed and played in a browser.
+
+The element `headrace-net` holds the picture of `net_diagram` and the frames of a run. `player.js`
+draws the rest; it loads nothing and needs no library.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace.report.net_diagram import draw, load_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from headrace.simulate import Playback
+
+SCRIPT = Path(__file__).with_name("player.js")
+"""The script that defines the element."""
+
+PAGE_STYLE = """
+body { margin: 0; padding: 12px 16px; color: #1d2730; background: #fff;
+  font: 15px/1.4 system-ui, sans-serif; }
+h1 { font-size: 1.3rem; margin: 0 0 8px; }
+@media (prefers-color-scheme: dark) { body { color: #e4e9ee; background: #12171c; } }
+"""
+
+
+def net_element(
+    structure: Mapping[str, Any],
+    *,
+    stations: Iterable[Mapping[str, Any]] | None = None,
+    playback: "Playback | None" = None,
+) -> str:
+    """Return the element of a net as HTML, with all names escaped.
+
+    Parameters:
+        structure: The net, as `Scenario.structure()` returns it.
+        stations: `stations` of a result's document: without a playback they shade the picture.
+        playback: Frames of a run of this net.
+
+    Raises:
+        StructureError: if the structure is not that of a net.
+        ValueError: if the playback is of another net.
+    """
+    if playback is None:
+        load = load_of(structure, stations) if stations is not None else {}
+        return f"<headrace-net>{draw(structure, load)}</headrace-net>"
+    if list(_nodes(playback.structure["page"])) != list(_nodes(structure["page"])):
+        raise ValueError("the playback is of another net: expected one of a run of this scenario")
+    frames = escape(json.dumps(frames_of(playback), separators=(",", ":")), quote=False)
+    return f"<headrace-net>{draw(structure)}<data hidden>{frames}</data></headrace-net>"
+
+
+def net_page(name: str, element: str) -> str:
+    """Return a page that shows a net and needs no other file."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en" class="net-page"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{escape(name)}</title><style>{PAGE_STYLE}</style></head>\n"
+        f"<body><main><h1>{escape(name)}</h1>{element}</main>\n"
+        f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
+    )
+
+
+def frames_of(playback: "Playback") -> dict[str, Any]:
+    """Return the frames for `player.js`: columns by node id, without those that are zero."""
+    return {
+        "time": [float(f"{it:.9g}") for it in playback.time_s],
+        "nodes": list(_nodes(playback.structure["page"])),
+        "tokens": _columns(playback.tokens),
+        "queue": _columns(playback.queue),
+        "busy": _columns(playback.busy_mean.round(4)),
+    }
+
+
+def _columns(grid: "NDArray[np.generic]") -> dict[str, list[Any]]:
+    return {str(at): column.tolist() for at, column in enumerate(grid.T) if column.any()}
+
+
+def _nodes(page: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for it in page["nodes"]:
+        yield {
+            "id": it["id"],
+            "kind": it["kind"],
+            "path": f"{page['path']}/{it['name']}",
+            "servers": it["servers"],
+            "copies": it["copies"],
+        }
+    for inner in page["pages"]:
+        yield from _nodes(inner)
