@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
-from headrace.monitors.history import LEVELS, MOST_POINTS, History, series_of
+from headrace.monitors.history import MOST_POINTS, History, series_of
 from headrace.monitors.service import HostStatus
 from headrace.web.access.requests import user_of
 from headrace.web.site import site
@@ -88,8 +88,6 @@ def samples(
     history: History = site().monitors.history
     auto = history.level_for(begin, end, now)
     level = RESOLUTIONS.get(resolution, auto)
-    if (end - begin) / (LEVELS[level].width_s or 0.1) > 40 * MOST_POINTS:
-        raise HTTPException(422, f"resolution {resolution}: the time is too long for it")
     rows = history.rows(name, begin, end, level)
     names = list(dict.fromkeys(it for row in rows for it in row.names))
     wanted = names if figure is None else [it for it in figure if it in names]
