@@ -135,7 +135,7 @@ def test_tokens(tmp_path: Path) -> None:
         assert len(token) > 40
         assert httpx.get(f"{url}/samples").status_code == 401
         for wrong in ("x", "wrong", token[:-1], token + "x", "ü" * 20):
-            headers = {"Authorization": f"Bearer {wrong}".encode()}
+            headers = {b"Authorization": f"Bearer {wrong}".encode()}
             answer = httpx.get(f"{url}/host", headers=headers)
             assert (answer.status_code, "memory" in answer.text) == (401, False)
         right = {"Authorization": f"Bearer {token}"}

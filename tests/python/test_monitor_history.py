@@ -48,13 +48,13 @@ def recordings(draw: st.DrawFn) -> list[Sample]:
 
 def weighted(samples: Sequence[Sample], name: str) -> tuple[float, float, float, float]:
     """Return mean, smallest, largest and known time of a figure, the slow way."""
-    known = [(it.figures.get(name, math.nan), it.seconds) for it in samples]
-    known = [(np.float32(value), seconds) for value, seconds in known if not math.isnan(value)]
+    every = [(it.figures.get(name, math.nan), it.seconds) for it in samples]
+    known = [(float(np.float32(value)), seconds) for value, seconds in every if value == value]
     time = sum(seconds for _, seconds in known)
     if not known:
         return math.nan, math.nan, math.nan, 0.0
-    mean = math.fsum(float(value) * seconds for value, seconds in known) / time
-    return mean, min(float(it) for it, _ in known), max(float(it) for it, _ in known), time
+    mean = math.fsum(value * seconds for value, seconds in known) / time
+    return mean, min(it for it, _ in known), max(it for it, _ in known), time
 
 
 def check_row(row: Row, samples: Sequence[Sample]) -> None:

@@ -1,5 +1,8 @@
 """Rules and states of monitors: the cases of Wang 2002, section 4.3, and its holes."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -277,3 +280,19 @@ def test_figures_of_a_sample_are_few_and_complete() -> None:
     assert found["disk.sda.service_s"] == pytest.approx(0.020)
     assert not any(it.startswith(("cpu.7", "disk.loop")) for it in found)
     assert "cpu.steal" not in found
+
+
+def test_the_documentation_has_the_current_tables() -> None:
+    repository = Path(__file__).parents[2]
+    checked = subprocess.run(
+        [sys.executable, repository / "tools/monitor_rule_tables.py", "--check"],
+        capture_output=True,
+        text=True,
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_the_documented_own_rules_are_rules() -> None:
+    page = Path(__file__).parents[2] / "docs/reference/monitor-rules.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert parse_rules(example)[0].id == "disk-queue"

@@ -145,7 +145,7 @@ def checked_url(url: str) -> str:
 
 
 def name_of(url: str, taken: set[str]) -> str:
-    """Return a name for an agent that nobody named: its host's."""
+    """Return a name for an agent without a given one: its host's."""
     parts = urlsplit(url)
     host = (parts.hostname or "agent").replace(":", "-").strip("-") or "agent"
     name = host[:50]

@@ -76,7 +76,7 @@ class MonitoredHost:
         self.offset_uncertainty_s = uncertainty
 
     def forget_clock(self) -> None:
-        """Forget the comparisons: the agent has started anew."""
+        """Forget the comparisons: the agent restarted."""
         self._offsets.clear()
 
     def status(self, now: float) -> HostStatus:

@@ -62,7 +62,7 @@ class HostStates:
         self._states: dict[tuple[str, str], State] = {}
 
     def set_rules(self, rules: Sequence[Rule]) -> None:
-        """Replace the rules. Those that changed begin anew."""
+        """Replace the rules. Those that changed begin again."""
         unchanged = {it.id for it in rules if it in self._rules}
         self._rules = tuple(rules)
         self._watches = {key: it for key, it in self._watches.items() if key[0] in unchanged}
