@@ -215,7 +215,7 @@ def test_the_pages(site: RunningSite, other: OtherHost, browser: Browser) -> Non
     expect(chart.locator("svg")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^ok: |^warning: |^problem: ")).first).to_be_visible()
     page.get_by_text("Numbers").first.click()
-    table = page.get_by_role("table", name="Processors")
+    table = page.locator('.q-table__container[aria-label="Processors"]')
     expect(table.get_by_role("columnheader", name="I/O wait")).to_be_visible()
     expect(table.get_by_role("row").nth(2)).to_be_visible()
     page.get_by_role("button", name="1 hour").click()
