@@ -3,13 +3,23 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import design, directories, files, jobs, profiles, results, scenarios
+from headrace.web.api import (
+    design,
+    directories,
+    files,
+    jobs,
+    monitors,
+    profiles,
+    results,
+    scenarios,
+)
 from headrace.web.api.errors import COMMON, describe
 
 ROUTERS = (
     jobs.router,
     files.router,
     directories.router,
+    monitors.router,
     profiles.router,
     results.router,
     scenarios.router,
