@@ -20,10 +20,16 @@ MOST_NAMES = 40
 """More names are not all shown."""
 LETTER = 7
 """Width of a letter in pixels."""
-NARROW = [
-    {"query": {"maxWidth": 480}, "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10}}}}
-]
-"""Changes of charts with names at the side on telephones."""
+GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
+NARROW = {
+    "query": {"maxWidth": 480},
+    "option": {"xAxis": {"axisLabel": {"interval": "auto"}}},
+}
+"""Changes on telephones."""
+NARROW_BARS = {
+    "query": {"maxWidth": 480},
+    "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10, "lineHeight": 11}}},
+}
 LONGEST_NAME = 28
 """Letters of a name; the rest of a longer one is cut."""
 
@@ -111,7 +117,13 @@ class Chart:
         letters = LETTER * _longest_number(series, self._y_kind, self._y_max)
         x, y = self._x_axis(series), self._y_axis(series, letters)
         if self._horizontal:
-            label = {"width": 190, "overflow": "break", "fontSize": 11, "interval": 0}
+            label = {
+                "width": 190,
+                "overflow": "break",
+                "fontSize": 11,
+                "lineHeight": 12,
+                "interval": 0,
+            }
             x |= {"inverse": True, "name": "", "axisLabel": label}
             y |= {"nameGap": 28}
         return {
@@ -137,7 +149,7 @@ class Chart:
             "yAxis": x if self._horizontal else y,
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
-            **({"media": NARROW} if self._horizontal else {}),
+            "media": [NARROW_BARS if self._horizontal else NARROW],
             **self._more,
         }
 
@@ -148,6 +160,7 @@ class Chart:
             "nameLocation": "middle",
             "nameGap": 28,
             "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
         }
         if self._x_kind != "category":
             return axis
@@ -168,6 +181,7 @@ class Chart:
             # Outside the labels, whose width the container includes.
             "nameGap": 20 + letters,
             "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
             "nameTextStyle": {"overflow": "truncate"},
             **({} if self._y_max is None else {"max": self._y_max}),
             **(_from_least(series) if self._y_kind == "log" else {}),

@@ -38,6 +38,8 @@ body { font-size: 15px; }
   .body--dark .text-negative { color: #ff8a80 !important; }
 }
 .body--dark .nicegui-echart text:not([fill="#010101"]) { fill: #dddddd !important; }
+.body--dark .nicegui-echart [stroke="#000000"] { stroke: #dddddd; }
+.body--dark .nicegui-echart [fill="#000000"]:not(text) { fill: #dddddd; }
 .hr-tables { width: 100%; overflow-x: auto; }
 .hr-tables table { border-collapse: collapse; margin: 8px 0; font-size: 13px; }
 .hr-tables th, .hr-tables td { padding: 3px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3);

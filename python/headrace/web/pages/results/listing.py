@@ -129,7 +129,7 @@ async def build(
         ui.navigate.history.replace(address.rstrip("?"))
         await show()
 
-    with ui.row().classes("items-center"):
+    with ui.row().classes("items-center q-mt-md"):
         earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
         later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
         ui.button(
