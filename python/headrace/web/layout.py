@@ -54,7 +54,6 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
     """Draw the frame of a page; what is drawn within comes into its content."""
     ui.add_css(STYLE)
     ui.colors(primary="#1f5f8b", secondary="#4b6472", accent="#a34700", negative="#b3261e")
-    ui.html('<a class="skip" href="#content">Skip to content</a>', sanitize=False)
     ui.add_body_html(f'<script type="module" src="{SCROLL_AREAS_URL}"></script>')
     # None: as the browser prefers.
     dark = ui.dark_mode(app.storage.user.get("dark"))
@@ -64,6 +63,8 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
         app.storage.user["dark"] = dark.value
 
     with ui.header(elevated=True).classes("items-center"):
+        # First of all elements of the page.
+        ui.html('<a class="skip" href="#content">Skip to content</a>', sanitize=False)
         menu = ui.button(icon="menu").props('flat color=white aria-label="Navigation"')
         ui.link("Headrace", "/").classes("text-white text-lg no-underline")
         ui.space()

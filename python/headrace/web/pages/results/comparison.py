@@ -60,7 +60,11 @@ def _charts(compared: Mapping[str, Any]) -> None:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
     letters = group_letters(compared["groups"])
-    names = {it["group"]: _name(letters[it["group"]], it) for it in compared["groups"]}
+    kinds = {kind for it in compared["groups"] for kind in it["kinds"]}
+    names = {
+        it["group"]: _name(letters[it["group"]], it, with_kind=len(kinds) > 1)
+        for it in compared["groups"]
+    }
     with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
         for figure, groups in by_figure.items():
             if len(groups) < 2:
@@ -78,6 +82,7 @@ def _charts(compared: Mapping[str, Any]) -> None:
             )
 
 
-def _name(letter: str, group: Mapping[str, Any]) -> str:
+def _name(letter: str, group: Mapping[str, Any], *, with_kind: bool) -> str:
     """Return a short name: identifiers are in the table below."""
-    return f"{letter}: {', '.join(group['names']) or group['group']}"
+    name = f"{letter}: {', '.join(group['names']) or group['group']}"
+    return f"{name} ({', '.join(group['kinds'])})" if with_kind else name
