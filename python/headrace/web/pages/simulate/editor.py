@@ -56,7 +56,11 @@ class Editor:
                 self._form = ScenarioForm(draft, self._entered)
             with ui.element("section").props('aria-label="Text"'):
                 self._text = ui.codemirror(
-                    draft.text, language="TOML", line_wrapping=True, on_change=self._typed
+                    draft.text,
+                    language="TOML",
+                    theme="githubLight",
+                    line_wrapping=True,
+                    on_change=self._typed,
                 )
                 with ui.row().classes("items-center q-mt-sm"):
                     file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
@@ -141,7 +145,7 @@ class Editor:
         def theme() -> None:
             dark = app.storage.user.get("dark")
             is_dark = dark_browser if dark is None else dark
-            self._text.theme = "basicDark" if is_dark else "basicLight"
+            self._text.theme = "githubDark" if is_dark else "githubLight"
 
         async def ask() -> None:
             nonlocal dark_browser
