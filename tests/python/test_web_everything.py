@@ -69,7 +69,8 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
         expect(correct).to_be_visible()
         text = page.get_by_role("textbox", name="Scenario (TOML)")
         page.get_by_role("button", name='Expand "servers"', exact=True).click()
-        state, jobs = page.get_by_test_id("job-state"), []
+        state = page.get_by_test_id("job-state")
+        jobs: list[str] = []
         for rate in ("500 MB/s", "1 GB/s"):
             page.get_by_label("servers.device.read_rate", exact=True).fill(rate)
             expect(text).to_contain_text(f'read_rate = "{rate}"')
