@@ -3,7 +3,9 @@
 use std::any::Any;
 
 use crate::accounts::{Account, Held, WaitId};
-use crate::arc::{How, OutArc, Reach, candidates, line};
+#[cfg(debug_assertions)]
+use crate::arc::How;
+use crate::arc::{OutArc, Reach, candidates, line};
 use crate::discipline::Station;
 use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
