@@ -85,6 +85,12 @@ def test_a_case_that_fails_with_one_version_differs(tmp_path: Path, source: Path
     [
         ({"wall_seconds": 1, "x": [1]}, {"wall_seconds": 2, "x": [1]}, []),
         ({"x": [1.0, {"y": 0.1}]}, {"x": [1.0, {"y": 0.1 + 2**-56}]}, ["x[1].y: "]),
+        (
+            {"what": "time to simulate 64 clients", "ours": "2 s", "holds": True},
+            {"what": "time to simulate 64 clients", "ours": "3 s", "holds": False},
+            ["holds: true → false"],
+        ),
+        ({"what": "latency", "ours": "2 s"}, {"what": "latency", "ours": "3 s"}, ["ours: "]),
         ({"x": 1}, {"x": 1.0}, ["x: 1 → 1.0"]),
         ({"x": None}, {"x": 0}, ["x: null → 0"]),
         ({"x": [1]}, {"x": [1, 2]}, ["x: 1 → 2 elements"]),
