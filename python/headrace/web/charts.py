@@ -181,6 +181,8 @@ class Chart:
             # Outside the labels, whose width the container includes.
             "nameGap": 48,
             "nameTextStyle": {"overflow": "truncate"},
+            # Faint in both themes.
+            "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}},
             **({} if self._y_max is None else {"max": self._y_max}),
             **(_from_least(series) if self._y_kind == "log" else {}),
         }
