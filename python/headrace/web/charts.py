@@ -20,6 +20,18 @@ LETTERS_ABREAST = 90
 """Letters of names that stand beside each other below a chart."""
 MOST_NAMES = 40
 """More names are not all shown."""
+LETTER = 7
+"""Width of a letter in pixels."""
+GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
+NARROW = {
+    "query": {"maxWidth": 480},
+    "option": {"xAxis": {"axisLabel": {"interval": "auto"}}},
+}
+"""Changes on telephones."""
+NARROW_BARS = {
+    "query": {"maxWidth": 480},
+    "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10, "lineHeight": 11}}},
+}
 LONGEST_NAME = 28
 """Letters of a name; the rest of a longer one is cut."""
 
@@ -83,15 +95,15 @@ class Chart:
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
         self._horizontal, self._stacked, self._y_max = horizontal, stacked, y_max
+        self._height = height
         with ui.element("figure").classes("w-full q-ma-none"):
-            self.echart = (
-                ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
-            )
-            self.echart.props(f'role="img" aria-label="{_plain(title)}: chart of the table below"')
+            self.echart = ui.echart({}, renderer="svg").classes("w-full")
+            self.echart.props["role"] = "img"
+            self.echart.props["aria-label"] = f"{title}: chart of the table below"
             self._numbers = ui.expansion("Numbers", on_value_change=self._fill_table)
             with self._numbers.classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full")
-                self._table.props(f'dense flat aria-label="{_plain(title)}"')
+                self._table.props("dense flat").props["aria-label"] = title
         self.show(series)
 
     def show(
@@ -108,6 +120,7 @@ class Chart:
             options["series"][0]["markArea"] = self._marks(spans)
         self.echart.options.clear()
         self.echart.options.update(options)
+        self.echart.style(f"height: {self._height + self._slanted(series)}px")
         self.echart.update()
         self._series = series
         self._fill_table()
@@ -135,22 +148,34 @@ class Chart:
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        x, y = self._x_axis(series), self._y_axis(series)
+        letters = LETTER * _longest_number(series, self._y_kind, self._y_max)
+        x, y = self._x_axis(series), self._y_axis(series, letters)
         if self._horizontal:
-            label = {"width": 190, "overflow": "break", "fontSize": 11, "interval": 0}
+            label = {
+                "width": 190,
+                "overflow": "break",
+                "fontSize": 11,
+                "lineHeight": 12,
+                "interval": 0,
+            }
             x |= {"inverse": True, "name": "", "axisLabel": label}
             y |= {"nameGap": 28}
         return {
             "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
-            "aria": {"enabled": True, "decal": {"show": any(it.kind == "bar" for it in series)}},
+            # The label is that of the element.
+            "aria": {
+                "enabled": True,
+                "label": {"enabled": False},
+                "decal": {"show": any(it.kind == "bar" for it in series)},
+            },
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": {"top": 28, "left": 0, "type": "scroll"} if several else {"show": False},
             "grid": {
-                "left": 8 if self._horizontal else 44,
+                "left": 8 if self._horizontal else max(30, self._slanted(series) - letters),
                 "right": 24,
                 "bottom": 36,
-                "top": 64 if several else 40,
+                "top": 66 if several else 46,
                 "containLabel": True,
             },
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
@@ -158,6 +183,7 @@ class Chart:
             "yAxis": x if self._horizontal else y,
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
+            "media": [NARROW_BARS if self._horizontal else NARROW],
             **self._more,
         }
 
@@ -167,19 +193,29 @@ class Chart:
             "name": self._x,
             "nameLocation": "middle",
             "nameGap": 28,
+            "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
         }
         if self._x_kind != "category":
             return axis
-        names = list(dict.fromkeys(str(x) for it in series for x in it.x))
+        names = _names(series)
         return axis | {"data": names} | _labels(names)
 
-    def _y_axis(self, series: Sequence[Series]) -> dict[str, Any]:
+    def _slanted(self, series: Sequence[Series]) -> int:
+        """Return the height, and about the width, of slanted names below the chart."""
+        if self._x_kind != "category" or self._horizontal:
+            return 0
+        return _slant(_names(series))
+
+    def _y_axis(self, series: Sequence[Series], letters: int) -> dict[str, Any]:
         return {
             "type": self._y_kind,
             "name": self._y,
             "nameLocation": "middle",
             # Outside the labels, whose width the container includes.
-            "nameGap": 48,
+            "nameGap": 20 + letters,
+            "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
             "nameTextStyle": {"overflow": "truncate"},
             # Faint in both themes.
             "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}},
@@ -251,14 +287,36 @@ def horizontal_bars(
     )
 
 
-def _labels(names: Sequence[Any]) -> dict[str, Any]:
-    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
-    letters = sum(len(str(it)) + 2 for it in names)
+def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> int:
+    """Return the letters of the longest label of an axis of numbers, about."""
+    values = [abs(y) for it in series for y in it.y if y]
+    largest = max([*values, most or 0.0, 1.0])
+    # An axis ends above the largest value.
+    whole = len(f"{10 ** math.ceil(math.log10(largest)) if kind == 'log' else 1.2 * largest:,.0f}")
+    least = min(values, default=1.0) if kind == "log" else largest
+    fraction = 1 - math.floor(math.log10(least)) if least < 10 else 0
+    return max(whole, 2 + fraction)
+
+
+def _names(series: Sequence[Series]) -> list[str]:
+    return list(dict.fromkeys(str(x) for it in series for x in it.x))
+
+
+def _slant(names: Sequence[str]) -> int:
+    """Return the height of slanted names in pixels; 0 if they stand beside each other."""
+    letters = sum(len(it) + 2 for it in names)
     if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
+        return 0
+    return round(4.2 * min(max(map(len, names)), LONGEST_NAME))
+
+
+def _labels(names: Sequence[str]) -> dict[str, Any]:
+    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
+    slant = _slant(names)
+    if not slant:
         return {}
-    longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
     label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
-    return {"axisLabel": label, "nameGap": 24 + round(3.4 * longest)}
+    return {"axisLabel": label, "nameGap": 24 + slant}
 
 
 def _from_least(series: Sequence[Series]) -> dict[str, Any]:
@@ -273,8 +331,5 @@ def number_text(value: Any) -> str:
     """Return a number with four digits; other values as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-
-
-def _plain(text: str) -> str:
-    return text.replace('"', "'")
+    is_large = 1e4 <= abs(value) < 1e15
+    return f"{value:,.0f}" if isinstance(value, int) or is_large else f"{value:,.4g}"

@@ -46,6 +46,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         port=settings.port,
         title="Headrace",
         dark=None,
+        language="en-US",
         show=False,
         reload=False,
         show_welcome_message=False,

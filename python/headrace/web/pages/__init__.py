@@ -2,6 +2,7 @@
 
 from headrace.web.page import Page
 from headrace.web.pages import (
+    design,
     help,
     jobs,
     measure,
@@ -21,6 +22,7 @@ PAGES: tuple[Page, ...] = (
     monitors.PAGE,
     profiles.PAGE,
     traces.PAGE,
+    design.PAGE,
     jobs.PAGE,
     help.PAGE,
 )
