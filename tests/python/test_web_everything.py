@@ -1,6 +1,7 @@
 """All pages together: a newcomer's path, two users, a restart, each page by eye, ear and key."""
 
 import re
+import socket
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -251,6 +252,10 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "/results/compare": ("/results/compare?ids={results[simulated]},{results[again]}",),
     "/results/history": ("/results/history?result={results[simulated]}",),
     "/results/{identifier}": ("/results/{results[simulated]}", "/results/{results[quick]}"),
+    "/monitors": ("/monitors",),
+    "/monitors/rules": ("/monitors/rules",),
+    "/monitors/host/{name}": (f"/monitors/host/{socket.gethostname()}",),
+    "/monitors/job/{identifier}": ("/monitors/job/{jobs[quick]}",),
     "/profiles": ("/profiles",),
     "/profiles/{identifier}": ("/profiles/{jobs[profile]}",),
     "/traces": ("/traces",),

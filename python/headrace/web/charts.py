@@ -217,8 +217,6 @@ class Chart:
             "axisLabel": {"hideOverlap": True},
             "splitLine": GRID_LINE,
             "nameTextStyle": {"overflow": "truncate"},
-            # Faint in both themes.
-            "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}},
             **({} if self._y_max is None else {"max": self._y_max}),
             **(_from_least(series) if self._y_kind == "log" else {}),
         }
