@@ -1,8 +1,8 @@
 """All pages together: a newcomer's path, two users, a restart, each page by eye, ear and key."""
 
 import re
-import socket
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
