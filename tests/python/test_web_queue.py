@@ -364,9 +364,7 @@ def test_damaged_files_of_running_jobs_end_these_jobs_only(tmp_path: Path) -> No
         until(lambda: made.state is JobState.DONE)
 
 
-def test_a_failure_does_not_end_the_queue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = []
 
     def fail(_queue: JobQueue) -> None:

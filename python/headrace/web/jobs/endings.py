@@ -16,9 +16,7 @@ LONGEST = 500
 """Characters of a message."""
 
 
-def ending(
-    end: End, order: Order | None, log: str, cancelled: bool
-) -> tuple[JobState, str]:
+def ending(end: End, order: Order | None, log: str, cancelled: bool) -> tuple[JobState, str]:
     """Return the state of a job that has ended, and a message for its user.
 
     Parameters:
