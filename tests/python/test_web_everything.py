@@ -5,11 +5,12 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from conftest import SMALL
 from headrace.web.access.users import UserFile
@@ -69,7 +70,8 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
         expect(correct).to_be_visible()
         text = page.get_by_role("textbox", name="Scenario (TOML)")
         page.get_by_role("button", name='Expand "servers"', exact=True).click()
-        state, jobs = page.get_by_test_id("job-state"), []
+        state = page.get_by_test_id("job-state")
+        jobs: list[str] = []
         for rate in ("500 MB/s", "1 GB/s"):
             page.get_by_label("servers.device.read_rate", exact=True).fill(rate)
             expect(text).to_contain_text(f'read_rate = "{rate}"')
@@ -275,26 +277,28 @@ def test_the_addresses_are_those_of_all_routes() -> None:
 @pytest.mark.parametrize("address", [it for found in ADDRESSES.values() for it in found])
 def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, address: str) -> None:
     """No error, no request elsewhere, no serious finding of axe, nothing that scrolls sideways."""
-    context = browser.new_context(viewport={"width": WIDE, "height": 800}, color_scheme="light")
-    with opened(context, filled.site, filled.path(address)) as page:
-        page.wait_for_load_state("networkidle")
-        expect(page.get_by_role("heading", level=1)).to_have_count(1)
-        expect(page.get_by_role("main")).to_have_count(1)
-        found = [*findings(page), *sideways(page)]
-        page.emulate_media(color_scheme="dark")
-        expect(page.locator("body.body--dark")).to_be_visible()
-        found += [*findings(page, COLOURS), *sideways(page)]
-        page.set_viewport_size({"width": PHONE, "height": 800})
-        expect(page.get_by_role("navigation", name="Pages")).not_to_be_in_viewport()
-        found += [*findings(page), *sideways(page)]
-        page.emulate_media(color_scheme="light")
-        expect(page.locator("body.body--light")).to_be_visible()
-        page.set_viewport_size({"width": NARROWEST, "height": 800})
-        found += [*findings(page, COLOURS), *sideways(page)]
-        assert found == []
-    context.close()
+    found = []
+    for theme, first, second in THEMES:
+        size: ViewportSize = {"width": first, "height": 800}
+        context = browser.new_context(viewport=size, color_scheme=theme)
+        with opened(context, filled.site, filled.path(address)) as page:
+            page.wait_for_load_state("networkidle")
+            expect(page.locator(f"body.body--{theme}")).to_be_visible()
+            expect(page.get_by_role("heading", level=1)).to_have_count(1)
+            expect(page.get_by_role("main")).to_have_count(1)
+            found += [*findings(page), *sideways(page)]
+            page.set_viewport_size({"width": second, "height": 800})
+            found += [*findings(page, COLOURS), *sideways(page)]
+        context.close()
+    assert found == []
 
 
+Theme = Literal["light", "dark"]
+THEMES: tuple[tuple[Theme, int, int], ...] = (
+    ("light", WIDE, NARROWEST),
+    ("dark", PHONE, WIDE),
+)
+"""Themes, each with the width at which all rules are checked, and another."""
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 """Rules that depend on the theme."""
 
