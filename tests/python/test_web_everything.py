@@ -304,14 +304,19 @@ COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 
 def findings(page: Page, options: object = None) -> list[str]:
-    """Return the serious and critical findings of axe."""
-    violations = Axe().run(page, options=options).response["violations"]
-    return [
-        f"{it['id']}: {node['html'][:200]}"
-        for it in violations
-        if it["impact"] in ("serious", "critical")
-        for node in it["nodes"]
-    ]
+    """Return the serious and critical findings of axe that stay: a page may still be drawn."""
+    found: list[str] = []
+    for _ in range(5):
+        found = [
+            f"{it['id']}: {node['html'][:200]}"
+            for it in Axe().run(page, options=options).response["violations"]
+            if it["impact"] in ("serious", "critical")
+            for node in it["nodes"]
+        ]
+        if not found:
+            break
+        page.wait_for_timeout(1000)
+    return found
 
 
 def sideways(page: Page) -> list[str]:
