@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -253,6 +254,10 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
     "/results/compare": ("/results/compare?ids={results[simulated]},{results[again]}",),
     "/results/history": ("/results/history?result={results[simulated]}",),
     "/results/{identifier}": ("/results/{results[simulated]}", "/results/{results[quick]}"),
+    "/monitors": ("/monitors",),
+    "/monitors/rules": ("/monitors/rules",),
+    "/monitors/host/{name}": (f"/monitors/host/{socket.gethostname()}",),
+    "/monitors/job/{identifier}": ("/monitors/job/{jobs[quick]}",),
     "/profiles": ("/profiles",),
     "/profiles/{identifier}": ("/profiles/{jobs[profile]}",),
     "/traces": ("/traces",),

@@ -127,6 +127,21 @@ def start(
     upload_quota: Annotated[
         str, typer.Option("--upload-quota", metavar="SIZE", help="All uploads of a user.")
     ] = "10 GiB",
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            metavar="URL=TOKENFILE",
+            help="Agent of another host to ask for samples; can be repeated.",
+        ),
+    ] = None,
+    monitor: Annotated[
+        bool, typer.Option("--monitor/--no-monitor", help="Sample this host.")
+    ] = True,
+    monitor_interval: Annotated[
+        str,
+        typer.Option("--monitor-interval", metavar="TIME", help="Time between samples of it."),
+    ] = "1 s",
     request_rate: Annotated[
         float,
         typer.Option("--request-rate", metavar="N", min=1.0, help="Requests/s of a user."),
@@ -138,16 +153,21 @@ def start(
     user add.
     """
     import os
+    from socket import gethostname
 
     there = _data(data)
     # Before NiceGUI is imported, which would use the working directory.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
     check_extra()
 
+    from headrace.monitors.agents import Agent, parse_option
     from headrace.web.access.addresses import is_loopback
     from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
+    agents: list[Agent] = []
+    for text in agent or ():
+        agents.append(parse_option(text, {gethostname(), *(it.name for it in agents)}))
     if (tls_cert is None) != (tls_key is None):
         raise ValueError("--tls-cert and --tls-key: expected both or neither")
     needs_login = login or not is_loopback(address)
@@ -164,9 +184,12 @@ def start(
         host_names=tuple(host_name or ()),
         tls_certificate=_readable(tls_cert, "--tls-cert"),
         tls_key=_readable(tls_key, "--tls-key"),
-        directories=tuple(it.resolve(strict=True) for it in directory or ()),
+        directories=tuple(_directory(it) for it in directory or ()),
         schedulers=allow_schedulers,
         programs=allow_programs,
+        is_monitored=monitor,
+        monitor_interval_s=_seconds("--monitor-interval", monitor_interval),
+        agents=tuple(agents),
         limits=Limits(
             memory=_bytes("--job-memory", job_memory),
             seconds=_seconds("--job-time", job_time),
@@ -230,6 +253,13 @@ def remove(
     from headrace.web.access.users import UserFile
 
     UserFile(_data(data)).remove(name)
+
+
+def _directory(path: Path) -> Path:
+    found = path.resolve(strict=True)
+    if not found.is_dir():
+        raise ValueError(f"--directory {path}: expected a directory")
+    return found
 
 
 def _readable(path: Path | None, option: str) -> Path | None:

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from nicegui import ui
 
+from headrace.web.times import local_time
+
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
@@ -44,6 +46,14 @@ class Series(msgspec.Struct, frozen=True):
     """`line`, `bar` or `scatter`."""
 
 
+class Span(msgspec.Struct, frozen=True):
+    """A marked part of the x axis, such as the time of a job."""
+
+    begin: float
+    end: float
+    name: str
+
+
 class Chart:
     """An ECharts chart and its table, which stays in step with it."""
 
@@ -61,6 +71,7 @@ class Chart:
         y_max: float | None = None,
         options: Mapping[str, Any] | None = None,
         height: int = 320,
+        has_live_table: bool = True,
     ) -> None:
         """Draw a chart.
 
@@ -68,14 +79,19 @@ class Chart:
             title: What it shows.
             x: Name of the x axis with its unit, such as "load (operations/s)"; y likewise.
             series: The data.
-            x_kind: `value`, `log`, `time` or `category`; y_kind likewise.
+            x_kind: `value`, `log`, `time` (x is an ISO date or seconds since the epoch) or
+                `category`; y_kind likewise.
             horizontal: Whether the x axis stands upright, its first value at the top: for long
                 names.
             stacked: Whether bars are stacked.
             y_max: End of the y axis.
             options: Further ECharts options, which replace those of the same name.
             height: Height in pixels.
+            has_live_table: Whether the table follows `show` while it is closed. If not, it is
+                filled when it is opened.
         """
+        self._has_live_table = has_live_table
+        self._series: Sequence[Series] = ()
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
         self._horizontal, self._stacked, self._y_max = horizontal, stacked, y_max
@@ -84,17 +100,35 @@ class Chart:
             self.echart = ui.echart({}, renderer="svg").classes("w-full")
             self.echart.props["role"] = "img"
             self.echart.props["aria-label"] = f"{title}: chart of the table below"
-            with ui.expansion("Numbers").classes("w-full"):
+            self._numbers = ui.expansion("Numbers", on_value_change=self._fill_table)
+            with self._numbers.classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full")
                 self._table.props("dense flat").props["aria-label"] = title
         self.show(series)
 
-    def show(self, series: Sequence[Series]) -> None:
-        """Show other data."""
+    def show(
+        self,
+        series: Sequence[Series],
+        spans: Sequence[Span] = (),
+        x_range: tuple[float, float] | None = None,
+    ) -> None:
+        """Show other data, with marked parts of the x axis, which goes over `x_range`."""
+        options = self._options(series)
+        if x_range is not None:
+            options["xAxis"] |= {"min": self._at(x_range[0]), "max": self._at(x_range[1])}
+        if spans and options["series"]:
+            options["series"][0]["markArea"] = self._marks(spans)
         self.echart.options.clear()
-        self.echart.options.update(self._options(series))
+        self.echart.options.update(options)
         self.echart.style(f"height: {self._height + self._slanted(series)}px")
         self.echart.update()
+        self._series = series
+        self._fill_table()
+
+    def _fill_table(self) -> None:
+        if not self._has_live_table and not self._numbers.value:
+            return
+        series = self._series
         columns = [self._x, *(it.name for it in series)]
         self._table.columns = [
             {
@@ -108,7 +142,7 @@ class Chart:
         rows: dict[Any, dict[str, Any]] = {}
         for at, it in enumerate(series, 1):
             for x, y in zip(it.x, it.y, strict=True):
-                rows.setdefault(x, {"0": number_text(x)})[str(at)] = number_text(y)
+                rows.setdefault(x, {"0": self._x_text(x)})[str(at)] = number_text(y)
         self._table.rows = list(rows.values())
         self._table.update()
 
@@ -188,7 +222,7 @@ class Chart:
         }
 
     def _one(self, at: int, series: Series) -> dict[str, Any]:
-        data: list[Any] = list(zip(series.x, series.y, strict=True))
+        data: list[Any] = list(zip(map(self._at, series.x), series.y, strict=True))
         if self._x_kind == "category":
             # By name, as series may lack points; ECharts takes a number for an index.
             data = [(str(x), y) for x, y in data]
@@ -203,6 +237,27 @@ class Chart:
             "symbolSize": 7,
             "showSymbol": len(data) <= 100,
             "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
+        }
+
+    def _at(self, x: Any) -> Any:
+        """Return a value of the x axis for ECharts, whose times are in milliseconds."""
+        return 1000 * x if self._is_time(x) else x
+
+    def _x_text(self, x: Any) -> str:
+        return local_time(x) if self._is_time(x) else number_text(x)
+
+    def _is_time(self, x: Any) -> bool:
+        return self._x_kind == "time" and isinstance(x, int | float)
+
+    def _marks(self, spans: Sequence[Span]) -> dict[str, Any]:
+        return {
+            "silent": True,
+            "itemStyle": {"color": "rgba(230, 159, 0, 0.18)"},
+            "label": {"position": "insideTop", "overflow": "truncate", "width": 160},
+            "data": [
+                [{"name": it.name, "xAxis": self._at(it.begin)}, {"xAxis": self._at(it.end)}]
+                for it in spans
+            ],
         }
 
 

@@ -2,13 +2,16 @@
 
 import time
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from headrace.progress_events import Progress
 
 __all__ = ["Job", "JobRequest", "JobState", "NotAllowed", "Progress", "RefusedRequest"]
+
+Moment: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, lt=253_402_000_000.0)]
+"""Seconds since the epoch, up to the year 9999."""
 
 
 class RefusedRequest(ValueError):
@@ -66,11 +69,10 @@ class Job(msgspec.Struct):
     id: str
     owner: str
     request: JobRequest
-    created: float
-    """Seconds since the epoch, as `started` and `ended`."""
+    created: Moment
     state: JobState = JobState.WAITING
-    started: float | None = None
-    ended: float | None = None
+    started: Moment | None = None
+    ended: Moment | None = None
     status: int | None = None
     """Exit status of the command."""
     message: str = ""

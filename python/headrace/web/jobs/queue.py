@@ -238,21 +238,28 @@ class JobQueue:
 
     def _watch(self) -> None:
         while not self._over.wait(POLL_S):
-            ended = []
-            with self._lock:
-                for job in list(self._jobs.values()):
-                    if job.state is JobState.RUNNING:
-                        self._try(job, self._look_at)
-                        if job.state.ended:
-                            ended.append(job)
-                for identifier in list(self._unsaved):
-                    self._save(self._jobs[identifier])
-                self._start_due()
-                if ended:
-                    self._forget_oldest()
-            for job in ended:
-                # Outside the lock: the store may be slow.
-                self._try(job, self._find_result)
+            try:
+                self._look_at_all()
+            except Exception:
+                # Without this thread no job would start or end any more.
+                log.exception("the queue of jobs")
+
+    def _look_at_all(self) -> None:
+        ended = []
+        with self._lock:
+            for job in list(self._jobs.values()):
+                if job.state is JobState.RUNNING:
+                    self._try(job, self._look_at)
+                    if job.state.ended:
+                        ended.append(job)
+            for identifier in list(self._unsaved):
+                self._save(self._jobs[identifier])
+            self._start_due()
+            if ended:
+                self._forget_oldest()
+        for job in ended:
+            # Outside the lock: the store may be slow.
+            self._try(job, self._find_result)
 
     def _try(self, job: Job, work: Callable[[Job], None]) -> None:
         """Do something with a job. A failure must not end the watching of the others."""
@@ -266,7 +273,7 @@ class JobQueue:
         # First the processes: they may end between the two looks.
         alive, end = directory.processes(), directory.end()
         if end is not None:
-            job.status, job.ended = end["status"], end["ended"]
+            job.status, job.ended = end.status, end.ended
             job.state, job.message = ending(end, directory.order(), directory.log(), job.cancelled)
         elif alive.runner:
             if job.cancelled:
@@ -284,7 +291,7 @@ class JobQueue:
             job.state, job.started = JobState.WAITING, None
             if job.cancelled:
                 job.state, job.ended = JobState.CANCELLED, time.time()
-            elif job.starts >= MOST_STARTS or not directory.order():
+            elif job.starts >= MOST_STARTS or directory.order() is None:
                 self._lose(job, "its process did not begin")
         else:
             return

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from nicegui import app, events, ui
+from nicegui import app, ui
 
+from headrace.web.file_button import file_button
 from headrace.web.pages.simulate.form import ScenarioForm
 from headrace.web.quick_run import LARGEST_TEXT
 from headrace.web.scenario_draft import ScenarioDraft
@@ -62,16 +63,7 @@ class Editor:
                     on_change=self._typed,
                 )
                 with ui.row().classes("items-center q-mt-sm"):
-                    upload = ui.upload(
-                        auto_upload=True,
-                        max_file_size=LARGEST_TEXT,
-                        on_upload=self._uploaded,
-                        on_rejected=lambda: ui.notify("expected a file of at most 1 MiB"),
-                    ).classes("hidden")
-                    # In the browser: it opens files only on a click.
-                    ui.button("Open a file", icon="upload").props("flat").on(
-                        "click", js_handler=f"() => getElement({upload.id}).pickFiles()"
-                    )
+                    file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
                     ui.button("Download", icon="download", on_click=self._download).props("flat")
         with ui.expansion("Complete scenario, with defaults and their origins").classes(
             "w-full"
@@ -141,14 +133,8 @@ class Editor:
         if self._complete.value and self._draft.checked is not None:
             self._explained.set_content(self._draft.checked.explained)
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        try:
-            text = await event.file.text()
-        except UnicodeDecodeError:
-            ui.notify("expected a text in UTF-8", type="negative")
-            return
+    def _opened(self, _: str, text: str) -> None:
         self._text.value = text
-        event.sender.run_method("reset")
 
     def _download(self) -> None:
         ui.download.content(self._draft.text, "scenario.toml", "application/toml")
