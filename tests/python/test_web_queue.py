@@ -1,5 +1,6 @@
 """The queue of jobs, without a server."""
 
+import errno
 import json
 import os
 import signal
@@ -377,6 +378,27 @@ def test_a_failure_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.Mo
             until(lambda: len(failures) > 1, 20)
         made = queue.submit(simulation(SHORT), "ann")
         until(lambda: made.state is JobState.DONE)
+
+
+def test_a_record_that_cannot_be_written_is_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = []
+
+    def fail(_directory: JobDirectory, _job: Job) -> None:
+        failures.append(1)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with a_queue(tmp_path) as queue:
+        made = queue.submit(simulation(), "ann")
+        begins(queue, made.id)
+        with monkeypatch.context() as patched:
+            patched.setattr(JobDirectory, "save", fail)
+            queue.cancel(made.id)
+            until(lambda: len(failures) > 4)
+        until(lambda: made.state.ended)
+        until(lambda: queue.directory(made.id).load() == made)
+    assert sum("cannot write the record" in it.getMessage() for it in caplog.records) == 1
 
 
 def test_documents_and_files_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:

@@ -323,14 +323,17 @@ class JobQueue:
 
     def _save(self, job: Job) -> None:
         """Write a job's record, later if that is not possible now."""
-        self._unsaved.discard(job.id)
         directory = self.directory(job.id)
         try:
             directory.save(job)
         except OSError as error:
+            # Written again until that succeeds: a full disk must not fill the log, too.
+            if job.id not in self._unsaved:
+                log.warning("cannot write the record of job %s: %s", job.id, error)
             if directory.path.is_dir():
                 self._unsaved.add(job.id)
-            log.warning("cannot write the record of job %s: %s", job.id, error)
+                return
+        self._unsaved.discard(job.id)
 
     def _start_due(self) -> None:
         running = [it for it in self._jobs.values() if it.state is JobState.RUNNING]
