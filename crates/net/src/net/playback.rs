@@ -7,7 +7,7 @@
 //! Frames are recorded where the clock advances. A run without playback pays for one comparison
 //! there; one with playback fires the same transitions at the same times.
 
-use crate::net::Net;
+use super::Net;
 use crate::node::AnyNode;
 use crate::structure::Structure;
 use crate::time::{Span, Time};

@@ -2,10 +2,16 @@
 
 mod balance;
 mod layouts;
+mod metadata_placement;
 mod pattern;
+mod replica_placement;
+mod replicated_blocks;
 mod stripes;
 
 pub use layouts::Layouts;
+pub use metadata_placement::MetadataPlacement;
+pub(crate) use metadata_placement::file_hash;
+pub use replica_placement::ReplicaPlacement;
 
 use std::sync::Arc;
 

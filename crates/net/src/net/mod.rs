@@ -1,21 +1,26 @@
 //! A compiled net, and how it runs.
 
+mod playback;
+
+pub use playback::{Frame, NodeFrame, Playback};
+
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use self::playback::Recording;
 use crate::accounts::Account;
+use crate::arc::{OutArc, Reach};
+use crate::builder::{Action, StoreLevel};
 use crate::drift::History;
 use crate::error::RunError;
-use crate::firing::{Firing, OutArc};
+use crate::firing::Firing;
+use crate::handles::{Store, TallyId};
 use crate::invariants::Invariants;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::AnyNode;
-use crate::page::{Store, StoreLevel, TallyId};
-use crate::playback::Recording;
 use crate::structure::{NodeStructure, Structure};
 use crate::tally::Tally;
 use crate::time::{Span, Time};
-use crate::transition::{Action, Reach};
 
 /// Transitions of which instances must be asked again when a store changes.
 pub(crate) struct Watcher {

@@ -18,20 +18,17 @@
 //! Not modelled: locks that are given up because they have not been used, locks asked for
 //! ahead, locks of a file that is removed.
 
-mod lock_set;
-
-pub use lock_set::{Extent, LockSet};
-
 use std::collections::BTreeMap;
 
 use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
 use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
-use self::lock_set::Lock;
-use super::{ClientContext, Layouts};
+use super::ClientContext;
+use crate::layout::Layouts;
+use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
-use crate::tokens::{GivenUp, Job, Message, Request, Role};
+use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]

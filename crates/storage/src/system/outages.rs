@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::System;
 use crate::failure::Outage;
-use crate::system::System;
 
 /// A failure of a server, as it went.
 #[derive(Clone, Debug, Serialize)]

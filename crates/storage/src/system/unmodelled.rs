@@ -6,8 +6,8 @@ use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::LeftOut;
 
+use super::System;
 use super::report::OperationReport;
-use crate::system::System;
 
 /// Returns operations that no process requested, and operations that the model simplifies.
 pub(super) fn left_out(

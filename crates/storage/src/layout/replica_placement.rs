@@ -6,7 +6,7 @@
 use headrace_net::Random;
 use headrace_spec::{LayoutKind, Parallel, ReadFrom, ReplicaSets};
 
-use super::blocks::Blocks;
+use super::replicated_blocks::Blocks;
 
 /// Sets of targets.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl ReplicaPlacement {
             ReadFrom::ByClient => (u64::from(client) % self.count) as u32,
             ReadFrom::Random if self.count == 1 => 0,
             ReadFrom::Random => random.below(self.count) as u32,
-            // Chosen for each part of a request by [`super::nearest_replica::NearestReplica`].
+            // Chosen for each part of a request by the client (`client/nearest_replica.rs`).
             ReadFrom::Nearest => 0,
         }
     }

@@ -2,24 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use headrace_net::NodeReport;
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::LeftOut;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::bottleneck::{Bottleneck, bottleneck, of_arrivals};
-use super::latencies::Latencies;
 use super::outages::{OutageReport, outages};
-use super::packets::{PacketCounts, PacketReport};
-use super::recorder::{Cell, Recorder, column};
-use super::servers;
-use super::stop::StopReport;
-use super::synced_writes::{SyncedWrites, synced_writes};
-use super::unfinished_requests::UnfinishedReport;
-use super::{attribution, local, unmodelled};
-use crate::system::System;
+use super::{System, unmodelled};
+use crate::measure::{
+    Bottleneck, BreakdownEntry, Cell, Latencies, Recorder, StationReport, StopReport, SyncedWrites,
+    UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals, servers,
+    stations, synced_writes,
+};
+use crate::network::{PacketCounts, PacketReport};
 
 /// Report of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -153,65 +149,13 @@ pub struct Share {
     pub windows: usize,
 }
 
-/// One station, its copies together.
-#[derive(Clone, Debug, Serialize)]
-pub struct StationReport {
-    /// Page path and name.
-    pub station: String,
-    /// Queueing discipline.
-    pub discipline: String,
-    /// Copies.
-    pub copies: u32,
-    /// Servers of one copy; none if unbounded.
-    pub servers: Option<u32>,
-    /// Share of time that servers were busy, mean over copies.
-    pub utilisation: f64,
-    /// The same of the busiest copy.
-    pub most_utilisation: f64,
-    /// The name of that copy, where copies have names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub busiest: Option<String>,
-    /// Mean number waiting in one copy.
-    pub queue: f64,
-    /// Mean time of service in seconds.
-    pub service: f64,
-    /// Mean time of stay in seconds.
-    pub residence: f64,
-    /// Visits.
-    pub visits: u64,
-    /// Packets that found its queue full, where there are packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost: Option<u64>,
-    /// The station in which its visitors are, if it is a part of one.
-    #[serde(skip)]
-    pub(super) within: Option<&'static str>,
-}
-
-/// A place or station on the way of requests.
-#[derive(Clone, Debug, Serialize)]
-pub struct BreakdownEntry {
-    /// Page path and name.
-    pub place: String,
-    /// Its share of the time that requests, or their jobs, were in progress.
-    pub share: f64,
-    /// Contribution to the mean latency, in seconds. The time of parallel jobs of a request is
-    /// divided among their places.
-    pub seconds: f64,
-    /// The part of these seconds spent waiting rather than being served.
-    pub waiting: f64,
-    /// Seconds that a request needs here at the least, waiting nowhere: the
-    /// stay of one job, as its other jobs may go side by side with it.
-    #[serde(skip)]
-    pub(super) least: f64,
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
 /// Sums up a run that has ended.
-pub(crate) fn report(
+pub(super) fn report(
     system: &System,
     recorder: &Recorder,
     scenario: &Scenario,
@@ -247,9 +191,9 @@ pub(crate) fn report(
         None => local::breakdown(&reports, mean_latency),
         Some(_) => attribution::breakdown(net, &reports, mean_latency, requests),
     };
-    let mut stations: Vec<StationReport> = reports.iter().filter_map(station).collect();
+    let mut stations: Vec<StationReport> = reports.iter().filter_map(stations::station).collect();
     if let Some(links) = &system.links {
-        stations.extend(links.stations(net));
+        stations.extend(links::stations(links, net));
     }
     let links = system.links.as_ref();
     let packets = links.and_then(|links| links.packets.as_ref());
@@ -439,23 +383,5 @@ fn share(recorder: &Recorder, group: usize) -> Option<Share> {
         from_s,
         to_s,
         windows,
-    })
-}
-
-fn station(node: &NodeReport) -> Option<StationReport> {
-    Some(StationReport {
-        station: node.path.clone(),
-        discipline: node.discipline.clone()?,
-        copies: node.copies,
-        servers: node.servers,
-        utilisation: node.utilisation,
-        most_utilisation: node.most_utilisation,
-        busiest: None,
-        queue: node.mean_queue / f64::from(node.copies),
-        service: node.service,
-        residence: node.residence,
-        visits: node.arrivals,
-        lost: None,
-        within: None,
     })
 }

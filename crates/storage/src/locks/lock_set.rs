@@ -3,23 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::common::Common;
-
-/// A part of a file under one lock or for one: bytes of what a target holds of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extent {
-    /// The file.
-    pub file: u32,
-    /// The target, of all servers.
-    pub target: u32,
-    /// The first byte.
-    pub start: u64,
-    /// The byte after the last.
-    pub end: u64,
-}
+use crate::tokens::Extent;
 
 /// A lock that a client has.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     pub number: u32,
     pub extent: Extent,
     pub write: bool,
@@ -39,7 +27,7 @@ pub struct LockSet(Common<ByObject>);
 
 impl LockSet {
     /// Uses a lock that is good for an extent, if there is one; gives its number.
-    pub(super) fn take(&self, extent: Extent, write: bool) -> Option<u32> {
+    pub(crate) fn take(&self, extent: Extent, write: bool) -> Option<u32> {
         let mut map = self.0.get();
         let locks = map.get_mut(&(extent.file, extent.target))?;
         let lock = locks.iter_mut().find(|lock| {
@@ -51,13 +39,13 @@ impl LockSet {
     }
 
     /// A new lock.
-    pub(super) fn add(&self, lock: Lock) {
+    pub(crate) fn add(&self, lock: Lock) {
         let key = (lock.extent.file, lock.extent.target);
         self.0.get().entry(key).or_default().push(lock);
     }
 
     /// A request does not need a lock any more. Gives it if it is to be given up now.
-    pub(super) fn release(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
+    pub(crate) fn release(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
         let mut map = self.0.get();
         let locks = map.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
@@ -66,7 +54,7 @@ impl LockSet {
     }
 
     /// The server wants a lock back. Gives it if nobody uses it.
-    pub(super) fn call_back(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
+    pub(crate) fn call_back(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
         let mut map = self.0.get();
         let locks = map.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
@@ -75,7 +63,7 @@ impl LockSet {
     }
 
     /// A lock is no more.
-    pub(super) fn remove(&self, file: u32, target: u32, number: u32) {
+    pub(crate) fn remove(&self, file: u32, target: u32, number: u32) {
         let mut map = self.0.get();
         if let Some(locks) = map.get_mut(&(file, target)) {
             locks.retain(|lock| lock.number != number);
