@@ -2,8 +2,8 @@
 
 import re
 import signal
-import time
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

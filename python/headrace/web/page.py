@@ -10,7 +10,6 @@ from headrace.web.access.requests import user_of
 from headrace.web.access.users import User
 from headrace.web.layout import frame
 
-
 RESPONSE_TIMEOUT_S = 60.0
 """Time to build a page, which on a busy machine takes long; status 500 after it."""
 
