@@ -3,6 +3,7 @@
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from conftest import SMALL
+from headrace.design import forms
 from headrace.web.access.users import UserFile
 from headrace.web.pages import PAGES
 from web_scenarios import SHORT, UNENDING
@@ -57,7 +59,7 @@ def stored(site: RunningSite, job: str) -> str:
     ended = site.ended(job)
     assert ended["state"] == "done", ended["message"]
     while (result := site.get(f"/api/jobs/{job}").json()["result"]) is None:
-        pass
+        time.sleep(0.1)
     return str(result)
 
 
@@ -88,10 +90,10 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
         # The net at work.
         page.get_by_text("The net at work").click()
         net = page.locator("headrace-net")
-        time = net.get_by_role("slider", name="Simulated time")
-        expect(time).to_have_value("0")
+        slider = net.get_by_role("slider", name="Simulated time")
+        expect(slider).to_have_value("0")
         net.get_by_role("button", name="Play").click()
-        expect(time).not_to_have_value("0")
+        expect(slider).not_to_have_value("0")
         # A label in the store.
         page.goto(site.url + jobs[0])
         page.get_by_role("link", name="Its result in the store").click()
@@ -227,10 +229,15 @@ class Filled:
             "profile": site.submit("profile", "record", seconds=1, interval="0.2"),
             "failed": site.submit("run", inputs={"a.toml": "'<b>x</b>' = 1"}, file="input:a.toml"),
         }
+        worksheet = {"toml": forms.example("lab")}
+        assert site.put("/api/design/drafts/lab", json=worksheet).status_code == 200
+        solving = site.post("/api/design/drafts/lab/solve", json={"values": {"budget": "1 s"}})
+        assert solving.status_code == 201, solving.text
+        self.jobs["design"] = next(iter(solving.json().values()))
         with TRACE.open("rb") as file:
             assert site.post("/api/files", files={"file": file}).status_code == 201
         self.results = {it: stored(site, self.jobs[it]) for it in ("simulated", "again", "quick")}
-        for it in ("sweep", "profile", "failed"):
+        for it in ("sweep", "profile", "failed", "design"):
             site.ended(self.jobs[it])
 
     def path(self, template: str) -> str:
@@ -267,6 +274,10 @@ ADDRESSES: dict[str, tuple[str, ...]] = {
         f"/jobs/{{jobs[{it}]}}" for it in ("simulated", "sweep", "quick", "failed")
     ),
     "/jobs/{identifier}/change": ("/jobs/{jobs[sweep]}/change",),
+    "/design": ("/design",),
+    "/design/calculators": ("/design/calculators",),
+    "/design/drafts/{name}": ("/design/drafts/lab",),
+    "/design/solutions/{identifier}": ("/design/solutions/{jobs[design]}",),
     "/help": ("/help", "/help?search=spares"),
     "/help/{name}": ("/help/glossary",),
     "/help/{section}/{name}": ("/help/how-to/store",),

@@ -10,6 +10,9 @@ from headrace.web.access.requests import user_of
 from headrace.web.access.users import User
 from headrace.web.layout import frame
 
+RESPONSE_TIMEOUT_S = 60.0
+"""Time to build a page, which on a busy machine takes long; status 500 after it."""
+
 
 class Page(msgspec.Struct, frozen=True):
     """A page of the site.
@@ -57,4 +60,5 @@ def _route(path: str, page: Page, build: Callable[..., Any], pages: tuple[Page, 
 
     # FastAPI reads the parameters of the route from the signature.
     shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    ui.page(path, title=f"{page.title} - Headrace")(shown)
+    title = f"{page.title} - Headrace"
+    ui.page(path, title=title, response_timeout=RESPONSE_TIMEOUT_S)(shown)

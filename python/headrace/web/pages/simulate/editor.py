@@ -58,7 +58,7 @@ class Editor:
                 self._text = ui.codemirror(
                     draft.text,
                     language="TOML",
-                    theme="githubLight",
+                    theme="vscodeLight",
                     line_wrapping=True,
                     on_change=self._typed,
                 )
@@ -145,7 +145,7 @@ class Editor:
         def theme() -> None:
             dark = app.storage.user.get("dark")
             is_dark = dark_browser if dark is None else dark
-            self._text.theme = "githubDark" if is_dark else "githubLight"
+            self._text.theme = "githubDark" if is_dark else "vscodeLight"
 
         async def ask() -> None:
             nonlocal dark_browser
