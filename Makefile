@@ -21,7 +21,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 
-.PHONY: help build demo test lint bench docs dist clean tools rust-tools
+.PHONY: help build demo test lint unchanged bench docs dist clean tools rust-tools
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -29,6 +29,7 @@ help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
 	@echo 'make lint    style, types and prose only'
+	@echo 'make unchanged BASE=main   compare results of scenarios with those of a revision, bit by bit'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost and memory against size, and the load engine'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make docs    build the documentation site into $(SEE)/site'
@@ -55,6 +56,8 @@ lint: rust-tools build
 	@echo '== Rust: format and lints'
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@echo '== Rust: direction of dependencies'
+	@$(PY) tools/arrows.py
 	@echo '== Python: lints, format and types'
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
@@ -63,6 +66,11 @@ lint: rust-tools build
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
+
+# LIMIT: seconds for a case. PAPERS=1: the papers too.
+unchanged: build
+	@test -n '$(BASE)' || { echo 'BASE is missing: make unchanged BASE=main' >&2; exit 2; }
+	@$(PY) tools/unchanged.py '$(BASE)' $(if $(LIMIT),--limit $(LIMIT)) $(if $(PAPERS),--papers)
 
 bench: build
 	@$(PY) benches/kernel/compare.py

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -58,6 +59,18 @@ def test_a_newcomer_opens_changes_and_runs_an_example(site: RunningSite, browser
             expect(page.get_by_role("img", name=name)).to_be_visible(timeout=SLOW)
         for name in ("Utilisation of stations", "Time breakdown of a request"):
             expect(page.get_by_role("img", name=name)).to_be_visible()
+
+
+def test_a_scenario_is_opened_from_a_file(
+    site: RunningSite, browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text('name = "from a file"\n')
+    with opened(browser, f"{site.url}/simulate?example=striped-read") as page:
+        correct(page)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Open a file").click()
+        chooser.value.set_files(tmp_path / "own.toml")
+        expect(text_of(page)).to_contain_text("from a file", timeout=SLOW)
 
 
 def test_the_text_changes_the_form_and_errors_are_at_line_and_field(

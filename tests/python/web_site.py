@@ -49,6 +49,10 @@ class RunningSite:
         """Post to a path."""
         return httpx.post(self.url + path, timeout=30, **options)
 
+    def put(self, path: str, **options: Any) -> httpx.Response:
+        """Put to a path."""
+        return httpx.put(self.url + path, timeout=30, **options)
+
     def submit(self, *command: str, inputs: Mapping[str, str] | None = None, **values: Any) -> str:
         """Submit a job and return its identifier."""
         request = {"command": command, "values": values, "inputs": dict(inputs or {})}

@@ -3,23 +3,10 @@
 use headrace_net::Time;
 use headrace_spec::{OperationMix, Scenario, WorkloadKind};
 use headrace_workload::{OperationMixApplication, clients};
-use serde::Serialize;
 
 use crate::Error;
 use crate::clock::{Nanoseconds, in_nanoseconds};
-use crate::outcome::Outcome;
-
-/// Operations a second, of all workloads in which they come at a rate.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Load {
-    /// The rates together.
-    pub requested_per_second: f64,
-    /// Rate of intended starts as drawn in this run; in a short run it differs from the configured
-    /// rate by chance.
-    pub offered_per_second: f64,
-    /// Rate of completed operations.
-    pub achieved_per_second: f64,
-}
+use crate::outcome::{Load, Outcome};
 
 impl Load {
     /// The load of a run; none if not all its workloads have rates, or it did not get

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::latency::{Latency, seconds};
 use crate::operation::{self, FileOperation, Group};
 use crate::record::{Cell, Record, Times};
-use crate::report::{Latency, seconds};
 
 /// A group of operations (Wang 2002, section 3.3.1). All in SI units.
 #[derive(Clone, Debug, Serialize)]

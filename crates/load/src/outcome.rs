@@ -1,6 +1,7 @@
 //! Result of a benchmark.
 
 use headrace_workload::{LeftOut, RoundCounts};
+use serde::Serialize;
 
 use crate::clock::Nanoseconds;
 use crate::coordination::Coordination;
@@ -40,5 +41,17 @@ pub struct Outcome {
     pub left_out: Vec<LeftOut>,
     /// The load that was asked for and the one that was achieved, where operations come
     /// at a rate.
-    pub load: Option<crate::Load>,
+    pub load: Option<Load>,
+}
+
+/// Operations a second, of all workloads in which they come at a rate.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Load {
+    /// The rates together.
+    pub requested_per_second: f64,
+    /// Rate of intended starts as drawn in this run; in a short run it differs from the configured
+    /// rate by chance.
+    pub offered_per_second: f64,
+    /// Rate of completed operations.
+    pub achieved_per_second: f64,
 }

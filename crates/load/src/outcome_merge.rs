@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::clock::Nanoseconds;
 use crate::coordination::Coordination;
-use crate::load::Load;
 use crate::operation;
-use crate::outcome::Outcome;
+use crate::outcome::{Load, Outcome};
 use crate::record::Record;
 
 /// Serialised result of one engine.

@@ -13,14 +13,16 @@ use crate::calls::Backend;
 use crate::clock::in_nanoseconds;
 use crate::data_journal::DataJournal;
 use crate::directory::Directory;
-use crate::files::{self, Names};
+use crate::files::Names;
 use crate::operation::{self, Buffer, Content, LEADS_TO, PrivateNames};
 use crate::page_cache::KnownPages;
-use crate::process::{Plan, Progress};
+use crate::prepared_files;
+use crate::process::Progress;
+use crate::process_plan::Plan;
 use crate::record::Record;
 use crate::rendezvous::Rendezvous;
 use crate::replay::Replay;
-use crate::run::{LiveProgress, Options, Watch};
+use crate::run_options::{LiveProgress, Options, Watch};
 use crate::share::Share;
 use crate::source::{Common, Source};
 
@@ -224,7 +226,7 @@ impl<'a> Part<'a> {
         let mut pieces = DataJournal::new(directory.root());
         for file in &existing {
             let (root, names) = (directory.root(), &self.names);
-            files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
+            prepared_files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
                 .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
             if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
@@ -239,7 +241,7 @@ impl<'a> Part<'a> {
         pieces.empty();
         if !io.cached {
             for file in &existing {
-                files::cool(directory.root(), &self.names, *file, self.known.as_deref());
+                prepared_files::cool(directory.root(), &self.names, *file, self.known.as_deref());
             }
         }
         Ok(())
@@ -257,7 +259,7 @@ impl<'a> Part<'a> {
             return Ok(());
         }
         for file in self.existing_here(scenario) {
-            files::warm(directory.root(), &self.names, file);
+            prepared_files::warm(directory.root(), &self.names, file);
             if watch(&LiveProgress::PREPARING).is_break() {
                 return Err(Error::Interrupted);
             }

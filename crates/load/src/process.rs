@@ -1,25 +1,18 @@
 //! A process of a workload: asks what to do next, does it, and takes note.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use headrace_net::{Random, Time};
-use headrace_spec::InputOutput;
 use headrace_workload::{Ask, Next};
 use rustix::fs::OFlags;
 
 use crate::Error;
-use crate::calls::{Backend, END_OF_FILES, Range};
 use crate::clock::{Clock, Nanoseconds};
-use crate::files::{self, Names, OpenFiles};
-use crate::operation::{
-    self, Buffer, Content, FileOperation, OpContext, PendingState, PrivateNames, ReadMethod, Target,
-};
+use crate::operation::{self, FileOperation, OpContext, ReadMethod, Target};
 use crate::page_cache::{KnownPages, Reads};
 use crate::record::{Done, Record};
 use crate::rendezvous::Rendezvous;
-use crate::replay::Replay;
 use crate::source::Source;
 
 /// Picoseconds, which applications count in, of a nanosecond.
@@ -99,112 +92,23 @@ impl Progress {
     }
 }
 
-/// A process that is still to be made, in the thread that runs it.
-pub struct Plan {
-    /// The workload, and the process's number in it.
-    pub workload: usize,
-    pub rank: u32,
-    pub source: Source,
-    /// The benchmark's directory.
-    pub root: Arc<OwnedFd>,
-    /// Backend that makes the calls.
-    pub backend: Backend,
-    pub names: Names,
-    /// The directory, from the file system's root on.
-    pub base: String,
-    /// Options of opening and accessing files.
-    pub io: InputOutput,
-    /// Expected content of the files, if reads are verified.
-    pub content: Option<Content>,
-    /// Bytes of its largest transfer.
-    pub largest: usize,
-    /// Bytes of a call, where those of a bufferful are asked for as one.
-    pub short_call: Option<usize>,
-    pub own: Option<PrivateNames>,
-    /// True if requests come at times of their own.
-    pub is_open: bool,
-    /// The trace that it replays, if it does.
-    pub replay: Option<Arc<Replay>>,
-    /// Page cache state, if cache hits are counted.
-    pub known: Option<Arc<KnownPages>>,
-    pub record: Record,
-    pub meeting: Arc<Rendezvous>,
-    pub progress: Arc<Progress>,
-}
-
-impl Plan {
-    /// Carries the workload out until it, or the run, is over; gives what was done, and
-    /// what went wrong first. The run is over then for all.
-    pub fn run(self, shared: &Shared) -> (Record, Result<(), Error>) {
-        let calls = match self.backend.calls(&self.root) {
-            Ok(calls) => calls,
-            Err(error) => return (self.record, Err(error)),
-        };
-        let own_range = Range {
-            start: END_OF_FILES + u64::from(self.rank),
-            length: 1,
-        };
-        let replay = self.replay;
-        let mut process = Process {
-            workload: self.workload,
-            rank: self.rank,
-            source: self.source,
-            context: OpContext {
-                calls,
-                root: self.root,
-                names: self.names,
-                base: self.base,
-                files: OpenFiles::default(),
-                flags: files::flags(&self.io),
-                interface: self.io.interface,
-                stream_buffer: usize::try_from(self.io.buffer.0).unwrap_or(usize::MAX),
-                buffer: Buffer::new(self.largest, u64::from(self.rank), self.io.huge_pages),
-                content: self.content,
-                short_call: self.short_call,
-                own_range,
-                own: self.own,
-                kept: PendingState::default(),
-            },
-            known: self.known,
-            record: self.record,
-            meeting: self.meeting,
-            progress: self.progress,
-            dropped: Vec::new(),
-        };
-        // All begin together.
-        shared.clock.wait_until(1, &shared.ends);
-        let is_replayed = replay.is_some();
-        let ended = match replay {
-            Some(replay) => replay.run(&mut process, shared),
-            None => process.run(shared),
-        };
-        if ended.is_err() {
-            shared.end(shared.clock.now());
-        }
-        if self.is_open && !is_replayed {
-            process.count_unfinished(shared);
-        }
-        (process.record, ended)
-    }
-}
-
 /// A process.
 pub struct Process {
     pub workload: usize,
     pub rank: u32,
-    source: Source,
+    pub source: Source,
     pub context: OpContext,
-    known: Option<Arc<KnownPages>>,
+    pub known: Option<Arc<KnownPages>>,
     pub record: Record,
-    meeting: Arc<Rendezvous>,
+    pub meeting: Arc<Rendezvous>,
     pub progress: Arc<Progress>,
     /// Operations that were asked for and not issued because the run ended, with the time at which
     /// each was due.
-    dropped: Vec<(usize, Nanoseconds)>,
+    pub dropped: Vec<(usize, Nanoseconds)>,
 }
 
 impl Process {
-    fn run(&mut self, shared: &Shared) -> Result<(), Error> {
+    pub fn run(&mut self, shared: &Shared) -> Result<(), Error> {
         let mut draws = 0;
         let key = shared.seed ^ ((self.workload as u64) << 48) ^ (u64::from(self.rank) << 16);
         let mut random = Random::named(key, "process", &mut draws);
@@ -250,7 +154,7 @@ impl Process {
 
     /// Counts what was due before the end of the run and was not issued: what this process had
     /// asked for, and what it, or others with it, would have asked for next.
-    fn count_unfinished(&mut self, shared: &Shared) {
+    pub fn count_unfinished(&mut self, shared: &Shared) {
         let end = shared.ended_at.load(Ordering::Acquire);
         if end == NOT_ENDED {
             // The workload came to its end.

@@ -1,7 +1,6 @@
 //! A run: files are made that must be there, processes begin together, and what they did
 //! is put together.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
@@ -15,12 +14,13 @@ use crate::calls::Backend;
 use crate::clock::{Clock, Nanoseconds, in_nanoseconds};
 use crate::coordination::Coordination;
 use crate::directory::Directory;
-use crate::load::Load;
 use crate::operation;
-use crate::outcome::{Outcome, Phase};
+use crate::outcome::{Load, Outcome, Phase};
 use crate::part::Part;
-use crate::process::{NOT_ENDED, Plan, Progress, Shared};
+use crate::process::{NOT_ENDED, Progress, Shared};
+use crate::process_plan::Plan;
 use crate::record::Record;
+use crate::run_options::{LiveProgress, Options, Watch};
 use crate::share::{Share, SyncPoint};
 use crate::short_calls;
 use crate::source::Common;
@@ -35,39 +35,6 @@ const SHORT: Duration = Duration::from_millis(2);
 
 /// Time until every process is ready; the clock starts then.
 const TOGETHER: Duration = Duration::from_millis(10);
-
-/// Options of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Backend that makes the calls.
-    pub calls: Backend,
-    /// True if each operation is kept, and not only summed up.
-    pub each: bool,
-}
-
-/// Progress of a run.
-#[derive(Clone, Debug)]
-pub struct LiveProgress {
-    /// Current phase.
-    pub phase: Phase,
-    /// Seconds since the processes began.
-    pub seconds: f64,
-    /// Operations done and bytes moved, by the operation's number.
-    pub operations: Vec<(u64, u64)>,
-}
-
-impl LiveProgress {
-    /// Before the processes begin.
-    pub(crate) const PREPARING: LiveProgress = LiveProgress {
-        phase: Phase::Preparing,
-        seconds: 0.0,
-        operations: Vec::new(),
-    };
-}
-
-/// Progress callback that may stop a run. It is called once before the processes begin, and they
-/// wait for it; afterwards at intervals.
-pub type Watch<'a> = &'a mut dyn FnMut(&LiveProgress) -> ControlFlow<()>;
 
 /// Carries a scenario's workloads out in a directory.
 ///

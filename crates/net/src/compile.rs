@@ -2,15 +2,15 @@
 //! indices, works out which transitions wait for which nodes, checks.
 
 use crate::accounts::WaitState;
+use crate::arc::{How, OutArc, Reach};
+use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
-use crate::firing::OutArc;
+use crate::handles::{EndId, ErasedSelector};
 use crate::invariants::{self, Invariants};
 use crate::kernel::{Consumer, Kernel};
 use crate::net::{Net, Transition, Watcher};
-use crate::page::{Builder, Direction, End, EndId, ErasedSelector};
 use crate::random::stream_key;
 use crate::structure;
-use crate::transition::{How, Reach};
 
 impl Builder {
     /// Checks the net and makes it ready to run.

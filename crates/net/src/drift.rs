@@ -11,7 +11,7 @@
 //!   dirty pages: latencies stay the same until nothing is left. A level drifts while the
 //!   slope of its last half is significant, however flat it is.
 
-use crate::tally::student_quantile;
+use crate::student_t::student_quantile;
 
 /// A slope that chance makes as steep in one of a hundred cases is none.
 const SIGNIFICANT: f64 = 0.995;

@@ -3,27 +3,18 @@
 use std::any::Any;
 
 use crate::accounts::{Account, Held, WaitId};
+#[cfg(debug_assertions)]
+use crate::arc::How;
+use crate::arc::{OutArc, Reach, candidates, line};
 use crate::discipline::Station;
+use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::{AnyNode, typed_mut};
-use crate::page::{Choose, EndId, ErasedSelector, Node, TallyId, To, Token};
 use crate::random::Random;
 use crate::slab::Slot;
 use crate::tally::Tally;
 use crate::time::{Span, Time};
-use crate::transition::{How, Reach, candidates, line};
-
-/// Target of an output arc.
-pub(crate) struct OutArc {
-    pub end: EndId,
-    pub node: u32,
-    /// Copies of the transition per copy of the page that both lie in.
-    pub ratio: u32,
-    /// Folded pages on the way in: their copies, and how a token chooses.
-    pub levels: Vec<(u32, ErasedSelector)>,
-    pub how: How,
-    pub delayed: bool,
-}
+use crate::token::Token;
 
 /// One firing of a transition: puts tokens, draws random numbers, records.
 pub struct Firing<'a> {

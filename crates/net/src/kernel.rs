@@ -3,10 +3,10 @@
 
 use crate::accounts::Accounts;
 use crate::bits::BitSet;
-use crate::discipline::Message;
 use crate::heap::{EventHeap, Kind};
 use crate::slab::Slab;
 use crate::time::Time;
+use crate::token::Message;
 
 /// A transition that takes from a node.
 #[derive(Clone, Copy, Debug)]

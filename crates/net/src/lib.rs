@@ -30,38 +30,44 @@
 //! ```
 
 mod accounts;
+mod arc;
 mod bits;
+mod builder;
 mod compile;
 mod discipline;
 mod drift;
 mod error;
 mod fair;
 mod firing;
+mod handles;
 mod heap;
 mod invariants;
 mod kernel;
 mod net;
 mod node;
 mod page;
-mod playback;
 mod random;
 mod report;
 mod slab;
+mod state;
 mod structure;
+mod student_t;
 mod tally;
 mod time;
+mod token;
 mod transition;
 
 pub use accounts::{Account, Held, WaitId};
+pub use builder::Builder;
 pub use discipline::{
-    Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Message, Priority, ServiceTime,
-    Sharing, Station,
+    Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Priority, ServiceTime, Sharing,
+    Station,
 };
 pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
-pub use net::{Limits, Net, Precision, Progress, Stop};
-pub use page::{Builder, Node, Page, Port, Source, Store, TOKEN_BYTES, TallyId, To, Token};
-pub use playback::{Frame, NodeFrame, Playback};
+pub use handles::{Node, Port, Store, TallyId, To};
+pub use net::{Frame, Limits, Net, NodeFrame, Playback, Precision, Progress, Stop};
+pub use page::{Page, Source};
 pub use random::Random;
 pub use report::{InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
@@ -69,8 +75,10 @@ pub use structure::{
     InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,
     TransitionStructure,
 };
-pub use tally::{Tally, student_quantile};
+pub use student_t::student_quantile;
+pub use tally::Tally;
 pub use time::{Span, Time};
+pub use token::{Message, TOKEN_BYTES, Token};
 pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.

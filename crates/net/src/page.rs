@@ -1,111 +1,19 @@
 //! Writing a net down: pages, places, stations, stores and ports.
 
-use std::any::{Any, type_name};
+use std::any::type_name;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use crate::accounts::WaitId;
+use crate::builder::{Builder, Direction, End, NodeSpec, PageSpec, StoreLevel, StoreSpec};
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
-use crate::kernel::Kernel;
-use crate::node::{AnyNode, NodeOf};
+use crate::handles::{EndId, Node, Port, Store, TallyId, To};
+use crate::node::NodeOf;
 use crate::random::stream_key;
 use crate::tally::Tally;
-use crate::transition::{TransitionBuilder, TransitionSpec};
-
-/// A colour: what tokens are made of. Any plain `Copy` type of at most 64
-/// bytes is one.
-pub trait Token: Copy + Send + 'static {}
-
-impl<T: Copy + Send + 'static> Token for T {}
-
-/// The most bytes a token may have: what is bigger belongs in a store.
-pub const TOKEN_BYTES: usize = 64;
-
-/// End of an arc: a node or a port, by number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct EndId(pub u32);
-
-/// A place or station of tokens of colour `T`.
-pub struct Node<T> {
-    pub(crate) end: EndId,
-    pub(crate) node: u32,
-    colour: PhantomData<fn(T)>,
-}
-
-/// A page's way in or out for tokens of colour `T`; the page connects the
-/// inner side of an input and its parent the outer side of an output.
-pub struct Port<T> {
-    pub(crate) end: EndId,
-    colour: PhantomData<fn(T)>,
-}
-
-/// Target of a transition's tokens: a node or port, and in folded pages the function by which a
-/// token chooses the copy.
-pub struct To<T> {
-    pub(crate) end: EndId,
-    pub(crate) by: Option<fn(&T) -> u32>,
-}
-
-/// A store of type `S`: state too big for a token, one per copy of its page.
-pub struct Store<S> {
-    pub(crate) store: u32,
-    kind: PhantomData<fn(S)>,
-}
-
-/// A tally: figures that transitions record.
-#[derive(Clone, Copy, Debug)]
-pub struct TallyId(pub(crate) u32);
-
-macro_rules! copyable {
-    ($($handle:ident),*) => {$(
-        impl<T> Clone for $handle<T> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-        impl<T> Copy for $handle<T> {}
-    )*};
-}
-copyable!(Node, Port, To, Store);
-
-impl<T> Node<T> {
-    /// This node in the copy that the token chooses.
-    pub fn by(self, copy: fn(&T) -> u32) -> To<T> {
-        To {
-            end: self.end,
-            by: Some(copy),
-        }
-    }
-}
-
-impl<T> Port<T> {
-    /// This port in the copy that the token chooses.
-    pub fn by(self, copy: fn(&T) -> u32) -> To<T> {
-        To {
-            end: self.end,
-            by: Some(copy),
-        }
-    }
-}
-
-impl<T> From<Node<T>> for To<T> {
-    fn from(node: Node<T>) -> To<T> {
-        To {
-            end: node.end,
-            by: None,
-        }
-    }
-}
-
-impl<T> From<Port<T>> for To<T> {
-    fn from(port: Port<T>) -> To<T> {
-        To {
-            end: port.end,
-            by: None,
-        }
-    }
-}
+use crate::token::{TOKEN_BYTES, Token};
+use crate::transition::TransitionBuilder;
 
 /// Source that `Page::connect` joins to a target: a port (an alias, at no cost) or a node (a
 /// transition that passes tokens on as they get ready).
@@ -139,166 +47,13 @@ impl<T: Token> Source<T> for Node<T> {
     }
 }
 
-/// Function by which a token of colour `T` chooses its copy.
-pub(crate) struct Choose<T>(pub fn(&T) -> u32);
-
-/// A [`Choose`] of some colour.
-pub(crate) type ErasedSelector = Box<dyn Selector>;
-
-pub(crate) trait Selector: Any + Send {
-    fn duplicate(&self) -> ErasedSelector;
-}
-
-impl<T: Token> Selector for Choose<T> {
-    fn duplicate(&self) -> ErasedSelector {
-        Box::new(Choose(self.0))
-    }
-}
-
-impl<T: Token> To<T> {
-    pub(crate) fn selector(self) -> Option<ErasedSelector> {
-        self.by.map(|by| Box::new(Choose(by)) as ErasedSelector)
-    }
-}
-
-/// Direction of a port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Direction {
-    Input,
-    Output,
-}
-
-pub(crate) enum End {
-    Node {
-        node: u32,
-    },
-    Port {
-        page: u32,
-        name: String,
-        direction: Direction,
-        bound: Option<(EndId, Option<ErasedSelector>)>,
-    },
-}
-
-pub(crate) struct PageSpec {
-    pub name: String,
-    pub path: String,
-    pub parent: Option<u32>,
-    pub copies: u32,
-    /// True if tokens choose a copy on their way in, even among one.
-    pub folded: bool,
-    /// Copies in all, those of the pages around it included.
-    pub total: u32,
-    names: BTreeSet<String>,
-}
-
-/// Kind and properties of a node.
-pub(crate) struct NodeSpec {
-    pub page: u32,
-    pub name: String,
-    pub end: EndId,
-    pub colour: &'static str,
-    pub bag: bool,
-    /// Tokens may end here.
-    pub sink: bool,
-    /// Tokens may wait here for ever without this being a deadlock.
-    pub rest: bool,
-    /// Tokens are there from the start.
-    pub filled: bool,
-    /// Compiling fails if tokens can be lost or made here.
-    pub conserved: bool,
-}
-
-pub(crate) struct StoreSpec {
-    pub page: u32,
-    pub name: String,
-}
-
-/// Tells from all copies of a store how full it is.
-type LevelOf = dyn Fn(&dyn Any) -> f64 + Send;
-
-/// Level of a store.
-pub(crate) struct StoreLevel {
-    pub path: String,
-    pub store: u32,
-    pub of: Box<LevelOf>,
-}
-
-/// Puts a node's first tokens where they belong.
-type Initial = Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut Kernel) + Send>;
-
-/// A net being written down. Start with [`Builder::root`], end with
-/// [`Builder::compile`].
-pub struct Builder {
-    pub(crate) seed: u64,
-    pub(crate) pages: Vec<PageSpec>,
-    pub(crate) ends: Vec<End>,
-    pub(crate) node_specs: Vec<NodeSpec>,
-    pub(crate) nodes: Vec<Box<dyn AnyNode>>,
-    pub(crate) initial: Vec<Initial>,
-    pub(crate) store_specs: Vec<StoreSpec>,
-    pub(crate) stores: Vec<Box<dyn Any + Send>>,
-    pub(crate) transitions: Vec<TransitionSpec>,
-    pub(crate) tallies: Vec<Tally>,
-    pub(crate) levels: Vec<StoreLevel>,
-    /// The paths of waits.
-    pub(crate) waits: Vec<String>,
-    pub(crate) errors: Vec<BuildError>,
-}
-
 impl Builder {
-    /// An empty net; `seed` seeds every random stream in it.
-    pub fn new(name: &str, seed: u64) -> Builder {
-        Builder {
-            seed,
-            pages: vec![PageSpec {
-                name: name.to_owned(),
-                path: name.to_owned(),
-                parent: None,
-                copies: 1,
-                folded: false,
-                total: 1,
-                names: BTreeSet::new(),
-            }],
-            ends: Vec::new(),
-            node_specs: Vec::new(),
-            nodes: Vec::new(),
-            initial: Vec::new(),
-            store_specs: Vec::new(),
-            stores: Vec::new(),
-            transitions: Vec::new(),
-            tallies: Vec::new(),
-            levels: Vec::new(),
-            waits: Vec::new(),
-            errors: Vec::new(),
-        }
-    }
-
     /// The outermost page.
     pub fn root(&mut self) -> Page<'_> {
         Page {
             builder: self,
             page: 0,
         }
-    }
-
-    pub(crate) fn error(&mut self, error: BuildError) {
-        self.errors.push(error);
-    }
-
-    pub(crate) fn end_name(&self, end: EndId) -> &str {
-        match &self.ends[end.0 as usize] {
-            End::Node { node } => &self.node_specs[*node as usize].name,
-            End::Port { name, .. } => name,
-        }
-    }
-
-    pub(crate) fn end_path(&self, end: EndId) -> String {
-        let page = match &self.ends[end.0 as usize] {
-            End::Node { node } => self.node_specs[*node as usize].page,
-            End::Port { page, .. } => *page,
-        };
-        format!("{}/{}", self.pages[page as usize].path, self.end_name(end))
     }
 }
 

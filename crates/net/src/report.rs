@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::error::RunError;
+use crate::handles::Node;
 use crate::net::Net;
-use crate::node::ServingState;
-use crate::page::{Node, Token};
+use crate::state::ServingState;
 use crate::structure::NodeStructure;
+use crate::token::Token;
 
 /// Statistics of one place or station, summed over its copies, since the start or the last reset.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -2,7 +2,7 @@
 //! is written once when it enters and never moves while it waits, is served, and is ready; slots
 //! are reused, so after the first high tide nothing is allocated.
 
-use crate::page::Token;
+use crate::token::Token;
 
 const NONE: u32 = u32::MAX;
 

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::firing::OutArc;
-use crate::page::Builder;
-use crate::transition::How;
+use crate::arc::{How, OutArc};
+use crate::builder::Builder;
 
 /// The whole net.
 #[derive(Clone, Debug, Serialize)]

@@ -2,76 +2,12 @@
 
 use std::any::Any;
 
+use crate::arc::{How, Reach};
+use crate::builder::{Action, Builder, OutputSpec, TransitionSpec};
 use crate::firing::Firing;
-use crate::node::{AnyNode, typed};
-use crate::page::{Builder, EndId, ErasedSelector, Node, Store, To, Token};
+use crate::handles::{Node, Store, To};
 use crate::slab::Slot;
-
-/// Number of tokens one firing puts into a target.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum How {
-    /// Exactly one.
-    One,
-    /// One into exactly one target of the group.
-    Either(u32),
-    /// One or none.
-    Maybe,
-    /// Any number.
-    Many,
-    /// None: a report to the station's discipline.
-    Signal,
-}
-
-pub(crate) struct OutputSpec {
-    pub end: EndId,
-    pub by: Option<ErasedSelector>,
-    pub how: How,
-    pub delayed: bool,
-}
-
-pub(crate) struct TransitionSpec {
-    pub page: u32,
-    pub name: String,
-    pub priority: i32,
-    pub guarded: bool,
-    pub inputs: Vec<u32>,
-    /// Nodes whose tokens it may take by slot, and the outputs one of which
-    /// then gets a token for it.
-    pub may_take: Vec<(u32, Vec<usize>)>,
-    pub stores: Vec<u32>,
-    pub outputs: Vec<OutputSpec>,
-    pub action: Box<dyn Action>,
-}
-
-/// End of an input or store arc. Its copy is the transition's copy divided by `ratio`.
-#[derive(Clone, Copy, Debug)]
-#[doc(hidden)]
-pub struct Reach {
-    pub(crate) index: u32,
-    pub(crate) ratio: u32,
-}
-
-impl Reach {
-    #[inline]
-    pub(crate) fn copy(self, copy: u32) -> u32 {
-        // Most arcs stay in their page, and a division is slow.
-        if self.ratio == 1 {
-            copy
-        } else {
-            copy / self.ratio
-        }
-    }
-}
-
-/// Tests the guard; if it holds, takes the tokens and acts. False: it did not.
-pub(crate) trait Action: Send {
-    fn fire(
-        &self,
-        firing: &mut Firing<'_>,
-        stores: &mut [Box<dyn Any + Send>],
-        borrows: &[Reach],
-    ) -> bool;
-}
+use crate::token::Token;
 
 /// The nodes that a transition takes one token each from: `()` at first, then
 /// a node, then a tuple of them.
@@ -164,7 +100,7 @@ impl<A: Token, B: Token, C: Token> Inputs for (Node<A>, Node<B>, Node<C>) {
 type StoreBox = Box<dyn Any + Send>;
 
 /// The stores that a transition borrows: `()` at first, then a store, then a
-/// tuple of them.
+/// tuple of up to eight.
 pub trait Stores: Send + 'static {
     /// Arguments of the action.
     type Refs<'a>;
@@ -238,6 +174,11 @@ macro_rules! stores_of {
 }
 stores_of!(A 0, B 1);
 stores_of!(A 0, B 1, C 2);
+stores_of!(A 0, B 1, C 2, D 3);
+stores_of!(A 0, B 1, C 2, D 3, E 4);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
 /// A tuple or handle with one more part.
 pub trait And<X> {
@@ -254,24 +195,37 @@ impl<X> And<X> for () {
     }
 }
 
+impl<A, X> And<Node<X>> for Node<A> {
+    type With = (Node<A>, Node<X>);
+    fn and(self, more: Node<X>) -> Self::With {
+        (self, more)
+    }
+}
+
+impl<A, X> And<Store<X>> for Store<A> {
+    type With = (Store<A>, Store<X>);
+    fn and(self, more: Store<X>) -> Self::With {
+        (self, more)
+    }
+}
+
 macro_rules! and {
-    ($handle:ident) => {
-        impl<A, X> And<$handle<X>> for $handle<A> {
-            type With = ($handle<A>, $handle<X>);
+    ($handle:ident: $($kind:ident $index:tt),*) => {
+        impl<$($kind,)* X> And<$handle<X>> for ($($handle<$kind>,)*) {
+            type With = ($($handle<$kind>,)* $handle<X>);
             fn and(self, more: $handle<X>) -> Self::With {
-                (self, more)
-            }
-        }
-        impl<A, B, X> And<$handle<X>> for ($handle<A>, $handle<B>) {
-            type With = ($handle<A>, $handle<B>, $handle<X>);
-            fn and(self, more: $handle<X>) -> Self::With {
-                (self.0, self.1, more)
+                ($(self.$index,)* more)
             }
         }
     };
 }
-and!(Node);
-and!(Store);
+and!(Node: A 0, B 1);
+and!(Store: A 0, B 1);
+and!(Store: A 0, B 1, C 2);
+and!(Store: A 0, B 1, C 2, D 3);
+and!(Store: A 0, B 1, C 2, D 3, E 4);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 
 /// A guard of some transition.
 type Guard<I, S> =
@@ -576,26 +530,4 @@ where
         (self.act)(firing, tokens, S::borrow(stores, borrows, firing.copy()));
         true
     }
-}
-
-/// The ready tokens of an input's place or station, first to last.
-pub(crate) fn line<T: Token>(
-    nodes: &[Box<dyn AnyNode>],
-    reach: Reach,
-    copy: u32,
-) -> impl Iterator<Item = (Slot, T)> + '_ {
-    let node = typed::<T>(&*nodes[reach.index as usize]);
-    node.line(reach.copy(copy))
-        .map(|slot| (slot, *node.core.slab.get(slot)))
-}
-
-/// The ready tokens that an input arc may look at.
-pub(crate) fn candidates<T: Token>(
-    nodes: &[Box<dyn AnyNode>],
-    reach: Reach,
-    copy: u32,
-) -> impl Iterator<Item = (Slot, T)> + '_ {
-    let node = typed::<T>(&*nodes[reach.index as usize]);
-    node.candidates(reach.copy(copy))
-        .map(|slot| (slot, *node.core.slab.get(slot)))
 }

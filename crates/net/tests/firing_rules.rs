@@ -317,3 +317,33 @@ fn a_route_leads_to_one_of_its_targets() {
         ]
     );
 }
+
+#[test]
+fn a_transition_borrows_up_to_eight_stores() {
+    let log = log_of(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| [1_u32, 2]);
+        let [a, b, c, d, e, f, g] =
+            ["a", "b", "c", "d", "e", "f", "g"].map(|name| page.store(name, |_| 0_u32));
+        page.transition("add")
+            .take(tokens)
+            .with(a)
+            .with(b)
+            .with(c)
+            .with(d)
+            .with(e)
+            .with(f)
+            .with(g)
+            .with(log)
+            .when(|_, (a, .., g, _)| a <= g)
+            .fires(|_, token, (a, b, c, d, e, f, g, log)| {
+                for (number, store) in [a, b, c, d, e, f, g].into_iter().enumerate() {
+                    *store += token * 10_u32.pow(number as u32);
+                    log.push(store.to_string());
+                }
+            });
+    });
+    let once = ["1", "10", "100", "1000", "10000", "100000", "1000000"];
+    let twice = ["3", "30", "300", "3000", "30000", "300000", "3000000"];
+    assert_eq!(log, [once, twice].concat());
+}

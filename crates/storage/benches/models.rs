@@ -8,7 +8,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use headrace_spec::{Bytes, Memory, Replacement, Scenario, ServerKind, SimpleServer, SystemKind};
-use headrace_storage::client::Layout;
+use headrace_storage::layout::Layout;
 use headrace_storage::localfs::PageCache;
 use headrace_storage::{Options, Outcome, simulate};
 

@@ -17,7 +17,9 @@ mod common;
 pub mod device;
 pub mod failure;
 pub mod iosched;
+pub mod layout;
 pub mod localfs;
+pub mod locks;
 pub mod measure;
 pub mod messages;
 pub mod metadata;
@@ -31,4 +33,6 @@ mod time_conversion;
 mod tokens;
 
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
-pub use tokens::{Content, Direction, GivenUp, Job, Message, Process, Request, Role, Transfer};
+pub use tokens::{
+    Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,
+};

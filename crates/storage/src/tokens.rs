@@ -4,8 +4,6 @@ use headrace_net::Time;
 use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
-use crate::client::Extent;
-
 /// A process of the application, between two requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
@@ -72,6 +70,19 @@ impl Request {
     pub fn has_failed(&self) -> bool {
         self.pending & FAILED != 0
     }
+}
+
+/// A part of a file under one lock or for one: bytes of what a target holds of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The file.
+    pub file: u32,
+    /// The target, of all servers.
+    pub target: u32,
+    /// The first byte.
+    pub start: u64,
+    /// The byte after the last.
+    pub end: u64,
 }
 
 /// A lock that a client gives up: what is cached under it has to go to the servers first.

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from headrace import __version__, exit_codes, ranks
 from headrace.cli import (
+    agent,
     baseline,
     bench,
     calibrate,
@@ -90,6 +91,7 @@ trace.app.command("workload")(trace_workload.workload)
 app.add_typer(trace.app, name="trace")
 app.add_typer(results.app, name="results")
 app.add_typer(serve.app, name="serve")
+app.add_typer(agent.app, name="agent")
 app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)
 
 

@@ -127,6 +127,21 @@ def start(
     upload_quota: Annotated[
         str, typer.Option("--upload-quota", metavar="SIZE", help="All uploads of a user.")
     ] = "10 GiB",
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            metavar="URL=TOKENFILE",
+            help="Agent of another host to ask for samples; can be repeated.",
+        ),
+    ] = None,
+    monitor: Annotated[
+        bool, typer.Option("--monitor/--no-monitor", help="Sample this host.")
+    ] = True,
+    monitor_interval: Annotated[
+        str,
+        typer.Option("--monitor-interval", metavar="TIME", help="Time between samples of it."),
+    ] = "1 s",
     request_rate: Annotated[
         float,
         typer.Option("--request-rate", metavar="N", min=1.0, help="Requests/s of a user."),
@@ -138,16 +153,21 @@ def start(
     user add.
     """
     import os
+    from socket import gethostname
 
     there = _data(data)
     # Before NiceGUI is imported, which would use the working directory.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
     check_extra()
 
+    from headrace.monitors.agents import Agent, parse_option
     from headrace.web.access.addresses import is_loopback
     from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
+    agents: list[Agent] = []
+    for text in agent or ():
+        agents.append(parse_option(text, {gethostname(), *(it.name for it in agents)}))
     if (tls_cert is None) != (tls_key is None):
         raise ValueError("--tls-cert and --tls-key: expected both or neither")
     needs_login = login or not is_loopback(address)
@@ -167,6 +187,9 @@ def start(
         directories=tuple(_directory(it) for it in directory or ()),
         schedulers=allow_schedulers,
         programs=allow_programs,
+        is_monitored=monitor,
+        monitor_interval_s=_seconds("--monitor-interval", monitor_interval),
+        agents=tuple(agents),
         limits=Limits(
             memory=_bytes("--job-memory", job_memory),
             seconds=_seconds("--job-time", job_time),

@@ -1,7 +1,7 @@
 """The table of rules: conditions on the figures of a phase, as data."""
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -106,7 +106,7 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
             raise where.error((name,), f"unknown rule {name!r}: expected one of {', '.join(table)}")
         if not isinstance(change, dict):
             raise where.error((name,), f"{name}: expected a table such as [{name}.when]")
-        _merge(table[name], change, (name,), where)
+        merge_rule(table[name], change, (name,), where, ("verdict", "text", "source", "enabled"))
     return tuple(_rules(str(path), text, table))
 
 
@@ -114,10 +114,17 @@ def _shipped_text() -> str:
     return files("headrace.profile").joinpath(SHIPPED).read_text(encoding="utf-8")
 
 
-def _merge(
-    rule: dict[str, Any], change: dict[str, Any], path: tuple[str, ...], where: TomlPositions
+def merge_rule(
+    rule: dict[str, Any],
+    change: dict[str, Any],
+    path: tuple[str, ...],
+    where: TomlPositions,
+    keys: Sequence[str],
 ) -> None:
-    """Apply a user's changes to the table of one rule."""
+    """Apply a user's changes to the table of one rule, whose keys beside `when` are `keys`.
+
+    Raises ValueError with the place of an unknown key.
+    """
     for key, value in change.items():
         at = (*path, key)
         if key == "when":
@@ -125,12 +132,11 @@ def _merge(
                 raise where.error(at, f"{'.'.join(at)}: expected a table of conditions")
             for name, condition in value.items():
                 _merge_condition(rule["when"], name, condition, (*at, name), where)
-        elif key in ("verdict", "text", "source", "enabled"):
+        elif key in keys:
             rule[key] = value
         else:
             raise where.error(
-                at,
-                f"{'.'.join(at)}: unknown key: expected verdict, text, source, enabled or when",
+                at, f"{'.'.join(at)}: unknown key: expected {', '.join(keys)} or when"
             )
 
 

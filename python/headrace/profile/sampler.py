@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from headrace.profile.counters import ALL, Read, Source, Watched
+from headrace.profile.counters import ALL, Source, Watched
+from headrace.profile.counters.reader import CounterReader
 
 SHORTEST_S = 0.1
 """Shortest interval: processor time is counted in ticks of 10 ms."""
@@ -53,7 +54,7 @@ class Sampler:
         self.last_s = 0.0
         self._host = host
         self._encoder = msgspec.json.Encoder()
-        self._readers = _open_all(sources, watched)
+        self._reader = CounterReader(watched, sources)
         self._begin = time.monotonic() if begin is None else begin
         self._file = os.open(path, NEW, 0o666)
 
@@ -72,17 +73,9 @@ class Sampler:
         if missed:
             line["missed"] = missed
             self.missed += missed
-        left_out = self.watched.left_out
-        for name, read in self._readers:
-            try:
-                raw = read()
-            except OSError:
-                left_out[name] += 1
-                continue
-            if raw is not None:
-                line[name] = raw
-        if left_out:
-            line["left_out"] = dict(left_out)
+        line |= self._reader.read()
+        if self.watched.left_out:
+            line["left_out"] = dict(self.watched.left_out)
         _write(self._file, self._encoder.encode(line) + b"\n")
         self.count += 1
         self.last_s = line["t"]
@@ -112,19 +105,6 @@ class Sampler:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
-
-
-def _open_all(sources: Sequence[Source], watched: Watched) -> list[tuple[str, Read]]:
-    readers = []
-    for source in sources:
-        try:
-            read = source.open(watched)
-        except OSError:
-            watched.left_out[source.name] += 1
-            continue
-        if read is not None:
-            readers.append((source.name, read))
-    return readers
 
 
 def _write(file: int, line: bytes) -> None:

@@ -32,7 +32,7 @@ SURE = 0.0005
 
 def comparison(compared: Entry) -> RenderableType:
     """Return the groups, their figures and ratios, and the notes."""
-    letters = _letters(compared["groups"])
+    letters = group_letters(compared["groups"])
     parts: list[RenderableType] = [
         _groups(compared["groups"], letters),
         _figures(compared["figures"], letters),
@@ -42,7 +42,7 @@ def comparison(compared: Entry) -> RenderableType:
     return Group(*parts)
 
 
-def _letters(groups: Sequence[Entry]) -> dict[str, str]:
+def group_letters(groups: Sequence[Entry]) -> dict[str, str]:
     """A short name for each: a letter, or a number where letters run out."""
     enough = len(groups) <= len(LETTERS)
     return {

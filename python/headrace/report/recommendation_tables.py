@@ -1,6 +1,6 @@
 """Recommendations for a worksheet, as tables for a terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -9,6 +9,10 @@ from headrace.design.evaluation import Choice, Reason, Violation
 from headrace.design.recommendation.rule_table import Aspect, RuleTable
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
+
+RECOMMENDED = ("aspect", "recommended", "why")
+REJECTED = ("aspect", "rejected", "why")
+"""Headings of the rows of choices and rejections."""
 
 
 def recommendation(
@@ -46,10 +50,20 @@ def recommendation(
 
 def _summary(choices: Sequence[Choice], aspects: dict[str, Aspect]) -> FittedTable:
     """Return a table with the best value of each aspect, with a column for each zone."""
-    zones = list(dict.fromkeys(it.zone for it in choices))
-    columns = ["aspect", *(f"zone {it}" if it else "system" for it in zones)]
+    columns, rows = summary_rows(choices, aspects)
     table = FittedTable("Recommended", len(columns), columns)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def summary_rows(
+    choices: Sequence[Choice], aspects: Mapping[str, Aspect]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of the best value of each aspect, a column for each zone."""
+    zones = list(dict.fromkeys(it.zone for it in choices))
     found = {(it.aspect, it.zone): it for it in choices}
+    rows = []
     for name, aspect in aspects.items():
         cells = []
         for zone in zones:
@@ -57,18 +71,26 @@ def _summary(choices: Sequence[Choice], aspects: dict[str, Aspect]) -> FittedTab
             values = choice.values if choice is not None else ()
             cells.append(", ".join(values if aspect.several else values[:1]))
         if any(cells):
-            table.add_row(aspect.title, *cells)
-    return table
+            rows.append([aspect.title, *cells])
+    return ["aspect", *(f"zone {it}" if it else "system" for it in zones)], rows
 
 
 def _recommended(title: str, choices: Iterable[Choice], aspects: dict[str, Aspect]) -> FittedTable:
-    table = FittedTable(title, 3, ("aspect", "recommended", "why"))
+    table = FittedTable(title, 3, RECOMMENDED)
+    for row in recommended_rows(choices, aspects):
+        table.add_row(*row)
+    return table
+
+
+def recommended_rows(
+    choices: Iterable[Choice], aspects: Mapping[str, Aspect]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield aspect, recommended values and reasons of each choice, as in `RECOMMENDED`."""
     for it in choices:
         aspect = aspects[it.aspect]
         between = ", " if aspect.several else ", or "
         why = _reasons(it.reasons, with_values=len(it.values) > 1)
-        table.add_row(aspect.title, between.join(it.values) or "nothing", why)
-    return table
+        yield aspect.title, between.join(it.values) or "nothing", why
 
 
 def _reasons(reasons: Iterable[Reason], with_values: bool, mark_against: bool = True) -> str:
@@ -89,7 +111,16 @@ def _rejected(
     title: str, choices: Iterable[Choice], aspects: dict[str, Aspect]
 ) -> list[RenderableType]:
     """Return a table with a row for each value, or for several that the same rules reject."""
-    table = FittedTable(title, 3, ("aspect", "rejected", "why"))
+    table = FittedTable(title, 3, REJECTED)
+    for row in rejected_rows(choices, aspects):
+        table.add_row(*row)
+    return [table] if table.rows else []
+
+
+def rejected_rows(
+    choices: Iterable[Choice], aspects: Mapping[str, Aspect]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield aspect, rejected values and reasons, as in `REJECTED`."""
     for it in choices:
         values: dict[str, list[str]] = {}
         for value in dict.fromkeys(value for value, _ in it.rejected):
@@ -97,8 +128,7 @@ def _rejected(
             why = _reasons(own, with_values=False, mark_against=False)
             values.setdefault(why, []).append(value)
         for why, names in values.items():
-            table.add_row(aspects[it.aspect].title, ", ".join(names), why)
-    return [table] if table.rows else []
+            yield aspects[it.aspect].title, ", ".join(names), why
 
 
 def _doubts(title: str, lines: Iterable[str]) -> list[RenderableType]:

@@ -139,12 +139,13 @@ def _chosen(solution: Solution, currency: str) -> Text:
         else f"\nNo other design meets every known requirement at its price: {cost}.",
         "not bold",
     )
-    for it in _configuration(chosen):
+    for it in configuration(chosen):
         text.append(f"\n  {plain(it)}", "not bold")
     return text
 
 
-def _configuration(chosen: Evaluation) -> Iterator[str]:
+def configuration(chosen: Evaluation) -> Iterator[str]:
+    """Yield a line for servers, arrays, file system and network of a design."""
     design = chosen.design
     array = design.array
     shelves = (

@@ -11,13 +11,29 @@ from typing import Any
 import msgspec
 from nicegui import ui
 
+from headrace.web.times import local_time
+
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
+MOST_MARKS = 40
+"""Points of a series up to which each has a mark."""
 LETTERS_ABREAST = 90
 """Letters of names that stand beside each other below a chart."""
 MOST_NAMES = 40
 """More names are not all shown."""
+LETTER = 7
+"""Width of a letter in pixels."""
+GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
+NARROW = {
+    "query": {"maxWidth": 480},
+    "option": {"xAxis": {"axisLabel": {"interval": "auto"}}},
+}
+"""Changes on telephones."""
+NARROW_BARS = {
+    "query": {"maxWidth": 480},
+    "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10, "lineHeight": 11}}},
+}
 LONGEST_NAME = 28
 """Letters of a name; the rest of a longer one is cut."""
 
@@ -30,6 +46,14 @@ class Series(msgspec.Struct, frozen=True):
     y: Sequence[float | None]
     kind: str = "line"
     """`line`, `bar` or `scatter`."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A marked part of the x axis, such as the time of a job."""
+
+    begin: float
+    end: float
+    name: str
 
 
 class Chart:
@@ -49,6 +73,7 @@ class Chart:
         y_max: float | None = None,
         options: Mapping[str, Any] | None = None,
         height: int = 320,
+        has_live_table: bool = True,
     ) -> None:
         """Draw a chart.
 
@@ -56,32 +81,56 @@ class Chart:
             title: What it shows.
             x: Name of the x axis with its unit, such as "load (operations/s)"; y likewise.
             series: The data.
-            x_kind: `value`, `log`, `time` or `category`; y_kind likewise.
+            x_kind: `value`, `log`, `time` (x is an ISO date or seconds since the epoch) or
+                `category`; y_kind likewise.
             horizontal: Whether the x axis stands upright, its first value at the top: for long
                 names.
             stacked: Whether bars are stacked.
             y_max: End of the y axis.
             options: Further ECharts options, which replace those of the same name.
             height: Height in pixels.
+            has_live_table: Whether the table follows `show` while it is closed. If not, it is
+                filled when it is opened.
         """
+        self._has_live_table = has_live_table
+        self._series: Sequence[Series] = ()
         self._title, self._x, self._y = title, x, y
         self._x_kind, self._y_kind, self._more = x_kind, y_kind, dict(options or {})
         self._horizontal, self._stacked, self._y_max = horizontal, stacked, y_max
+        self._height = height
         with ui.element("figure").classes("w-full q-ma-none"):
-            self.echart = (
-                ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
-            )
-            self.echart.props(f'role="img" aria-label="{_plain(title)}: chart of the table below"')
-            with ui.expansion("Numbers").classes("w-full"):
+            self.echart = ui.echart({}, renderer="svg").classes("w-full")
+            self.echart.props["role"] = "img"
+            self.echart.props["aria-label"] = f"{title}: chart of the table below"
+            self._numbers = ui.expansion("Numbers", on_value_change=self._fill_table)
+            with self._numbers.classes("w-full"):
                 self._table = ui.table(rows=[], columns=[]).classes("w-full")
-                self._table.props(f'dense flat aria-label="{_plain(title)}"')
+                self._table.props("dense flat").props["aria-label"] = title
         self.show(series)
 
-    def show(self, series: Sequence[Series]) -> None:
-        """Show other data."""
+    def show(
+        self,
+        series: Sequence[Series],
+        spans: Sequence[Span] = (),
+        x_range: tuple[float, float] | None = None,
+    ) -> None:
+        """Show other data, with marked parts of the x axis, which goes over `x_range`."""
+        options = self._options(series)
+        if x_range is not None:
+            options["xAxis"] |= {"min": self._at(x_range[0]), "max": self._at(x_range[1])}
+        if spans and options["series"]:
+            options["series"][0]["markArea"] = self._marks(spans)
         self.echart.options.clear()
-        self.echart.options.update(self._options(series))
+        self.echart.options.update(options)
+        self.echart.style(f"height: {self._height + self._slanted(series)}px")
         self.echart.update()
+        self._series = series
+        self._fill_table()
+
+    def _fill_table(self) -> None:
+        if not self._has_live_table and not self._numbers.value:
+            return
+        series = self._series
         columns = [self._x, *(it.name for it in series)]
         self._table.columns = [
             {
@@ -95,28 +144,40 @@ class Chart:
         rows: dict[Any, dict[str, Any]] = {}
         for at, it in enumerate(series, 1):
             for x, y in zip(it.x, it.y, strict=True):
-                rows.setdefault(x, {"0": number_text(x)})[str(at)] = number_text(y)
+                rows.setdefault(x, {"0": self._x_text(x)})[str(at)] = number_text(y)
         self._table.rows = list(rows.values())
         self._table.update()
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        x, y = self._x_axis(series), self._y_axis(series)
+        letters = LETTER * _longest_number(series, self._y_kind, self._y_max)
+        x, y = self._x_axis(series), self._y_axis(series, letters)
         if self._horizontal:
-            label = {"width": 190, "overflow": "break", "fontSize": 11, "interval": 0}
+            label = {
+                "width": 190,
+                "overflow": "break",
+                "fontSize": 11,
+                "lineHeight": 12,
+                "interval": 0,
+            }
             x |= {"inverse": True, "name": "", "axisLabel": label}
             y |= {"nameGap": 28}
         return {
             "title": {"text": self._title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
-            "aria": {"enabled": True, "decal": {"show": any(it.kind == "bar" for it in series)}},
+            # The label is that of the element.
+            "aria": {
+                "enabled": True,
+                "label": {"enabled": False},
+                "decal": {"show": any(it.kind == "bar" for it in series)},
+            },
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": {"top": 28, "left": 0, "type": "scroll"} if several else {"show": False},
             "grid": {
-                "left": 8 if self._horizontal else 44,
+                "left": 8 if self._horizontal else max(30, self._slanted(series) - letters),
                 "right": 24,
                 "bottom": 36,
-                "top": 64 if several else 40,
+                "top": 66 if several else 46,
                 "containLabel": True,
             },
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
@@ -124,6 +185,7 @@ class Chart:
             "yAxis": x if self._horizontal else y,
             "series": [self._one(at, it) for at, it in enumerate(series)],
             "animation": False,
+            "media": [NARROW_BARS if self._horizontal else NARROW],
             **self._more,
         }
 
@@ -133,31 +195,42 @@ class Chart:
             "name": self._x,
             "nameLocation": "middle",
             "nameGap": 28,
+            "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
         }
         if self._x_kind != "category":
             return axis
-        names = list(dict.fromkeys(str(x) for it in series for x in it.x))
+        names = _names(series)
         return axis | {"data": names} | _labels(names)
 
-    def _y_axis(self, series: Sequence[Series]) -> dict[str, Any]:
+    def _slanted(self, series: Sequence[Series]) -> int:
+        """Return the height, and about the width, of slanted names below the chart."""
+        if self._x_kind != "category" or self._horizontal:
+            return 0
+        return _slant(_names(series))
+
+    def _y_axis(self, series: Sequence[Series], letters: int) -> dict[str, Any]:
         return {
             "type": self._y_kind,
             "name": self._y,
             "nameLocation": "middle",
             # Outside the labels, whose width the container includes.
-            "nameGap": 48,
+            "nameGap": 20 + letters,
+            "axisLabel": {"hideOverlap": True},
+            "splitLine": GRID_LINE,
             "nameTextStyle": {"overflow": "truncate"},
             **({} if self._y_max is None else {"max": self._y_max}),
             **(_from_least(series) if self._y_kind == "log" else {}),
         }
 
     def _one(self, at: int, series: Series) -> dict[str, Any]:
-        data: list[Any] = list(zip(series.x, series.y, strict=True))
+        data: list[Any] = list(zip(map(self._at, series.x), series.y, strict=True))
         if self._x_kind == "category":
             # By name, as series may lack points; ECharts takes a number for an index.
             data = [(str(x), y) for x, y in data]
         if self._horizontal:
             data = [(y, x) for x, y in data]
+        has_marks = len(data) <= MOST_MARKS
         return {
             **({"stack": "all"} if self._stacked else {}),
             "type": series.kind,
@@ -165,8 +238,30 @@ class Chart:
             "data": data,
             "symbol": MARKS[at % len(MARKS)],
             "symbolSize": 7,
-            "showSymbol": len(data) <= 100,
-            "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
+            "showSymbol": has_marks,
+            # Without marks, lines differ by their style.
+            "lineStyle": {"type": LINES[(at // len(COLOURS) if has_marks else at) % len(LINES)]},
+        }
+
+    def _at(self, x: Any) -> Any:
+        """Return a value of the x axis for ECharts, whose times are in milliseconds."""
+        return 1000 * x if self._is_time(x) else x
+
+    def _x_text(self, x: Any) -> str:
+        return local_time(x) if self._is_time(x) else number_text(x)
+
+    def _is_time(self, x: Any) -> bool:
+        return self._x_kind == "time" and isinstance(x, int | float)
+
+    def _marks(self, spans: Sequence[Span]) -> dict[str, Any]:
+        return {
+            "silent": True,
+            "itemStyle": {"color": "rgba(230, 159, 0, 0.18)"},
+            "label": {"position": "insideTop", "overflow": "truncate", "width": 160},
+            "data": [
+                [{"name": it.name, "xAxis": self._at(it.begin)}, {"xAxis": self._at(it.end)}]
+                for it in spans
+            ],
         }
 
 
@@ -194,14 +289,36 @@ def horizontal_bars(
     )
 
 
-def _labels(names: Sequence[Any]) -> dict[str, Any]:
-    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
-    letters = sum(len(str(it)) + 2 for it in names)
+def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> int:
+    """Return the letters of the longest label of an axis of numbers, about."""
+    values = [abs(y) for it in series for y in it.y if y]
+    largest = max([*values, most or 0.0, 1.0])
+    # An axis ends above the largest value.
+    whole = len(f"{10 ** math.ceil(math.log10(largest)) if kind == 'log' else 1.2 * largest:,.0f}")
+    least = min(values, default=1.0) if kind == "log" else largest
+    fraction = 1 - math.floor(math.log10(least)) if least < 10 else 0
+    return max(whole, 2 + fraction)
+
+
+def _names(series: Sequence[Series]) -> list[str]:
+    return list(dict.fromkeys(str(x) for it in series for x in it.x))
+
+
+def _slant(names: Sequence[str]) -> int:
+    """Return the height of slanted names in pixels; 0 if they stand beside each other."""
+    letters = sum(len(it) + 2 for it in names)
     if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
+        return 0
+    return round(4.2 * min(max(map(len, names)), LONGEST_NAME))
+
+
+def _labels(names: Sequence[str]) -> dict[str, Any]:
+    """Return the axis of names so that all of them can be read: long or many ones are slanted."""
+    slant = _slant(names)
+    if not slant:
         return {}
-    longest = min(max(len(str(it)) for it in names), LONGEST_NAME)
     label = {"interval": 0, "rotate": 35, "width": 7 * LONGEST_NAME, "overflow": "truncate"}
-    return {"axisLabel": label, "nameGap": 24 + round(3.4 * longest)}
+    return {"axisLabel": label, "nameGap": 24 + slant}
 
 
 def _from_least(series: Sequence[Series]) -> dict[str, Any]:
@@ -216,8 +333,5 @@ def number_text(value: Any) -> str:
     """Return a number with four digits; other values as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-
-
-def _plain(text: str) -> str:
-    return text.replace('"', "'")
+    is_large = 1e4 <= abs(value) < 1e15
+    return f"{value:,.0f}" if isinstance(value, int) or is_large else f"{value:,.4g}"

@@ -9,6 +9,13 @@ from headrace.web.charts import number_text
 COLOURS = ("#ffffcc", "#a1dab4", "#41b6c4", "#2c7fb8", "#253494")
 """A scale whose lightness falls from the least to the largest value, so that it reads without
 colour: YlGnBu of Harrower and Brewer (2003)."""
+CELL_TEXT = {
+    "color": "#010101",
+    "backgroundColor": "rgba(255, 255, 255, 0.8)",
+    "padding": 2,
+    "textBorderWidth": 0,
+}
+"""Figures in cells of any colour. `layout.STYLE` leaves this colour as it is on dark pages."""
 
 
 class HeatMap:
@@ -21,7 +28,7 @@ class HeatMap:
         self._x, self._y, self._unit = x, y, unit
         self._columns, self._rows = list(columns), list(rows)
         with ui.element("figure").classes("w-full q-ma-none"):
-            height = 150 + 34 * len(self._rows)
+            height = 200 + 34 * len(self._rows)
             self.echart = (
                 ui.echart({}, renderer="svg").classes("w-full").style(f"height: {height}px")
             )
@@ -40,10 +47,10 @@ class HeatMap:
         self.echart.options.clear()
         self.echart.options.update(
             {
-                "title": {"text": title, "textStyle": {"fontSize": 15}},
-                "aria": {"enabled": True},
+                "title": {"text": title, "left": 0, "textStyle": {"fontSize": 14}},
+                "aria": {"enabled": True, "label": {"enabled": False}},
                 "tooltip": {"position": "top", "confine": True},
-                "grid": {"left": 16, "right": 24, "bottom": 76, "top": 44, "containLabel": True},
+                "grid": {"left": 16, "right": 24, "bottom": 104, "top": 64, "containLabel": True},
                 "xAxis": {
                     "type": "category",
                     "data": self._columns,
@@ -67,16 +74,16 @@ class HeatMap:
                         "type": "heatmap",
                         "name": self._unit,
                         "data": cells,
-                        "label": {"show": len(self._columns) <= 10},
+                        "label": {"show": len(self._columns) <= 10, **CELL_TEXT},
                     }
                 ],
                 "animation": False,
             }
         )
-        plain = title.replace('"', "'")
-        self.echart.props(f'role="img" aria-label="{plain}: heat map of the table below"')
+        self.echart.props["role"] = "img"
+        self.echart.props["aria-label"] = f"{title}: heat map of the table below"
         self.echart.update()
-        self._table.props(f'aria-label="{plain}"')
+        self._table.props["aria-label"] = title
         self._table.columns = [
             {"name": "y", "label": f"{self._y} \\ {self._x}", "field": "y", "align": "left"},
             *(

@@ -2,31 +2,44 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nicegui import app, ui
 
+from headrace import __version__
 from headrace.web.access.users import LOCAL, User
 
 if TYPE_CHECKING:
     from headrace.web.page import Page
 
+SCROLL_AREAS = Path(__file__).with_name("scroll_areas.js")
+SCROLL_AREAS_URL = f"/scripts/{__version__}/scroll_areas.js"
 STYLE = """
 body { font-size: 15px; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 9999; background: white; color: black; padding: 8px; }
 :focus-visible { outline: 3px solid #d98e04; outline-offset: 2px; }
 .hr-main { width: 100%; max-width: 1400px; margin: 0 auto; padding: 8px 16px 48px; }
+.hr-main { overflow-wrap: anywhere; }
+.hr-main table { overflow-wrap: normal; }
+.hr-main pre, .hr-main .nicegui-markdown { max-width: 100%; overflow-x: auto; }
 .hr-main h1, .hr-main h2 { font-weight: 600; line-height: 1.3; margin: 0; }
 .hr-main h1 { font-size: 1.6rem; margin-bottom: 12px; }
 .hr-main h2 { font-size: 1.2rem; margin: 20px 0 8px; }
-.hr-main a { color: #1f5f8b; text-decoration: underline; }
-.body--dark .hr-main a { color: #7cc0ee; }
-.body--dark .hr-main .q-btn--flat.text-primary { color: #7cc0ee !important; }
+.hr-main a:not(.hr-card) { color: #1f5f8b; text-decoration: underline; }
+.body--dark .hr-main a:not(.hr-card) { color: #7cc0ee; }
 .hr-nav a { color: inherit; text-decoration: none; display: block; border-radius: 4px; }
 .hr-nav a[aria-current] { background: rgba(31, 95, 139, 0.15); font-weight: 600; }
-.body--dark .q-btn.text-primary:not(.bg-primary) { color: #7cc0ee !important; }
-.body--dark .nicegui-echart text { fill: #dddddd !important; }
+.hr-main fieldset { min-width: 0; }
+@layer theme {
+  /* The first layer: Quasar's important colours are in a later one. */
+  .body--dark .text-primary:not(.bg-primary) { color: #7cc0ee !important; }
+  .body--dark .text-negative { color: #ff8a80 !important; }
+}
+.body--dark .nicegui-echart text:not([fill="#010101"]) { fill: #dddddd !important; }
+.body--dark .nicegui-echart [stroke="#000000"] { stroke: #dddddd; }
+.body--dark .nicegui-echart [fill="#000000"]:not(text) { fill: #dddddd; }
 .hr-tables { width: 100%; overflow-x: auto; }
 .hr-tables table { border-collapse: collapse; margin: 8px 0; font-size: 13px; }
 .hr-tables th, .hr-tables td { padding: 3px 10px; border-bottom: 1px solid rgba(128, 128, 128, 0.3);
@@ -41,7 +54,7 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
     """Draw the frame of a page; what is drawn within comes into its content."""
     ui.add_css(STYLE)
     ui.colors(primary="#1f5f8b", secondary="#4b6472", accent="#a34700", negative="#b3261e")
-    ui.html('<a class="skip" href="#content">Skip to content</a>', sanitize=False)
+    ui.add_body_html(f'<script type="module" src="{SCROLL_AREAS_URL}"></script>')
     # None: as the browser prefers.
     dark = ui.dark_mode(app.storage.user.get("dark"))
 
@@ -50,6 +63,8 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
         app.storage.user["dark"] = dark.value
 
     with ui.header(elevated=True).classes("items-center"):
+        # First of all elements of the page.
+        ui.html('<a class="skip" href="#content">Skip to content</a>', sanitize=False)
         menu = ui.button(icon="menu").props('flat color=white aria-label="Navigation"')
         ui.link("Headrace", "/").classes("text-white text-lg no-underline")
         ui.space()
@@ -71,7 +86,8 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
                     ui.icon(it.icon).props('aria-hidden="true"')
                     ui.label(it.title)
     menu.on_click(drawer.toggle)
-    with ui.element("main").props('id="content" tabindex="-1"').classes("hr-main"):
+    # Quasar's page around it is the element main.
+    with ui.element("div").props('id="content" tabindex="-1"').classes("hr-main"):
         heading(page.title, 1)
         yield
 
@@ -84,3 +100,6 @@ def heading(text: str, level: int = 2) -> None:
     """Draw a heading; the frame has the only one of level 1."""
     with ui.element(f"h{level}"):
         ui.label(text)
+
+
+app.add_static_file(local_file=SCROLL_AREAS, url_path=SCROLL_AREAS_URL, max_cache_age=0)

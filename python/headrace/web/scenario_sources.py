@@ -23,6 +23,9 @@ class Source(msgspec.Struct, frozen=True):
     system: str = ""
     workload: str = ""
     result: str = ""
+    job: str = ""
+    file: str = ""
+    """Name of a scenario among the files of `job`."""
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -46,7 +49,26 @@ def open_source(source: Source) -> Opened:
             raise WrongSource(str(error)) from None
     if source.result:
         return _of_store(source.result)
+    if source.job:
+        return _of_job(source.job, source.file)
     return Opened(EMPTY)
+
+
+def _of_job(identifier: str, name: str) -> Opened:
+    from headrace.web.jobs import RefusedRequest
+    from headrace.web.quick_run import LARGEST_TEXT
+    from headrace.web.site import site
+
+    missing = WrongSource(f"There is no scenario {name} of a job {identifier}.")
+    if site().jobs.job(identifier) is None:
+        raise missing
+    try:
+        path = site().jobs.directory(identifier).download(name)
+        if path.stat().st_size > LARGEST_TEXT:
+            raise WrongSource(f"{name} is too large for a scenario.")
+        return Opened(path.read_text(encoding="utf-8"))
+    except (RefusedRequest, OSError, UnicodeDecodeError):
+        raise missing from None
 
 
 def _of_store(identifier: str) -> Opened:

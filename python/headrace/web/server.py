@@ -52,6 +52,8 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     app.on_startup(site.quick.start)
     app.on_shutdown(site.quick.close)
     app.on_shutdown(site.close)
+    # Its bar has no name for screen readers.
+    app.config.quasar_config["loadingBar"]["skipHijack"] = True
     metrics = Metrics()
     store = location()
     metrics.add_jobs(site.jobs, store.path if isinstance(store, Directory) else None)
@@ -65,6 +67,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         port=settings.port,
         title="Headrace",
         dark=None,
+        language="en-US",
         show=False,
         reload=False,
         show_welcome_message=False,

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from headrace.monitors.agents import Agent
+
 GIB = 1 << 30
 
 
@@ -46,6 +48,12 @@ class Settings(msgspec.Struct, frozen=True):
     """Whether scenarios may run Python schedulers."""
     programs: bool = False
     """Whether users may run programs of their own (`headrace profile -- PROGRAM`)."""
+    is_monitored: bool = True
+    """Whether this host is sampled."""
+    monitor_interval_s: float = 1.0
+    """Seconds between its samples."""
+    agents: tuple[Agent, ...] = ()
+    """Agents on other hosts, beside those of `agents.toml`."""
     limits: Limits = Limits()
     cores: int = 1
     """Number of jobs that run side by side. A measurement always runs alone."""

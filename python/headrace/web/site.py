@@ -3,9 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from headrace.monitors.service import Monitors
 from headrace.web.access.paths import PathPolicy
+from headrace.web.job_samples import JobSamples
 from headrace.web.jobs import CommandForm, JobQueue
 from headrace.web.jobs.watch import Watches
+from headrace.web.monitor_series import Readings
 from headrace.web.quick_run import QuickRuns
 from headrace.web.settings import Settings
 from headrace.web.uploads import Uploads
@@ -31,6 +34,15 @@ class Site:
         )
         """Small scenarios that run at once. Belongs to the server's event loop."""
         self.watches = Watches(self.jobs)
+        self.monitors = Monitors(
+            settings.data,
+            interval_s=settings.monitor_interval_s,
+            is_local_monitored=settings.is_monitored,
+            agents=settings.agents,
+        )
+        self.readings = Readings(self.monitors.history, self.jobs)
+        """The history for charts."""
+        self.job_samples = JobSamples(self.jobs, self.monitors)
 
     def store(self) -> "Store":
         """Return the store of results. Raises StoreFailure if it cannot be opened."""
@@ -41,6 +53,8 @@ class Site:
     def close(self) -> None:
         """End what the server itself does. Jobs go on."""
         self.jobs.close()
+        self.job_samples.close()
+        self.monitors.close()
 
 
 _site: Site | None = None

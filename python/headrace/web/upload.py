@@ -1,5 +1,6 @@
 """A field of a page for files to upload."""
 
+import html
 from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from typing import Any
@@ -9,6 +10,15 @@ from nicegui import events, ui
 from headrace.web.access.users import User
 from headrace.web.site import site
 from headrace.web.uploads import RefusedUpload, UploadedFile
+
+HEADER = """
+<div class="row items-center no-wrap q-pa-sm q-gutter-sm">
+  <span class="hidden"><q-uploader-add-trigger /></span>
+  <q-btn outline icon="upload" color="white" label="LABEL" @click="props.pickFiles" />
+  <span v-if="props.isUploading" role="status">{{ props.uploadProgressLabel }}</span>
+  <span v-else>or drop it here</span>
+</div>
+"""
 
 
 def upload_field(
@@ -46,4 +56,6 @@ def upload_field(
         on_upload=store,
         on_rejected=lambda: ui.notify(f"expected at most {limit:,} bytes", type="negative"),
     )
+    # Quasar's own header has a button without a name.
+    field.add_slot("header", HEADER.replace("LABEL", html.escape(label)))
     return field.props(f'accept="{accept}"' if accept else "")

@@ -9,8 +9,9 @@ use crate::histograms;
 use crate::jobs::Job;
 use crate::jobs::process::{InFlight, number, word};
 use crate::jobs::queue::Kind;
+use crate::latency::{Latency, seconds};
 use crate::record::{Cell, Exact, Record, Times};
-use crate::report::{Latency, ReadsReport, seconds};
+use crate::report::ReadsReport;
 
 /// Reads, writes or syncs of a job.
 #[derive(Clone, Debug, Serialize)]

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 
 use crate::directory::Directory;
 use crate::operation;
+use crate::run::run;
 use crate::run::tests::{done, scenario};
-use crate::run::{LiveProgress, Options, run};
+use crate::run_options::{LiveProgress, Options};
 use crate::{Backend, Outcome};
 
 fn recorded(name: &str) -> PathBuf {

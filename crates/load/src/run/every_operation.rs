@@ -1,5 +1,6 @@
 //! Every operation, in mixes and with numbered files, on a real file system.
 
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 
 use headrace_spec::MixedOperation;

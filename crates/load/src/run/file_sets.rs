@@ -1,5 +1,7 @@
 //! Files of each group of operations, on a real file system.
 
+use std::ops::ControlFlow;
+
 use super::tests::scenario;
 use super::*;
 use crate::Report;

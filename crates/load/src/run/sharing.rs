@@ -1,5 +1,7 @@
 //! Operations that several processes execute at the same moment.
 
+use std::ops::ControlFlow;
+
 use super::tests::{carried, done, scenario};
 use super::*;
 

@@ -1,6 +1,7 @@
 //! Trees that are copied.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::tests::{done, scenario};

@@ -1,6 +1,6 @@
 use crate::discipline::{Discipline, Station};
-use crate::page::Token;
 use crate::slab::{Line, Slot};
+use crate::token::Token;
 
 /// Holds tokens until a number of them have gathered, then releases them all
 /// in the order they came.

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 
 use crate::discipline::{Discipline, Station};
-use crate::page::Token;
 use crate::slab::Slot;
 use crate::time::{Span, Time};
+use crate::token::Token;
 
 /// The same delay for every token, such as a cable: an infinite server whose
 /// tokens leave in the order they came, so only the first needs an event.

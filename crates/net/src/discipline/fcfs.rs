@@ -1,6 +1,6 @@
 use crate::discipline::{Discipline, ServiceTime, Station};
-use crate::page::Token;
 use crate::slab::{Line, Slot};
+use crate::token::Token;
 
 /// First come, first served, by one or more equal servers.
 #[derive(Clone, Debug)]

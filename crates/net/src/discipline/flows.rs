@@ -3,9 +3,9 @@ use std::collections::BinaryHeap;
 
 use crate::discipline::{Discipline, Station};
 use crate::fair::{Fair, FlowId};
-use crate::page::Token;
 use crate::slab::Slot;
 use crate::time::{Span, Time};
+use crate::token::Token;
 
 /// Flows through shared resources, such as the links of a network: every token
 /// takes a path of resources at one rate, all rates max-min fair, recomputed as

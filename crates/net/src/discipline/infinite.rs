@@ -1,6 +1,6 @@
 use crate::discipline::{Discipline, ServiceTime, Station};
-use crate::page::Token;
 use crate::slab::Slot;
+use crate::token::Token;
 
 /// Infinitely many servers: every token is served at once, none waits. For
 /// thinking, and for delays that differ between tokens; [`Delay`](super::Delay)

@@ -23,15 +23,11 @@ pub use sharing::Sharing;
 use crate::accounts::WaitId;
 use crate::heap::Kind;
 use crate::kernel::{By, Halt, Kernel};
-use crate::node::Core;
-use crate::page::Token;
 use crate::random::Random;
 use crate::slab::{Line, Slot};
+use crate::state::Core;
 use crate::time::{Span, Time};
-
-/// A message between the disciplines of two copies of one station: four words
-/// of the sender's own meaning.
-pub type Message = [u64; 4];
+use crate::token::{Message, Token};
 
 /// Decides order and service time of the tokens at one copy of a station.
 pub trait Discipline<T: Token>: Send + 'static {

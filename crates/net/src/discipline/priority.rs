@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use crate::discipline::{Discipline, ServiceTime, Station};
-use crate::page::Token;
 use crate::slab::{Line, Slot};
 use crate::time::{Span, Time};
+use crate::token::Token;
 
 /// Serves the most urgent class first (the lowest number), first come, first
 /// served within a class.

@@ -2,9 +2,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::discipline::{Discipline, ServiceTime, Station};
-use crate::page::Token;
 use crate::slab::Slot;
 use crate::time::{Span, Time};
+use crate::token::Token;
 
 /// Processor sharing: `servers` processors' worth of speed is divided evenly
 /// among the tokens present, none getting more than one processor.

@@ -20,7 +20,6 @@ use headrace_spec::TimedAttributes;
 use headrace_trace::Operation;
 use headrace_workload::Directories;
 
-use crate::common::Common;
 use crate::time_conversion::span;
 
 /// Object with attributes.
@@ -30,21 +29,19 @@ enum Object {
     Directory(u32),
 }
 
-/// Number of times files and directories have been changed. Copies are the same: it is the server's
-/// knowledge.
+/// Number of times files and directories have been changed: the server's knowledge.
 #[derive(Clone, Default, Debug)]
-pub struct Changes(Common<BTreeMap<Object, u64>>);
+pub struct Changes(BTreeMap<Object, u64>);
 
 impl Changes {
     /// Number of times it has been changed.
     fn of(&self, object: Object) -> u64 {
-        self.0.get().get(&object).copied().unwrap_or(0)
+        self.0.get(&object).copied().unwrap_or(0)
     }
 
     /// It is changed; gives how often it had been before.
-    fn count(&self, object: Object) -> u64 {
-        let mut map = self.0.get();
-        let changes = map.entry(object).or_insert(0);
+    fn count(&mut self, object: Object) -> u64 {
+        let changes = self.0.entry(object).or_insert(0);
         *changes += 1;
         *changes - 1
     }
@@ -98,17 +95,15 @@ impl Times {
 pub(super) struct Attributes {
     times: Times,
     directories: Directories,
-    changes: Changes,
     known: BTreeMap<Object, Entry>,
 }
 
 impl Attributes {
     /// None known yet.
-    pub fn new(spec: &TimedAttributes, directories: &Directories, changes: &Changes) -> Attributes {
+    pub fn new(spec: &TimedAttributes, directories: &Directories) -> Attributes {
         Attributes {
             times: Times::new(spec),
             directories: directories.clone(),
-            changes: changes.clone(),
             known: BTreeMap::new(),
         }
     }
@@ -156,16 +151,28 @@ impl Attributes {
 
     /// The server has answered about a file's data, asked at that time; gives whether what
     /// is cached of it is of no use any more.
-    pub fn data_answered(&mut self, operation: Operation, file: u32, asked: Time) -> bool {
+    pub fn data_answered(
+        &mut self,
+        operation: Operation,
+        file: u32,
+        asked: Time,
+        changes: &mut Changes,
+    ) -> bool {
         if operation == Operation::Write {
-            self.change(Object::File(file));
+            self.change(Object::File(file), changes);
         }
-        self.learn(Object::File(file), asked)
+        self.learn(Object::File(file), asked, changes)
     }
 
     /// The server has answered a question about a name, asked at that time; gives whether
     /// what is cached of the file is of no use any more.
-    pub fn name_answered(&mut self, operation: Operation, file: u32, asked: Time) -> bool {
+    pub fn name_answered(
+        &mut self,
+        operation: Operation,
+        file: u32,
+        asked: Time,
+        changes: &mut Changes,
+    ) -> bool {
         use Operation::{
             Create, Link, Mkdir, Open, Readdir, Readlink, Rename, Rmdir, Setattr, Setxattr, Stat,
             Symlink, Unlink,
@@ -173,45 +180,45 @@ impl Attributes {
         let directory = self.directory_of(file);
         match operation {
             Create | Mkdir | Symlink | Link | Rename => {
-                self.change(directory);
-                self.look_up(file, asked)
+                self.change(directory, changes);
+                self.look_up(file, asked, changes)
             }
             Unlink | Rmdir => {
-                self.change(directory);
-                self.change(Object::File(file));
-                self.learn(directory, asked);
+                self.change(directory, changes);
+                self.change(Object::File(file), changes);
+                self.learn(directory, asked, changes);
                 self.known.remove(&Object::File(file));
                 false
             }
             Setattr | Setxattr => {
-                self.change(Object::File(file));
-                self.learn(Object::File(file), asked)
+                self.change(Object::File(file), changes);
+                self.learn(Object::File(file), asked, changes)
             }
             Readdir => {
-                self.learn(directory, asked);
+                self.learn(directory, asked, changes);
                 if let Some(entry) = self.known.get_mut(&directory) {
                     entry.listed = true;
                 }
                 false
             }
-            Open | Stat | Readlink if !self.has_name(file) => self.look_up(file, asked),
+            Open | Stat | Readlink if !self.has_name(file) => self.look_up(file, asked, changes),
             Open | Stat | Readlink if self.is_fresh(directory, asked) => {
-                self.learn(Object::File(file), asked)
+                self.learn(Object::File(file), asked, changes)
             }
             // The directory was asked about, and if it has not changed, that was all.
             Stat | Readlink if self.is_fresh(Object::File(file), asked) => {
-                self.learn(directory, asked) && self.look_up(file, asked)
+                self.learn(directory, asked, changes) && self.look_up(file, asked, changes)
             }
-            Open | Stat | Readlink => self.look_up(file, asked),
+            Open | Stat | Readlink => self.look_up(file, asked, changes),
             _ => false,
         }
     }
 
     /// A name was looked up.
-    fn look_up(&mut self, file: u32, asked: Time) -> bool {
+    fn look_up(&mut self, file: u32, asked: Time, changes: &Changes) -> bool {
         let directory = self.directory_of(file);
-        self.learn(directory, asked);
-        let stale = self.learn(Object::File(file), asked);
+        self.learn(directory, asked, changes);
+        let stale = self.learn(Object::File(file), asked, changes);
         let names = self.known.get(&directory).map_or(0, |it| it.names);
         if let Some(entry) = self.known.get_mut(&Object::File(file)) {
             entry.names = names;
@@ -220,8 +227,8 @@ impl Attributes {
     }
 
     /// The client itself has changed something.
-    fn change(&mut self, object: Object) {
-        let before = self.changes.count(object);
+    fn change(&mut self, object: Object, changes: &mut Changes) {
+        let before = changes.count(object);
         if let Some(entry) = self.known.get_mut(&object)
             && entry.changes == before
         {
@@ -230,9 +237,9 @@ impl Attributes {
     }
 
     /// The server has told attributes; gives whether others have changed them.
-    fn learn(&mut self, object: Object, asked: Time) -> bool {
+    fn learn(&mut self, object: Object, asked: Time, changes: &Changes) -> bool {
         let (least, most) = self.times.of(object);
-        let changes = self.changes.of(object);
+        let changes = changes.of(object);
         let Some(entry) = self.known.get_mut(&object) else {
             let entry = Entry {
                 asked,

@@ -1,13 +1,14 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Slot, Span, Time, To};
+use headrace_net::{Page, Slot, Span, Store, Time, To};
 use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, BreakPorts, ClientContext, Network, oplocks};
+use super::{AnswerHandler, BreakPorts, Changes, ClientContext, oplocks};
 use crate::localfs::{self, Closing, Remote};
+use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// Requests of the cache to the servers.
@@ -40,12 +41,13 @@ pub(super) fn data(
     scenario: &Scenario,
     parallel: &Parallel,
     cache: &ClientMachine,
+    changes: Store<Changes>,
     context: &ClientContext,
-    network: Network,
+    network: ClientPorts,
     answers: AnswerHandler,
     complete: To<Request>,
 ) -> Option<BreakPorts> {
-    let Network { send, received, .. } = network;
+    let ClientPorts { send, received, .. } = network;
     let rpc = &scenario.clients.rpc;
     let layouts = &context.layouts;
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));
@@ -125,6 +127,7 @@ pub(super) fn data(
         .take(received)
         .with(answers.known)
         .with(volumes)
+        .with(changes)
         .may_take(outstanding)
         .may_put(answered);
     let collect = match answers.breaking {
@@ -137,9 +140,9 @@ pub(super) fn data(
             collect.may_pass_to_one_of(answers.asking, to).later()
         }
     };
-    collect.fires(move |firing, job: Job, (known, volumes)| {
+    collect.fires(move |firing, job: Job, (known, volumes, changes)| {
         if job.role == Role::Metadata {
-            if let Some(file) = answers.take(firing, known, &job) {
+            if let Some(file) = answers.take(firing, known, Some(changes), &job) {
                 volumes.forget_clean(file);
             }
             return;
@@ -151,8 +154,9 @@ pub(super) fn data(
             && let Some(asked) = firing.take(outstanding, slot)
         {
             let attributes = known.attributes.as_mut();
-            if attributes.is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at))
-            {
+            let stale = attributes
+                .is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at, changes));
+            if stale {
                 volumes.forget_clean(asked.file);
             }
             let transfer = Transfer {

@@ -13,7 +13,7 @@ use headrace_spec::{Lookups, Parallel};
 use headrace_trace::Operation;
 use headrace_workload::Directories;
 
-use crate::metadata::Placement;
+use crate::layout::MetadataPlacement;
 use crate::network::Wire;
 use crate::tokens::{Job, Request, Role};
 
@@ -24,7 +24,7 @@ const LOOKED_UP: u32 = 1 << 30;
 /// Metadata requests of a client.
 #[derive(Clone)]
 pub(super) struct MetadataRpc {
-    placement: Placement,
+    placement: MetadataPlacement,
     wire: Wire,
     servers: u32,
     lookups: Lookups,
@@ -34,7 +34,7 @@ impl MetadataRpc {
     /// As the scenario says, of files in these directories.
     pub fn new(parallel: &Parallel, directories: &Directories) -> MetadataRpc {
         MetadataRpc {
-            placement: Placement::new(parallel, directories),
+            placement: MetadataPlacement::new(parallel, directories),
             wire: Wire::new(&parallel.metadata_network()),
             servers: parallel.metadata_servers(),
             lookups: parallel.metadata.lookups,

@@ -29,27 +29,21 @@
 //! Not modelled: the questions by which clients learn how large a file is.
 
 mod attributes;
-mod blocks;
 mod cached_client;
 pub(crate) mod in_flight;
 mod known_layouts;
-mod layout;
 mod locks;
 mod metadata_rpc;
 mod nearest_replica;
 mod oplocks;
-mod replica_placement;
 mod split;
 mod uncached_client;
 
 pub use attributes::Changes;
 pub use known_layouts::KnownLayouts;
-pub use layout::{Layout, Layouts, Piece};
-pub use locks::{Extent, LockSet};
-pub use oplocks::{BreakPorts, Oplocks};
-pub use replica_placement::ReplicaPlacement;
+pub use oplocks::BreakPorts;
 
-use headrace_net::{Node, Page, Port, Slot, Time, To};
+use headrace_net::{Node, Page, Port, Slot, Store, Time, To};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
@@ -57,20 +51,11 @@ use headrace_workload::Directories;
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
+use crate::layout::Layouts;
 use crate::localfs::{Callers, Sizes};
+use crate::locks::{LockSet, Oplocks};
+use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
-
-/// A client's way to the servers.
-pub struct Network {
-    /// Destination of jobs for data servers.
-    pub send: To<Job>,
-    /// Destination of metadata requests.
-    pub ask: To<Job>,
-    /// Returned messages.
-    pub received: Node<Job>,
-    /// Output and input of lock messages, if locks are modelled.
-    pub locks: Option<(To<Job>, Node<Job>)>,
-}
 
 /// State of the run that clients know.
 pub struct ClientContext {
@@ -80,8 +65,8 @@ pub struct ClientContext {
     pub sizes: Sizes,
     /// Directories of the files.
     pub directories: Directories,
-    /// Number of times they have been changed.
-    pub changes: Changes,
+    /// Number of times they have been changed, if clients have caches.
+    pub changes: Option<Store<Changes>>,
     /// Layouts of the files.
     pub layouts: Layouts,
     /// Cache permissions of the files, if oplocks are modelled.
@@ -146,14 +131,14 @@ pub fn client(
     context: &ClientContext,
     request: Port<Request>,
     complete: Port<Request>,
-    network: Network,
+    network: ClientPorts,
 ) -> Option<BreakPorts> {
     let questions = MetadataRpc::new(parallel, &context.directories);
     let keeps = parallel.metadata.client_cache;
     let cache = scenario.clients.machine();
     let attributes = cache.and_then(|cache| cache.attributes.timed());
     let attributes = attributes.map(|spec| {
-        let attributes = Attributes::new(spec, &context.directories, &context.changes);
+        let attributes = Attributes::new(spec, &context.directories);
         Box::new(attributes)
     });
     let known = page.store("files known", |_| ClientFiles {
@@ -218,13 +203,13 @@ pub fn client(
             None => complete.into(),
         },
     };
-    match cache {
+    match cache.zip(context.changes) {
         None => {
             uncached_client::data(page, scenario, parallel, context, network, answers, done);
             None
         }
-        Some(cache) => cached_client::data(
-            page, scenario, parallel, cache, context, network, answers, done,
+        Some((cache, changes)) => cached_client::data(
+            page, scenario, parallel, cache, changes, context, network, answers, done,
         ),
     }
 }
@@ -232,7 +217,7 @@ pub fn client(
 /// Handler of a metadata server's replies.
 #[derive(Clone, Copy)]
 struct AnswerHandler {
-    known: headrace_net::Store<ClientFiles>,
+    known: Store<ClientFiles>,
     new: Node<Request>,
     asking: Node<Request>,
     mapped: Node<Request>,
@@ -252,6 +237,7 @@ impl AnswerHandler {
         self,
         firing: &mut headrace_net::Firing<'_>,
         known: &mut ClientFiles,
+        changes: Option<&mut Changes>,
         answer: &Job,
     ) -> Option<u32> {
         let slot = Slot(answer.request);
@@ -276,9 +262,10 @@ impl AnswerHandler {
         let comes_back = answer.operation == Operation::Open
             && (known.oplocks.as_ref())
                 .is_some_and(|it| it.comes_back(file, request.process.client));
-        let attributes = known.attributes.as_mut();
-        let stale =
-            attributes.is_some_and(|it| it.name_answered(answer.operation, file, request.issued));
+        let attributes = known.attributes.as_mut().zip(changes);
+        let stale = attributes.is_some_and(|(it, changes)| {
+            it.name_answered(answer.operation, file, request.issued, changes)
+        });
         let stale = stale || comes_back;
         let data = request.operation.group() == Group::Data;
         if data && self.keeps {

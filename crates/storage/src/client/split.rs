@@ -7,9 +7,8 @@ use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
-use super::layout::{BLOCKS, Layout, Layouts, Piece};
 use super::nearest_replica::NearestReplica;
-use super::replica_placement::ReplicaPlacement;
+use crate::layout::{BLOCKS, Layout, Layouts, Piece, ReplicaPlacement};
 use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::Job;

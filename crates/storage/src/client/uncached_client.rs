@@ -5,7 +5,8 @@ use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, ClientContext, Network};
+use super::{AnswerHandler, ClientContext};
+use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
@@ -14,11 +15,11 @@ pub(super) fn data(
     scenario: &Scenario,
     parallel: &Parallel,
     context: &ClientContext,
-    network: Network,
+    network: ClientPorts,
     answers: AnswerHandler,
     complete: To<Request>,
 ) {
-    let Network { send, received, .. } = network;
+    let ClientPorts { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
     let split = Split::new(
@@ -64,7 +65,7 @@ pub(super) fn data(
         )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {
-                answers.take(firing, known, &job);
+                answers.take(firing, known, None, &job);
                 return;
             }
             let slot = Slot(job.request);

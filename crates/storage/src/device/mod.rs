@@ -8,20 +8,10 @@ mod simple;
 mod solid_state;
 mod throttled;
 
-use headrace_net::{Node, Page};
+use headrace_net::Page;
 use headrace_spec::{Device, IoScheduler};
 
-use crate::iosched;
-use crate::tokens::Transfer;
-
-/// A block device in a page.
-#[derive(Clone, Copy)]
-pub struct BlockDevice {
-    /// Destination of transfers.
-    pub submit: Node<Transfer>,
-    /// Place of completed transfers.
-    pub done: Node<Transfer>,
-}
+use crate::iosched::{self, BlockDevice};
 
 /// The scenario's device with its I/O scheduler: before it, or before each member
 /// of an array that the operating system makes.

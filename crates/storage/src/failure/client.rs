@@ -10,7 +10,7 @@ use headrace_net::{Account, Firing, Node, Page, Time, To, Token};
 
 use super::attempts::{AttemptContext, Step};
 use super::{Attempts, Failing, Failures, RepairEvent};
-use crate::client::Network;
+use crate::network::ClientPorts;
 use crate::tokens::{Job, Role};
 
 /// A client's timer, which runs out at that time.
@@ -31,7 +31,7 @@ struct AttemptPorts {
 }
 
 /// Puts attempts between a client's jobs and its network, if servers fail.
-pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> Network {
+pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: ClientPorts) -> ClientPorts {
     let Some(failing) = failing else {
         return ends;
     };
@@ -59,7 +59,7 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: Network) -> N
             attempts.wake(it);
         }
     });
-    Network {
+    ClientPorts {
         send: jobs.into(),
         ask: jobs.into(),
         received: acts.answered,

@@ -3,7 +3,7 @@
 use headrace_spec::{MetadataHosts, Parallel};
 use headrace_trace::Operation;
 
-use crate::client::ReplicaPlacement;
+use crate::layout::ReplicaPlacement;
 use crate::network::Wire;
 use crate::tokens::{Job, Message, Role};
 

@@ -44,7 +44,7 @@ pub use repair_copies::{join, plan, sort};
 use headrace_net::{Firing, Node, Page, Store};
 use headrace_spec::{Parallel, Position, Scenario};
 
-use crate::client::ReplicaPlacement;
+use crate::layout::ReplicaPlacement;
 use crate::tokens::Job;
 
 /// State of a run with server failures.

@@ -21,10 +21,9 @@ pub use list::Fifo;
 pub use queue::Queue;
 pub use requests::{List, Request, RequestId, Requests, Tree};
 
-use headrace_net::{Page, Slot, Time};
+use headrace_net::{Node, Page, Slot, Time};
 use headrace_spec::IoSchedulerKind;
 
-use crate::device::BlockDevice;
 use crate::tokens::Transfer;
 
 /// Decides in which order requests go to the device. The methods are those of
@@ -96,6 +95,15 @@ pub fn scheduler(kind: &IoSchedulerKind) -> Box<dyn IoScheduler> {
         IoSchedulerKind::Bfq(spec) => Box::new(Bfq::new(spec)),
         IoSchedulerKind::Kyber(spec) => Box::new(Kyber::new(spec)),
     }
+}
+
+/// A block device in a page.
+#[derive(Clone, Copy)]
+pub struct BlockDevice {
+    /// Destination of transfers.
+    pub submit: Node<Transfer>,
+    /// Place of completed transfers.
+    pub done: Node<Transfer>,
 }
 
 /// A device with its queue before it; the device itself if the scenario says

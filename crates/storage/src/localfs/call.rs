@@ -3,7 +3,7 @@
 use headrace_net::Span;
 use headrace_trace::Operation;
 
-use crate::client::Extent;
+use crate::tokens::Extent;
 
 /// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,9 +44,6 @@ pub enum Caller {
     /// Nobody: a client gives a lock up.
     Lock,
 }
-
-/// The workload of calls by which a client gives up a lock.
-pub const NOBODY: u16 = u16::MAX;
 
 /// A call.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,8 @@ use super::machine::{Volumes, only_volume, processor};
 use super::server_dirty_data::Remote;
 use super::sizes::Sizes;
 use super::volume::Volume;
-use crate::client::LockSet;
-use crate::device::BlockDevice;
+use crate::iosched::BlockDevice;
+use crate::locks::LockSet;
 use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A cache's ways in and out.

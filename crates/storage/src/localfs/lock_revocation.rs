@@ -10,7 +10,7 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::volume::{Next, Volume, Wait};
-use crate::client::Extent;
+use crate::tokens::Extent;
 
 impl Volume {
     pub(super) fn give_up_step(&mut self, call: &mut Call, now: Time) -> Next {

@@ -33,10 +33,10 @@ use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, StoredFile};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
-use crate::client::Extent;
-use crate::device::{self, BlockDevice};
+use crate::device;
 use crate::failure::{Crash, Failing};
-use crate::tokens::{GivenUp, Request, Transfer};
+use crate::iosched::BlockDevice;
+use crate::tokens::{Extent, GivenUp, Request, Transfer};
 
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]

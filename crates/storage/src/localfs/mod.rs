@@ -38,7 +38,6 @@ mod volume;
 mod write_calls;
 
 pub use active_inactive_lru::ActiveInactiveLru;
-pub use call::NOBODY;
 pub use callers::{Callers, OpenFlags, StoredFile};
 pub use client_page_cache::{CachePorts, cache, client_page_cache};
 pub use extents::Range;

@@ -16,7 +16,9 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::volume::Volume;
-use crate::client::{Extent, Layouts, LockSet, Oplocks};
+use crate::layout::Layouts;
+use crate::locks::{LockSet, Oplocks};
+use crate::tokens::Extent;
 
 /// Per-server state of a client's page cache.
 #[derive(Clone, Debug)]

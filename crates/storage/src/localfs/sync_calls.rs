@@ -5,9 +5,10 @@ use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
 use headrace_trace::Operation;
 
-use super::call::{Call, NOBODY, Stage};
+use super::call::{Call, Stage};
 use super::journal::BLOCK;
 use super::volume::{Next, Volume, Wait};
+use crate::locks::NOBODY;
 use crate::tokens::{Content, Transfer};
 
 impl Volume {

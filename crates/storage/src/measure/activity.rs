@@ -5,7 +5,7 @@ use headrace_net::{Span, Time};
 
 /// The time that an operation's phases took.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Activity {
+pub(crate) struct Activity {
     /// By workload: the phase in progress.
     current: Vec<Option<Phase>>,
     /// Phases that are over, in no order.

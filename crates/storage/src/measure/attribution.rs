@@ -14,7 +14,7 @@ use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
 use indexmap::IndexMap;
 
 use super::local::{self, Part};
-use super::report::BreakdownEntry;
+use super::stations::BreakdownEntry;
 
 /// The page of the servers' machines.
 pub(super) const SERVER_MACHINE: &str = "system/server/machine/";
@@ -47,7 +47,7 @@ pub fn counts(node: &NodeStructure, path: &str) -> bool {
 }
 
 /// Time breakdown of requests, largest first.
-pub(super) fn breakdown(
+pub(crate) fn breakdown(
     net: &Net,
     reports: &[NodeReport],
     mean_latency: f64,

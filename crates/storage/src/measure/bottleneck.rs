@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::report::{BreakdownEntry, StationReport};
+use super::stations::{BreakdownEntry, StationReport};
 
 /// The verdict on a run.
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +38,7 @@ pub(super) const SATURATED: f64 = 0.9;
 /// taken away, throughput can grow until the next one's busiest copy is; and a
 /// closed system cannot turn round faster than its processes think and the rest
 /// of the way takes a request that waits nowhere.
-pub(super) fn bottleneck(
+pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
     mean_latency: f64,
@@ -186,7 +186,7 @@ pub(super) fn bottleneck(
 
 /// The verdict where requests come at times of their own, whatever the system does, and
 /// nothing is saturated; none where something is.
-pub(super) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
+pub(crate) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
     let mut busy: Vec<&StationReport> = stations.iter().filter(|it| it.servers.is_some()).collect();
     busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
     let first = busy.first()?;

@@ -9,7 +9,7 @@ const DIGITS: u8 = 3;
 /// Latencies: their mean, least and most are exact to the picosecond, their quantiles as
 /// near as the histogram's digits.
 #[derive(Clone, Debug)]
-pub(super) struct Latencies {
+pub(crate) struct Latencies {
     /// Nanoseconds.
     histogram: Histogram<u64>,
     /// Picoseconds.

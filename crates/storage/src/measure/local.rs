@@ -9,7 +9,7 @@
 use headrace_net::NodeReport;
 
 use super::bottleneck::{Bottleneck, SATURATED, finite, rise};
-use super::report::{BreakdownEntry, StationReport};
+use super::stations::{BreakdownEntry, StationReport};
 
 /// Waiting places of processes in the net, and the places to which the time is attributed.
 const WAITS: [(&str, &str); 4] = [
@@ -29,7 +29,7 @@ pub(super) struct Part {
 }
 
 /// Time breakdown of requests, largest first.
-pub(super) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
+pub(crate) fn breakdown(reports: &[NodeReport], mean_latency: f64) -> Vec<BreakdownEntry> {
     let all: Vec<&NodeReport> = reports.iter().collect();
     let (total, parts) = parts(&all);
     let mut entries: Vec<BreakdownEntry> = parts
@@ -164,7 +164,7 @@ pub(super) fn behind(stations: &[StationReport], place: &str) -> String {
 }
 
 /// The verdict: what most of the processes' time goes to, and what would come next.
-pub(super) fn bottleneck(
+pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
     mean_think: f64,

@@ -1,38 +1,32 @@
 //! Measurements of a run: requests as they start and end, summarised.
 
 mod activity;
-mod attribution;
+pub(crate) mod attribution;
 mod bottleneck;
 mod latencies;
-mod links;
-mod local;
-mod outages;
-mod packets;
+pub(crate) mod links;
+pub(crate) mod local;
 mod recorder;
-mod report;
 mod series;
-mod servers;
+pub(crate) mod servers;
 mod single_requests;
+pub(crate) mod stations;
 mod stop;
 mod synced_writes;
 mod unfinished_requests;
-mod unmodelled;
 
 pub use bottleneck::Bottleneck;
-pub use links::{Carried, LinkLoads};
-pub use outages::{OutageReport, RepairReport};
-pub use packets::{PacketCounts, PacketReport};
 pub use recorder::{Completed, Recorder};
-pub use report::{
-    BreakdownEntry, GroupReport, Latency, OperationReport, Report, ScenarioReport, Share,
-    StationReport,
-};
 pub use series::Series;
 pub use single_requests::{Recipient, Recorded};
+pub use stations::{BreakdownEntry, StationReport};
 pub use stop::{PrecisionReport, StopReason, StopReport};
 pub use synced_writes::SyncedWrites;
 pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
 pub(crate) use attribution::counts;
-pub(crate) use report::report;
+pub(crate) use bottleneck::{bottleneck, of_arrivals};
+pub(crate) use latencies::Latencies;
+pub(crate) use recorder::{Cell, column};
 pub(crate) use single_requests::SingleRequests;
+pub(crate) use synced_writes::synced_writes;

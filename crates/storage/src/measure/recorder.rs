@@ -24,7 +24,7 @@ pub struct Recorder {
     groups: usize,
     /// By group, then by operation code; made when first needed.
     cells: Vec<Option<Box<Cell>>>,
-    pub(super) series: Series,
+    pub(crate) series: Series,
     requests: u64,
     since_start: u64,
     /// Since the last reset; none if they are more than can be counted.
@@ -32,12 +32,12 @@ pub struct Recorder {
     /// Picoseconds.
     thought: u128,
     single: SingleRequests,
-    pub(super) unfinished: Unfinished,
+    pub(crate) unfinished: Unfinished,
 }
 
 /// One operation of one group.
 #[derive(Clone)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     pub count: u64,
     pub bytes: u64,
     /// Requests that failed; they are in none of the other figures.
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Mean time that processes thought before a request, in seconds.
-    pub(super) fn mean_think(&self) -> f64 {
+    pub(crate) fn mean_think(&self) -> f64 {
         self.thought as f64 * 1e-12 / self.requests.max(1) as f64
     }
 
@@ -209,11 +209,11 @@ impl Recorder {
         self.single.take()
     }
 
-    pub(super) fn groups(&self) -> usize {
+    pub(crate) fn groups(&self) -> usize {
         self.groups
     }
 
-    pub(super) fn seen(&self, group: usize, operation: Operation) -> Option<&Cell> {
+    pub(crate) fn seen(&self, group: usize, operation: Operation) -> Option<&Cell> {
         self.cells[column(group, operation)].as_deref()
     }
 
@@ -233,6 +233,6 @@ impl Recorder {
     }
 }
 
-pub(super) fn column(group: usize, operation: Operation) -> usize {
+pub(crate) fn column(group: usize, operation: Operation) -> usize {
     group * Operation::ALL.len() + usize::from(operation.code())
 }

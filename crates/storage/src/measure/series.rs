@@ -178,7 +178,7 @@ impl Series {
 
     /// The whole windows in which every group had requests in progress all the time: their start in
     /// seconds, and the bytes of each column.
-    pub(super) fn backlogged(&self) -> impl Iterator<Item = (f64, &[u64])> {
+    pub(crate) fn backlogged(&self) -> impl Iterator<Item = (f64, &[u64])> {
         let windows = self.rows().zip(&self.windows);
         let whole = self.end.since(self.start).0 / self.window.0;
         let windows = windows.take(whole as usize);

@@ -9,7 +9,7 @@ use headrace_spec::Daemon;
 use super::attribution::SERVER_MACHINE;
 use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
 use super::local;
-use super::report::{BreakdownEntry, StationReport};
+use super::stations::{BreakdownEntry, StationReport};
 
 /// Place where jobs wait for a thread.
 const WAITING: &str = "system/server/waiting for a thread";
@@ -19,7 +19,7 @@ fn in_machine(path: &str) -> bool {
 }
 
 /// The verdict.
-pub(super) fn bottleneck(
+pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
     mean_latency: f64,

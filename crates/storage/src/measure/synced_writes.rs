@@ -19,7 +19,7 @@ pub struct SyncedWrites {
 }
 
 /// Returns the synced writes of all groups; none unless writes and syncs occurred.
-pub(super) fn synced_writes(recorder: &Recorder) -> Option<SyncedWrites> {
+pub(crate) fn synced_writes(recorder: &Recorder) -> Option<SyncedWrites> {
     let mut activity = Activity::default();
     let (mut bytes, mut syncs) = (0, 0);
     for group in 0..recorder.groups() {

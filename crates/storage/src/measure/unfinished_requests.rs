@@ -110,7 +110,7 @@ impl Unfinished {
     }
 
     /// The latencies so far of what was left, by operation.
-    pub(super) fn latencies(&self) -> impl Iterator<Item = (&'static str, &Latencies)> {
+    pub(crate) fn latencies(&self) -> impl Iterator<Item = (&'static str, &Latencies)> {
         self.left.iter().map(|(name, left)| (*name, &left.latency))
     }
 

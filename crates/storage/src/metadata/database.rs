@@ -15,6 +15,7 @@ use headrace_trace::Operation;
 
 use crate::device;
 use crate::failure::{Crash, Failing};
+use crate::layout::file_hash;
 use crate::localfs::{ActiveInactiveLru, Range};
 use crate::tokens::{Job, Transfer};
 
@@ -115,7 +116,7 @@ impl Entries {
     /// The transfer that reads an entry.
     fn read(&self, file: u32, slot: Slot) -> Transfer {
         // Entries lie where a hash of their names puts them.
-        let place = super::hash(file) % (self.capacity / 2 / self.entry) * self.entry;
+        let place = file_hash(file) % (self.capacity / 2 / self.entry) * self.entry;
         Transfer {
             owner: Some(slot.0),
             file,

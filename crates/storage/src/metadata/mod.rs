@@ -13,46 +13,12 @@
 mod database;
 
 use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
-use headrace_spec::{Distribution, Metadata, MetadataHosts, Parallel};
+use headrace_spec::{Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
-use headrace_workload::Directories;
 
 use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
-
-/// Placement of files on metadata servers.
-#[derive(Clone, Debug)]
-pub struct Placement {
-    servers: u32,
-    /// Directories of all files, if the placement depends on them.
-    directories: Option<Directories>,
-}
-
-impl Placement {
-    /// The scenario's, of files that lie in these directories.
-    pub fn new(parallel: &Parallel, directories: &Directories) -> Placement {
-        let by_directory = parallel.metadata.distribution == Distribution::Directory;
-        Placement {
-            servers: parallel.metadata_servers(),
-            directories: by_directory.then(|| directories.clone()),
-        }
-    }
-
-    /// The server.
-    pub fn server_of(&self, file: u32) -> u32 {
-        match &self.directories {
-            Some(directories) => directories.of(file) % self.servers,
-            None => (hash(file) % u64::from(self.servers)) as u32,
-        }
-    }
-}
-
-/// A number that says nothing of the file's (Fibonacci hashing: Knuth, The Art of
-/// Computer Programming 3, section 6.4).
-fn hash(file: u32) -> u64 {
-    u64::from(file).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
-}
 
 /// Processor time of each operation.
 #[derive(Clone, Copy, Debug)]

@@ -19,8 +19,7 @@ use std::sync::Arc;
 use headrace_net::{Flows, Page, Port, Span};
 use headrace_spec::Network;
 
-use super::{Destinations, Fabric};
-use crate::measure::{Carried, LinkLoads};
+use super::{Carried, Destinations, Fabric, LinkLoads};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.

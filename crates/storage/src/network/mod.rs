@@ -11,6 +11,7 @@ mod destinations;
 mod fabric;
 mod flow;
 mod link;
+mod link_loads;
 mod no_nic;
 mod packet;
 mod pairs;
@@ -19,13 +20,13 @@ mod star;
 pub use bucket::Bucket;
 pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
+pub use link_loads::{Carried, LinkLoads};
+pub use packet::{PacketCounts, PacketReport};
 
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
-use crate::measure::LinkLoads;
-
 use crate::qos::SchedulerPorts;
 use crate::tokens::{Direction, Job};
 
@@ -52,6 +53,18 @@ pub struct ClientAttachment {
     to_metadata: Port<Job>,
     from_servers: Port<Job>,
     from_metadata: Port<Job>,
+}
+
+/// A client's ports to the servers.
+pub struct ClientPorts {
+    /// Destination of jobs for data servers.
+    pub send: To<Job>,
+    /// Destination of metadata requests.
+    pub ask: To<Job>,
+    /// Returned messages.
+    pub received: Node<Job>,
+    /// Output and input of lock messages, if locks are modelled.
+    pub locks: Option<(To<Job>, Node<Job>)>,
 }
 
 /// Attachment of a data or metadata server to the network.

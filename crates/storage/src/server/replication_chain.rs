@@ -18,8 +18,8 @@ use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use super::Reply;
-use crate::client::ReplicaPlacement;
 use crate::failure::Failing;
+use crate::layout::ReplicaPlacement;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
 

@@ -2,8 +2,14 @@
 
 mod advice;
 mod local;
+mod outages;
 mod parallel;
+mod report;
+mod unmodelled;
 mod workload_processes;
+
+pub use outages::{OutageReport, RepairReport};
+pub use report::{GroupReport, Latency, OperationReport, Report, ScenarioReport, Share};
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -17,9 +23,8 @@ use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
-use crate::measure::{
-    Completed, LinkLoads, Recipient, Recorder, Report, Series, StopReport, counts, report,
-};
+use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, counts};
+use crate::network::LinkLoads;
 use crate::qos::Make;
 
 /// Why there is no result.
@@ -122,7 +127,7 @@ pub fn simulate(
     let recorder = system.net.store(system.recorder, 0);
     let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
     Ok(Outcome {
-        report: report(&system, recorder, scenario, stop, wall_seconds),
+        report: report::report(&system, recorder, scenario, stop, wall_seconds),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,

@@ -5,12 +5,14 @@ use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
-use crate::client::{
-    BreakPorts, Changes, ClientContext, Layouts, LockSet, Oplocks, ReplicaPlacement,
-};
+use crate::client::{BreakPorts, Changes, ClientContext};
 use crate::failure::{Crash, Failing};
+use crate::layout::{Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
-use crate::network::{self, Attachments, Between, ClientAttachment, Hosts, ServerAttachment};
+use crate::locks::{LockSet, Oplocks};
+use crate::network::{
+    self, Attachments, Between, ClientAttachment, ClientPorts, Hosts, ServerAttachment,
+};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
 use crate::server::InitialFiles;
@@ -41,7 +43,8 @@ pub(super) fn build(
         callers: Callers::clients(scenario),
         sizes: Sizes::default(),
         directories: work.directories.clone(),
-        changes: Changes::default(),
+        changes: (scenario.clients.machine())
+            .map(|_| page.store("changes", |_| Changes::default())),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
         oplocks: oplocks(scenario),
         held: match parallel.locks.extent() {
@@ -183,7 +186,7 @@ fn client_host(
     let send = [attachment.send, attachment.ask];
     let host = processors::host(page, parallel, Kind::Client, send, attachment.received);
     let (locks, received) = about_locks(page, parallel, host.received);
-    let network = client::Network {
+    let network = ClientPorts {
         send: host.send,
         ask: host.ask,
         received,
@@ -208,7 +211,7 @@ fn client_host(
         context,
         request,
         complete,
-        client::Network {
+        ClientPorts {
             send,
             ask,
             received,

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use headrace_net::{Builder, Limits, Net, Span};
 use headrace_spec::{Device, IoPriority, ServerKind};
-use headrace_storage::device::{self, BlockDevice};
+use headrace_storage::device;
+use headrace_storage::iosched::BlockDevice;
 use headrace_storage::{Content, Transfer};
 use headrace_trace::Operation;
 

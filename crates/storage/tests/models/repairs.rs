@@ -1,7 +1,7 @@
 //! Copies that are made anew after a failure: how many bytes, and how fast at most.
 
 use headrace_storage::Outcome;
-use headrace_storage::measure::RepairReport;
+use headrace_storage::system::RepairReport;
 use proptest::prelude::*;
 
 use crate::running::{busy, close, run};

@@ -3,16 +3,27 @@
 from fastapi import FastAPI
 
 from headrace import __version__
-from headrace.web.api import directories, files, jobs, profiles, results, scenarios
+from headrace.web.api import (
+    design,
+    directories,
+    files,
+    jobs,
+    monitors,
+    profiles,
+    results,
+    scenarios,
+)
 from headrace.web.api.errors import COMMON, describe
 
 ROUTERS = (
     jobs.router,
     files.router,
     directories.router,
+    monitors.router,
     profiles.router,
     results.router,
     scenarios.router,
+    design.router,
 )
 """To add a part of the API takes a file here and a line there."""
 

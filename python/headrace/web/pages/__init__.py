@@ -1,15 +1,28 @@
 """The pages: a file here and a line in the list each."""
 
 from headrace.web.page import Page
-from headrace.web.pages import help, jobs, measure, profiles, results, simulate, start, traces
+from headrace.web.pages import (
+    design,
+    help,
+    jobs,
+    measure,
+    monitors,
+    profiles,
+    results,
+    simulate,
+    start,
+    traces,
+)
 
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     simulate.PAGE,
     measure.PAGE,
     results.PAGE,
+    monitors.PAGE,
     profiles.PAGE,
     traces.PAGE,
+    design.PAGE,
     jobs.PAGE,
     help.PAGE,
 )

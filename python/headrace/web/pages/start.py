@@ -14,7 +14,7 @@ from headrace.web.site import site
 CARDS = (
     ("Simulate an example", "/simulate", "insights", "See where a storage system spends its time."),
     ("Measure a directory", "/measure", "speed", "Run a benchmark on a real file system."),
-    ("Open a result", "/results", "table_chart", "Find, compare and export what was measured."),
+    ("Open a result", "/results", "table_chart", "Find, compare and export results."),
 )
 NEWEST = 5
 """Results shown."""
@@ -25,6 +25,8 @@ STYLE = """
   grid-template-columns: repeat(auto-fit, minmax(min(260px, 100%), 1fr)); }
 .hr-card { display: block; padding: 24px; border: 1px solid #8888; border-radius: 8px;
   text-decoration: none; color: inherit; }
+.hr-card .text-h6 { color: #1f5f8b; text-decoration: underline; }
+.body--dark .hr-card .text-h6 { color: #7cc0ee; }
 .hr-card:hover { border-color: #1f5f8b; box-shadow: 0 0 0 1px #1f5f8b; }
 """
 

@@ -15,6 +15,7 @@ from headrace.web.result_views import (
     optimum,
     profile,
     simulation,
+    solution,
     study,
     sweep,
     trace_findings,
@@ -40,12 +41,14 @@ VIEWS: dict[str, Callable[[Document], object]] = {
     "network": network.show,
     "baseline": baseline.show,
     "profile": profile.show,
+    "solution": solution.show,
     "trace-info": trace_info.show,
     "trace-findings": trace_findings.show,
 }
 """Functions that draw a document, by its `kind`."""
 WITHOUT_KIND = {
     "whatif": {"baseline", "changes", "factor"},
+    "solution": {"front", "chosen", "worksheet_text"},
     "profile": {"phases", "samples", "hosts"},
     "trace-info": {"summary", "skipped"},
     "trace-findings": {"trace", "findings"},

@@ -18,7 +18,8 @@ use headrace_spec::Raid;
 use headrace_trace::Operation;
 
 use super::cache::Cache;
-use super::{BlockDevice, capacity_of, within};
+use super::{capacity_of, within};
+use crate::iosched::BlockDevice;
 use crate::tokens::Transfer;
 
 /// A transfer that the members do.

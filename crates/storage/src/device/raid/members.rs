@@ -17,9 +17,9 @@ use headrace_trace::Operation;
 
 use super::layout::{Layout, Part};
 use super::rebuild::{self, Buffer, Progress};
-use super::{BlockDevice, capacity_of, within};
+use super::{capacity_of, within};
 use crate::device::{self, bus};
-use crate::iosched;
+use crate::iosched::{self, BlockDevice};
 use crate::tokens::Transfer;
 
 /// A transfer of the array whose parts are out, or a chunk being rebuilt.

@@ -27,7 +27,7 @@ mod rebuild;
 use headrace_net::Page;
 use headrace_spec::{IoScheduler, Raid};
 
-use super::BlockDevice;
+use crate::iosched::BlockDevice;
 use crate::tokens::Transfer;
 
 /// Bytes of data that the array holds; of what is absurd, what can be counted

@@ -11,9 +11,12 @@
 //! Channel, errors of transmission.
 
 mod connection;
+mod counts;
 mod port;
 mod receiver;
 mod sender;
+
+pub use counts::{PacketCounts, PacketReport};
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -25,8 +28,7 @@ use headrace_spec::{Network, Parallel};
 use self::connection::Connection;
 use self::port::Port;
 use self::sender::Settings;
-use super::{Destinations, Fabric, Path};
-use crate::measure::{Carried, LinkLoads, PacketCounts};
+use super::{Carried, Destinations, Fabric, LinkLoads, Path};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.

@@ -18,7 +18,7 @@ use headrace_spec::{
     Anticipatory, Bfq, Bytes, Cfq, Deadline, IoClass, IoPriority, IoScheduler, IoSchedulerKind,
     Kyber, MqDeadline, NoIoScheduler, Noop, Seconds,
 };
-use headrace_storage::device::BlockDevice;
+use headrace_storage::iosched::BlockDevice;
 use headrace_storage::iosched::build;
 use headrace_storage::{Content, Transfer};
 use headrace_trace::Operation::{self, Read, Write};

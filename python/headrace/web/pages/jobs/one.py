@@ -84,6 +84,7 @@ class JobPage:
         may = may_change(job, self._user)
         self._cancel.set_visibility(may and not job.state.ended and not job.cancelled)
         self._remove.set_visibility(may and job.state.ended)
+        self._monitors.set_visibility(job.started is not None)
         self._live(view)
         self._log.set_text(view.log or "empty")
         if job.state.ended and not self._result_shown:
@@ -135,6 +136,7 @@ class JobPage:
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")
             self._link.set_visibility(False)
+            self._monitors = ui.link("Monitors at its time", f"/monitors/job/{self._job.id}")
             self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove, color=None)
             self._remove.props("no-caps flat")
 

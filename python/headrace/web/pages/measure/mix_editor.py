@@ -50,7 +50,7 @@ class MixEditor:
         return {"workload": f"input:{OWN}"}, {OWN: text}
 
     def _draw(self, sharing: bool) -> None:
-        self._sum = ui.label().props('role="status"').classes("font-bold")
+        self._sum = ui.label().props('role="status"').classes("font-bold q-mt-md")
         shown = {"Shared file": GROUPS["Shared file"]} if sharing else GROUPS
         rest = {name: it for name, it in GROUPS.items() if name not in shown}
         for group, names in shown.items():

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from headrace.report.comparison_tables import comparison
+from headrace.report.comparison_tables import comparison, group_letters
 from headrace.report.html import as_html
 from headrace.store import StoreError, StoreFailure
 from headrace.store.filters import By
@@ -64,7 +64,12 @@ def _charts(compared: Mapping[str, Any]) -> None:
     for row in compared["figures"]:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
-    names = {it["group"]: _name(it) for it in compared["groups"]}
+    letters = group_letters(compared["groups"])
+    kinds = {kind for it in compared["groups"] for kind in it["kinds"]}
+    names = {
+        it["group"]: _name(letters[it["group"]], it, with_kind=len(kinds) > 1)
+        for it in compared["groups"]
+    }
     with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
         for figure, groups in by_figure.items():
             if len(groups) < 2:
@@ -82,6 +87,7 @@ def _charts(compared: Mapping[str, Any]) -> None:
             )
 
 
-def _name(group: Mapping[str, Any]) -> str:
-    name = ", ".join(group["names"])
-    return f"{group['group']} ({name})" if name else str(group["group"])
+def _name(letter: str, group: Mapping[str, Any], *, with_kind: bool) -> str:
+    """Return a short name: identifiers are in the table below."""
+    name = f"{letter}: {', '.join(group['names']) or group['group']}"
+    return f"{name} ({', '.join(group['kinds'])})" if with_kind else name

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from headrace.web.charts import number_text
+
 FACTORS = {"throughput_bytes_per_s": 1e-6, "operations_per_s": 1.0}
 """Factor to the unit in which a figure is shown. Times are shown in ms."""
 
@@ -29,4 +31,4 @@ def figure_text(figures: Mapping[str, Mapping[str, float]], figure: str) -> str:
         if not single:
             return ""
         of_all = sum(single) if figure in FACTORS else max(single)
-    return f"{shown_value(figure, of_all):,.4g}"
+    return number_text(shown_value(figure, of_all))

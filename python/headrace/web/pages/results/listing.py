@@ -28,6 +28,13 @@ NAME_CELL = """
 </q-td>
 """
 """Vue shows the name as text."""
+HEADER_SELECTION = """
+<q-checkbox v-model="props.selected" dense aria-label="Select all" />
+"""
+BODY_SELECTION = """
+<q-checkbox v-model="props.selected" dense
+  :aria-label="'Select ' + props.row.name + ', ' + props.row.started" />
+"""
 COLUMNS = (
     ("name", "Name", "left"),
     ("started", "Started", "left"),
@@ -73,6 +80,8 @@ async def build(
     )
     table.props('flat bordered dense aria-label="Results"').classes("w-full")
     table.add_slot("body-cell-name", NAME_CELL)
+    table.add_slot("header-selection", HEADER_SELECTION)
+    table.add_slot("body-selection", BODY_SELECTION)
     place = {"page": 1, "total": 0}
 
     async def show() -> None:
@@ -124,7 +133,7 @@ async def build(
         ui.navigate.history.replace(address.rstrip("?"))
         await show()
 
-    with ui.row().classes("items-center"):
+    with ui.row().classes("items-center q-mt-md"):
         earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
         later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
         ui.button(

@@ -15,13 +15,17 @@ async def build(
     system: str = "",
     workload: str = "",
     result: str = "",
+    job: str = "",
+    file: str = "",
     own: bool = False,
 ) -> None:
     """Draw the choice of a scenario, or the scenario that the address names."""
-    if not (example or system or workload or result or own):
+    if not (example or system or workload or result or job or own):
         await chooser.build()
         return
-    wanted = Source(example=example, system=system, workload=workload, result=result)
+    wanted = Source(
+        example=example, system=system, workload=workload, result=result, job=job, file=file
+    )
     try:
         opened = await run.io_bound(open_source, wanted)
     except WrongSource as error:

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from nicegui import app, events, ui
+from nicegui import app, ui
 
+from headrace.web.file_button import file_button
 from headrace.web.pages.simulate.form import ScenarioForm
 from headrace.web.quick_run import LARGEST_TEXT
 from headrace.web.scenario_draft import ScenarioDraft
@@ -55,19 +56,14 @@ class Editor:
                 self._form = ScenarioForm(draft, self._entered)
             with ui.element("section").props('aria-label="Text"'):
                 self._text = ui.codemirror(
-                    draft.text, language="TOML", line_wrapping=True, on_change=self._typed
+                    draft.text,
+                    language="TOML",
+                    theme="githubLight",
+                    line_wrapping=True,
+                    on_change=self._typed,
                 )
                 with ui.row().classes("items-center q-mt-sm"):
-                    upload = ui.upload(
-                        auto_upload=True,
-                        max_file_size=LARGEST_TEXT,
-                        on_upload=self._uploaded,
-                        on_rejected=lambda: ui.notify("expected a file of at most 1 MiB"),
-                    ).classes("hidden")
-                    # In the browser: it opens files only on a click.
-                    ui.button("Open a file", icon="upload").props("flat").on(
-                        "click", js_handler=f"() => getElement({upload.id}).pickFiles()"
-                    )
+                    file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
                     ui.button("Download", icon="download", on_click=self._download).props("flat")
         with ui.expansion("Complete scenario, with defaults and their origins").classes(
             "w-full"
@@ -138,14 +134,8 @@ class Editor:
         if self._complete.value and self._draft.checked is not None:
             self._explained.set_content(self._draft.checked.explained)
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        try:
-            text = await event.file.text()
-        except UnicodeDecodeError:
-            ui.notify("expected a text in UTF-8", type="negative")
-            return
+    def _opened(self, _: str, text: str) -> None:
         self._text.value = text
-        event.sender.run_method("reset")
 
     def _download(self) -> None:
         ui.download.content(self._draft.text, "scenario.toml", "application/toml")
@@ -156,7 +146,7 @@ class Editor:
         def theme() -> None:
             dark = app.storage.user.get("dark")
             is_dark = dark_browser if dark is None else dark
-            self._text.theme = "basicDark" if is_dark else "basicLight"
+            self._text.theme = "githubDark" if is_dark else "githubLight"
 
         async def ask() -> None:
             nonlocal dark_browser

@@ -1,0 +1,39 @@
+//! What a caller gives to a run and hears of it.
+
+use std::ops::ControlFlow;
+
+use crate::calls::Backend;
+use crate::outcome::Phase;
+
+/// Options of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Backend that makes the calls.
+    pub calls: Backend,
+    /// True if each operation is kept, and not only summed up.
+    pub each: bool,
+}
+
+/// Progress of a run.
+#[derive(Clone, Debug)]
+pub struct LiveProgress {
+    /// Current phase.
+    pub phase: Phase,
+    /// Seconds since the processes began.
+    pub seconds: f64,
+    /// Operations done and bytes moved, by the operation's number.
+    pub operations: Vec<(u64, u64)>,
+}
+
+impl LiveProgress {
+    /// Before the processes begin.
+    pub(crate) const PREPARING: LiveProgress = LiveProgress {
+        phase: Phase::Preparing,
+        seconds: 0.0,
+        operations: Vec::new(),
+    };
+}
+
+/// Progress callback that may stop a run. It is called once before the processes begin, and they
+/// wait for it; afterwards at intervals.
+pub type Watch<'a> = &'a mut dyn FnMut(&LiveProgress) -> ControlFlow<()>;

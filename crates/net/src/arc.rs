@@ -1,0 +1,75 @@
+//! Arcs of a compiled net: between transitions and the nodes and stores that they use.
+
+use crate::handles::{EndId, ErasedSelector};
+use crate::node::{AnyNode, typed};
+use crate::slab::Slot;
+use crate::token::Token;
+
+/// Number of tokens one firing puts into a target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// Exactly one.
+    One,
+    /// One into exactly one target of the group.
+    Either(u32),
+    /// One or none.
+    Maybe,
+    /// Any number.
+    Many,
+    /// None: a report to the station's discipline.
+    Signal,
+}
+
+/// End of an input or store arc. Its copy is the transition's copy divided by `ratio`.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct Reach {
+    pub(crate) index: u32,
+    pub(crate) ratio: u32,
+}
+
+impl Reach {
+    #[inline]
+    pub(crate) fn copy(self, copy: u32) -> u32 {
+        // Most arcs stay in their page, and a division is slow.
+        if self.ratio == 1 {
+            copy
+        } else {
+            copy / self.ratio
+        }
+    }
+}
+
+/// Target of an output arc.
+pub(crate) struct OutArc {
+    pub end: EndId,
+    pub node: u32,
+    /// Copies of the transition per copy of the page that both lie in.
+    pub ratio: u32,
+    /// Folded pages on the way in: their copies, and how a token chooses.
+    pub levels: Vec<(u32, ErasedSelector)>,
+    pub how: How,
+    pub delayed: bool,
+}
+
+/// The ready tokens of an input's place or station, first to last.
+pub(crate) fn line<T: Token>(
+    nodes: &[Box<dyn AnyNode>],
+    reach: Reach,
+    copy: u32,
+) -> impl Iterator<Item = (Slot, T)> + '_ {
+    let node = typed::<T>(&*nodes[reach.index as usize]);
+    node.line(reach.copy(copy))
+        .map(|slot| (slot, *node.core.slab.get(slot)))
+}
+
+/// The ready tokens that an input arc may look at.
+pub(crate) fn candidates<T: Token>(
+    nodes: &[Box<dyn AnyNode>],
+    reach: Reach,
+    copy: u32,
+) -> impl Iterator<Item = (Slot, T)> + '_ {
+    let node = typed::<T>(&*nodes[reach.index as usize]);
+    node.candidates(reach.copy(copy))
+        .map(|slot| (slot, *node.core.slab.get(slot)))
+}

@@ -1,0 +1,315 @@
+//! A client's locks: a request waits until the client has locks on all its bytes, and
+//! keeps them from being given up until it is done.
+//!
+//! ```text
+//!   mapped ─▶ [lock] ─ held ─▶ locked ─▶ …cache or servers… ─▶ done ─▶ [unlock] ─▶ complete
+//!               └─ asks a server ─▶ (waiting for locks)                    │
+//!   about locks ─▶ [take in] ─ granted ─▶ locked                           │
+//!                      └─ called back, and nobody uses it ◀────────────────┘
+//!                             ├─ no cache ───────────────────────────▶ send
+//!                             └─ locks to give up ─▶ …cache… ─▶ [give up] ─▶ send
+//! ```
+//!
+//! A request asks for one lock after the other, by the number of their targets, so that
+//! no two wait for each other. As in Lustre (lustre/osc/osc_request.c, osc_enqueue_base)
+//! each asks for its own if no lock that the client has is good for it, and a lock to
+//! write is good for reading.
+//!
+//! Not modelled: locks that are given up because they have not been used, locks asked for
+//! ahead, locks of a file that is removed.
+
+use std::collections::BTreeMap;
+
+use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
+use headrace_spec::{ExtentLocks, Parallel};
+use headrace_trace::Operation;
+
+use super::ClientContext;
+use crate::layout::Layouts;
+use crate::locks::{Lock, LockSet};
+use crate::network::Wire;
+use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
+
+/// A client's ways to the servers' lock tables and to its cache.
+#[derive(Clone, Copy)]
+pub(super) struct LockPorts {
+    /// Output and input of lock messages.
+    pub server: (To<Job>, Node<Job>),
+    /// Output of locks whose data must be flushed, and the input where they return.
+    pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
+}
+
+/// Locks of a client.
+struct Locks {
+    held: LockSet,
+    /// The number of the next one.
+    next: u32,
+    /// Requested locks, by number.
+    asked: BTreeMap<u32, RequestedLock>,
+    /// Locks used by requests in flight, by workload and rank: target and number.
+    in_use: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
+}
+
+/// A lock that has been asked for.
+#[derive(Clone, Copy)]
+struct RequestedLock {
+    /// Slot of the request that waits for it.
+    slot: Slot,
+    /// The server wants it back before it has come.
+    called: bool,
+}
+
+/// Rules common to all clients.
+#[derive(Clone)]
+struct Rules {
+    layouts: Layouts,
+    unit: u64,
+    servers: u32,
+    wire: Wire,
+    send: To<Job>,
+    /// Output of locks whose data must be flushed.
+    flush: Option<Node<GivenUp>>,
+}
+
+/// Writes the locks of a client's page, between `mapped` and `done`; gives where requests
+/// are that have theirs.
+pub(super) fn locks(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    spec: &ExtentLocks,
+    context: &ClientContext,
+    (mapped, done): (Node<Request>, Node<Request>),
+    complete: Port<Request>,
+    ports: LockPorts,
+) -> Node<Request> {
+    let held = context.held.clone();
+    let locks = page.store("locks", move |copy| Locks {
+        held: held[copy as usize].clone(),
+        next: 0,
+        asked: BTreeMap::new(),
+        in_use: BTreeMap::new(),
+    });
+    let (send, received) = ports.server;
+    let locked = page.place::<Request>("locked");
+    let waiting = page.bag::<Request>("waiting for locks");
+    page.conserve(waiting);
+    let rules = Rules {
+        layouts: context.layouts.clone(),
+        unit: spec.unit.0,
+        servers: parallel.servers.count,
+        wire: Wire::new(&parallel.network),
+        send,
+        flush: ports.flushed.map(|(flush, _)| flush),
+    };
+    let of = rules.clone();
+    page.transition("lock")
+        .take(mapped)
+        .with(locks)
+        .puts_one_of([locked.into(), waiting.into()])
+        .may_put(send)
+        .fires(
+            move |firing, request: Request, locks| match of.missing(locks, &request) {
+                None => {
+                    firing.put(locked, request);
+                }
+                Some(extent) => {
+                    let slot = firing.put(waiting, request);
+                    of.ask(firing, locks, &request, extent, slot);
+                }
+            },
+        );
+    let of = rules.clone();
+    let take_in = page
+        .transition("take in locks")
+        .take(received)
+        .with(locks)
+        .may_pass(waiting, locked)
+        .puts_many(send);
+    let take_in = match ports.flushed {
+        Some((flush, _)) => take_in.may_put(flush),
+        None => take_in,
+    };
+    take_in.fires(move |firing, job: Job, locks| {
+        let number = job.request;
+        match job.message {
+            Message::Granted => {
+                let Some(asked) = locks.asked.remove(&number) else {
+                    return;
+                };
+                let request = *firing.token_mut(waiting, asked.slot);
+                locks.granted(&of, &job, &request, asked.called);
+                match of.missing(locks, &request) {
+                    None => {
+                        if let Some(request) = firing.take(waiting, asked.slot) {
+                            firing.put(locked, request);
+                        }
+                    }
+                    Some(extent) => of.ask(firing, locks, &request, extent, asked.slot),
+                }
+            }
+            Message::Blocking => {
+                let target = of.target_of(&job);
+                if let Some(asked) = locks.asked.get_mut(&number) {
+                    asked.called = true;
+                } else if let Some(lock) = locks.held.call_back(job.file, target, number) {
+                    of.give_up(firing, locks, lock);
+                }
+            }
+            _ => {}
+        }
+    });
+    if let Some((_, flushed)) = ports.flushed {
+        let of = rules.clone();
+        page.transition("give up")
+            .take(flushed)
+            .with(locks)
+            .puts(send)
+            .fires(move |firing, lock: GivenUp, locks| of.cancel(firing, locks, lock));
+    }
+    let unlock = page
+        .transition("unlock")
+        .take(done)
+        .with(locks)
+        .puts(complete)
+        .puts_many(send);
+    let unlock = match ports.flushed {
+        Some((flush, _)) => unlock.puts_many(flush),
+        None => unlock,
+    };
+    unlock.fires(move |firing, request: Request, locks| {
+        let key = (request.process.workload, request.process.rank);
+        let used = locks.in_use.remove(&key).unwrap_or_default();
+        let account = firing.account();
+        firing.charge(Account::NOBODY);
+        for (target, number) in used {
+            if let Some(lock) = locks.held.release(request.file, target, number) {
+                rules.give_up(firing, locks, lock);
+            }
+        }
+        firing.charge(account);
+        firing.put(complete, request);
+    });
+    locked
+}
+
+impl Locks {
+    /// A lock has come, and the request that waited for it uses it.
+    fn granted(&mut self, rules: &Rules, job: &Job, request: &Request, called: bool) {
+        let extent = Extent {
+            file: job.file,
+            target: rules.target_of(job),
+            start: job.offset,
+            end: job.offset + job.size,
+        };
+        self.held.add(Lock {
+            number: job.request,
+            extent,
+            write: job.operation == Operation::Write,
+            users: 1,
+            called,
+        });
+        let key = (request.process.workload, request.process.rank);
+        let used = self.in_use.entry(key).or_default();
+        used.push((extent.target, job.request));
+    }
+}
+
+impl Rules {
+    /// The first extent of a request for which the client has no lock; it uses those
+    /// before it.
+    fn missing(&self, locks: &mut Locks, request: &Request) -> Option<Extent> {
+        let write = match request.operation {
+            Operation::Write => true,
+            Operation::Read => false,
+            _ => return None,
+        };
+        if request.only_computes || request.size == 0 {
+            return None;
+        }
+        let layout = self.layouts.of(request.file);
+        let key = (request.process.workload, request.process.rank);
+        let used = locks.in_use.entry(key).or_default();
+        let extents = layout.extents(request.file, request.offset, request.size);
+        for (target, start, end) in extents.into_iter().skip(used.len()) {
+            let extent = Extent {
+                file: request.file,
+                target,
+                start: start - start % self.unit,
+                end: end.checked_next_multiple_of(self.unit).unwrap_or(u64::MAX),
+            };
+            match locks.held.take(extent, write) {
+                Some(number) => used.push((target, number)),
+                None => return Some(extent),
+            }
+        }
+        None
+    }
+
+    /// Asks a server for a lock for a request that waits.
+    fn ask(
+        &self,
+        firing: &mut Firing<'_>,
+        locks: &mut Locks,
+        request: &Request,
+        extent: Extent,
+        slot: Slot,
+    ) {
+        let number = locks.next;
+        locks.next = locks.next.wrapping_add(1);
+        let called = false;
+        locks.asked.insert(number, RequestedLock { slot, called });
+        let operation = request.operation;
+        let message = self.message(firing.copy(), extent.file, extent.target, number);
+        let ask = Job {
+            offset: extent.start,
+            size: extent.end - extent.start,
+            operation,
+            workload: request.process.workload,
+            group: request.group,
+            message: Message::Enqueue,
+            ..message
+        };
+        // The request is where it waits.
+        let account = firing.account();
+        firing.charge(Account::NOBODY);
+        firing.put(self.send, ask);
+        firing.charge(account);
+    }
+
+    /// Gives a lock up that nobody uses, after what is cached under it has been written.
+    fn give_up(&self, firing: &mut Firing<'_>, locks: &mut Locks, lock: Lock) {
+        let Lock { number, extent, .. } = lock;
+        let lock = GivenUp { number, extent };
+        match self.flush {
+            Some(flush) => {
+                firing.put(flush, lock);
+            }
+            None => self.cancel(firing, locks, lock),
+        }
+    }
+
+    /// Nothing is cached under a lock any more.
+    fn cancel(&self, firing: &mut Firing<'_>, locks: &mut Locks, lock: GivenUp) {
+        let Extent { file, target, .. } = lock.extent;
+        locks.held.remove(file, target, lock.number);
+        firing.put(
+            self.send,
+            self.message(firing.copy(), file, target, lock.number),
+        );
+    }
+
+    /// Creates the message that a client releases a lock.
+    fn message(&self, client: u32, file: u32, target: u32, number: u32) -> Job {
+        Job {
+            server: target % self.servers,
+            target: (target / self.servers) as u16,
+            wire: self.wire.bytes(0),
+            message: Message::Cancel,
+            ..Job::new(number, client, file, Operation::Write, Role::Data)
+        }
+    }
+
+    fn target_of(&self, job: &Job) -> u32 {
+        u32::from(job.target) * self.servers + job.server
+    }
+}

@@ -1,0 +1,91 @@
+//! The locks that a client has.
+
+use std::collections::BTreeMap;
+
+use crate::common::Common;
+use crate::tokens::Extent;
+
+/// A lock that a client has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lock {
+    pub number: u32,
+    pub extent: Extent,
+    pub write: bool,
+    /// Requests in progress that need it.
+    pub users: u32,
+    /// The server wants it back: nobody else uses it any more.
+    pub called: bool,
+}
+
+/// Locks by file and target.
+type ByObject = BTreeMap<(u32, u32), Vec<Lock>>;
+
+/// The locks that a client has. Copies are the same: a client's cache
+/// looks at what is locked.
+#[derive(Clone, Default, Debug)]
+pub struct LockSet(Common<ByObject>);
+
+impl LockSet {
+    /// Uses a lock that is good for an extent, if there is one; gives its number.
+    pub(crate) fn take(&self, extent: Extent, write: bool) -> Option<u32> {
+        let mut map = self.0.get();
+        let locks = map.get_mut(&(extent.file, extent.target))?;
+        let lock = locks.iter_mut().find(|lock| {
+            let covers = lock.extent.start <= extent.start && extent.end <= lock.extent.end;
+            covers && !lock.called && (lock.write || !write)
+        })?;
+        lock.users += 1;
+        Some(lock.number)
+    }
+
+    /// A new lock.
+    pub(crate) fn add(&self, lock: Lock) {
+        let key = (lock.extent.file, lock.extent.target);
+        self.0.get().entry(key).or_default().push(lock);
+    }
+
+    /// A request does not need a lock any more. Gives it if it is to be given up now.
+    pub(crate) fn release(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
+        let mut map = self.0.get();
+        let locks = map.get_mut(&(file, target))?;
+        let lock = locks.iter_mut().find(|lock| lock.number == number)?;
+        lock.users -= 1;
+        (lock.users == 0 && lock.called).then_some(*lock)
+    }
+
+    /// The server wants a lock back. Gives it if nobody uses it.
+    pub(crate) fn call_back(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
+        let mut map = self.0.get();
+        let locks = map.get_mut(&(file, target))?;
+        let lock = locks.iter_mut().find(|lock| lock.number == number)?;
+        let first = !std::mem::replace(&mut lock.called, true);
+        (first && lock.users == 0).then_some(*lock)
+    }
+
+    /// A lock is no more.
+    pub(crate) fn remove(&self, file: u32, target: u32, number: u32) {
+        let mut map = self.0.get();
+        if let Some(locks) = map.get_mut(&(file, target)) {
+            locks.retain(|lock| lock.number != number);
+            if locks.is_empty() {
+                map.remove(&(file, target));
+            }
+        }
+    }
+
+    /// The byte up to which what a target holds of a file is locked from `at` on, without
+    /// a lock that is to be given up.
+    pub fn locked_until(&self, file: u32, target: u32, at: u64) -> u64 {
+        let map = self.0.get();
+        let Some(locks) = map.get(&(file, target)) else {
+            return at;
+        };
+        let mut until = at;
+        let covers =
+            |lock: &&Lock, at: u64| !lock.called && lock.extent.start <= at && at < lock.extent.end;
+        while let Some(lock) = locks.iter().find(|lock| covers(lock, until)) {
+            until = lock.extent.end;
+        }
+        until
+    }
+}

@@ -1,0 +1,75 @@
+//! Figures of stations and places.
+
+use headrace_net::NodeReport;
+use serde::Serialize;
+
+/// One station, its copies together.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationReport {
+    /// Page path and name.
+    pub station: String,
+    /// Queueing discipline.
+    pub discipline: String,
+    /// Copies.
+    pub copies: u32,
+    /// Servers of one copy; none if unbounded.
+    pub servers: Option<u32>,
+    /// Share of time that servers were busy, mean over copies.
+    pub utilisation: f64,
+    /// The same of the busiest copy.
+    pub most_utilisation: f64,
+    /// The name of that copy, where copies have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest: Option<String>,
+    /// Mean number waiting in one copy.
+    pub queue: f64,
+    /// Mean time of service in seconds.
+    pub service: f64,
+    /// Mean time of stay in seconds.
+    pub residence: f64,
+    /// Visits.
+    pub visits: u64,
+    /// Packets that found its queue full, where there are packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
+    /// The station in which its visitors are, if it is a part of one.
+    #[serde(skip)]
+    pub(super) within: Option<&'static str>,
+}
+
+/// A place or station on the way of requests.
+#[derive(Clone, Debug, Serialize)]
+pub struct BreakdownEntry {
+    /// Page path and name.
+    pub place: String,
+    /// Its share of the time that requests, or their jobs, were in progress.
+    pub share: f64,
+    /// Contribution to the mean latency, in seconds. The time of parallel jobs of a request is
+    /// divided among their places.
+    pub seconds: f64,
+    /// The part of these seconds spent waiting rather than being served.
+    pub waiting: f64,
+    /// Seconds that a request needs here at the least, waiting nowhere: the
+    /// stay of one job, as its other jobs may go side by side with it.
+    #[serde(skip)]
+    pub(super) least: f64,
+}
+
+/// The figures of a node, if it is a station.
+pub(crate) fn station(node: &NodeReport) -> Option<StationReport> {
+    Some(StationReport {
+        station: node.path.clone(),
+        discipline: node.discipline.clone()?,
+        copies: node.copies,
+        servers: node.servers,
+        utilisation: node.utilisation,
+        most_utilisation: node.most_utilisation,
+        busiest: None,
+        queue: node.mean_queue / f64::from(node.copies),
+        service: node.service,
+        residence: node.residence,
+        visits: node.arrivals,
+        lost: None,
+        within: None,
+    })
+}

@@ -1,0 +1,387 @@
+//! The result of a run, in SI units.
+
+use std::collections::BTreeMap;
+
+use headrace_spec::{Scenario, SystemKind};
+use headrace_trace::Operation;
+use headrace_workload::LeftOut;
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::outages::{OutageReport, outages};
+use super::{System, unmodelled};
+use crate::measure::{
+    Bottleneck, BreakdownEntry, Cell, Latencies, Recorder, StationReport, StopReport, SyncedWrites,
+    UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals, servers,
+    stations, synced_writes,
+};
+use crate::network::{PacketCounts, PacketReport};
+
+/// Report of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The scenario of the run, sufficient to repeat it.
+    pub scenario: ScenarioReport,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// Headrace's version.
+    pub version: &'static str,
+    /// Simulated time, warm-up included.
+    pub simulated_seconds: f64,
+    /// Real time that the simulation alone took.
+    pub wall_seconds: f64,
+    /// Firings and events.
+    pub events: u64,
+    /// Why it ended there.
+    pub stop: StopReport,
+    /// Bytes per second by operation, each over the time its phases took; without
+    /// those that took none.
+    pub throughput: BTreeMap<&'static str, f64>,
+    /// Counts and rates by operation.
+    pub operations: BTreeMap<&'static str, OperationReport>,
+    /// Writes and syncs together, if there were both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced_writes: Option<SyncedWrites>,
+    /// Latency over "all" operations and by operation, from the actual start.
+    pub latency: BTreeMap<&'static str, Latency>,
+    /// The same from the intended start, where a request of a workload with times of its own was
+    /// late or left unfinished; those are among them, with the latency that they had at the end.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_from_intended: BTreeMap<&'static str, Latency>,
+    /// Requests that were due before the end of the run and were not done, where requests come at
+    /// times of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<UnfinishedReport>,
+    /// The same by group of clients, in the order of the scenario.
+    pub groups: IndexMap<String, GroupReport>,
+    /// Stations, as they are written.
+    pub stations: Vec<StationReport>,
+    /// Time breakdown of requests, largest first.
+    pub breakdown: Vec<BreakdownEntry>,
+    /// Packet counts of a network modelled by packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketReport>,
+    /// Outages, if any server failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<OutageReport>,
+    /// Operations of the workloads that were not simulated, or only in part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// Bottleneck of the system.
+    pub bottleneck: Bottleneck,
+}
+
+/// The scenario of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScenarioReport {
+    /// Its name.
+    pub name: String,
+    /// Description.
+    pub description: String,
+    /// The whole scenario as a file, defaults filled in.
+    pub toml: String,
+}
+
+/// Number of times an operation was done.
+#[derive(Clone, Debug, Serialize)]
+pub struct OperationReport {
+    /// Requests done.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Requests that failed, which are not counted above.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
+    /// Requests per second over the time the operation's phases took; none if they
+    /// took none.
+    pub per_second: Option<f64>,
+    /// Active time in seconds.
+    pub active_seconds: f64,
+}
+
+/// Time that requests took, in seconds; NaN, which is null in JSON, where none was done.
+#[derive(Clone, Debug, Serialize)]
+pub struct Latency {
+    /// Number of requests.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// 95 % took no longer.
+    pub p95: f64,
+    /// 99 % took no longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// Report of a client group.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupReport {
+    /// Clients in the group.
+    pub clients: u32,
+    /// As in [`Report`].
+    pub throughput: BTreeMap<&'static str, f64>,
+    /// As in [`Report`].
+    pub operations: BTreeMap<&'static str, OperationReport>,
+    /// As in [`Report`].
+    pub latency: BTreeMap<&'static str, Latency>,
+    /// Its share of all throughput; none if no window qualifies.
+    pub share: Option<Share>,
+}
+
+/// A group's share of throughput, over the windows in which every group had requests in progress
+/// all the time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Share {
+    /// The mean over the windows.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub sd: f64,
+    /// Length of a window.
+    pub window_s: f64,
+    /// Start of the first window.
+    pub from_s: f64,
+    /// End of the last window.
+    pub to_s: f64,
+    /// Number of windows.
+    pub windows: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Sums up a run that has ended.
+pub(super) fn report(
+    system: &System,
+    recorder: &Recorder,
+    scenario: &Scenario,
+    stop: StopReport,
+    wall_seconds: f64,
+) -> Report {
+    let net = &system.net;
+    let all: Vec<usize> = (0..recorder.groups()).collect();
+    let (throughput, operations) = rates(recorder, &all);
+    let latencies = latency(recorder, &all, |cell| Some(&cell.latency), []);
+    let late = |cell: &&Cell| cell.response.is_some();
+    let any_late = cells(recorder, &all).any(|(_, cell)| late(&cell));
+    let unfinished = recorder.unfinished.report();
+    let any_left = unfinished.as_ref().is_some_and(|it| it.count > 0);
+    let from_intended = match any_late || any_left {
+        false => BTreeMap::new(),
+        true => latency(
+            recorder,
+            &all,
+            |cell| cell.response.as_ref().or(Some(&cell.latency)),
+            recorder.unfinished.latencies(),
+        ),
+    };
+    let reports = net.reports();
+    let mean_latency = latencies.get("all").filter(|it| it.count > 0);
+    let mean_latency = mean_latency.map_or(0.0, |it| it.mean);
+    let requests = recorder.requests();
+    let daemon = match &scenario.kind {
+        SystemKind::Local(_) => None,
+        SystemKind::Parallel(it) => Some((&it.servers.daemon, it.servers.machine().is_some())),
+    };
+    let breakdown = match daemon {
+        None => local::breakdown(&reports, mean_latency),
+        Some(_) => attribution::breakdown(net, &reports, mean_latency, requests),
+    };
+    let mut stations: Vec<StationReport> = reports.iter().filter_map(stations::station).collect();
+    if let Some(links) = &system.links {
+        stations.extend(links::stations(links, net));
+    }
+    let links = system.links.as_ref();
+    let packets = links.and_then(|links| links.packets.as_ref());
+    let think = recorder.mean_think();
+    let arrivals = scenario.workload.iter().all(|it| it.kind.is_open());
+    let arrivals = arrivals.then(|| of_arrivals(&stations)).flatten();
+    let mut bottleneck = arrivals.unwrap_or_else(|| match daemon {
+        None => local::bottleneck(&stations, &breakdown, think, mean_latency),
+        Some((daemon, true)) => {
+            servers::bottleneck(&stations, &breakdown, mean_latency, think, daemon)
+        }
+        Some((_, false)) => bottleneck(&stations, &breakdown, mean_latency, think),
+    });
+    if breakdown.is_empty() && !operations.is_empty() {
+        "No request took any time.".clone_into(&mut bottleneck.sentence);
+    }
+    let left_out = unmodelled::left_out(system, scenario, &operations);
+    Report {
+        scenario: ScenarioReport {
+            name: scenario.name.clone(),
+            description: scenario.description.clone(),
+            toml: scenario.to_canonical_toml(),
+        },
+        seed: scenario.run.seed,
+        version: env!("CARGO_PKG_VERSION"),
+        simulated_seconds: net.now().as_seconds(),
+        wall_seconds,
+        events: net.firings() + net.events(),
+        stop,
+        throughput,
+        operations,
+        synced_writes: synced_writes(recorder),
+        latency: latencies,
+        latency_from_intended: from_intended,
+        unfinished,
+        groups: groups(recorder, scenario),
+        stations,
+        breakdown,
+        packets: packets.map(PacketCounts::report),
+        failures: outages(system),
+        left_out,
+        bottleneck,
+    }
+}
+
+/// Every operation seen in some groups.
+fn cells<'a>(
+    recorder: &'a Recorder,
+    groups: &'a [usize],
+) -> impl Iterator<Item = (Operation, &'a Cell)> {
+    let all = groups
+        .iter()
+        .flat_map(|&group| Operation::ALL.iter().map(move |&it| (group, it)));
+    all.filter_map(|(group, operation)| Some((operation, recorder.seen(group, operation)?)))
+        .filter(|(_, cell)| cell.count + cell.failed > 0)
+}
+
+type Rates = (
+    BTreeMap<&'static str, f64>,
+    BTreeMap<&'static str, OperationReport>,
+);
+
+fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
+    let mut by_operation: BTreeMap<&'static str, Cell> = BTreeMap::new();
+    for (operation, cell) in cells(recorder, groups) {
+        let sum = by_operation
+            .entry(operation.name())
+            .or_insert_with(Cell::new);
+        sum.count += cell.count;
+        sum.bytes += cell.bytes;
+        sum.failed += cell.failed;
+        sum.activity.join(&cell.activity);
+    }
+    let per = |amount: u64, seconds: f64| (seconds > 0.0).then(|| amount as f64 / seconds);
+    let operations: BTreeMap<&'static str, OperationReport> = by_operation
+        .into_iter()
+        .map(|(name, cell)| {
+            let active_seconds = cell.activity.total().as_seconds();
+            let per_second = per(cell.count, active_seconds);
+            let Cell {
+                count,
+                bytes,
+                failed,
+                ..
+            } = cell;
+            (
+                name,
+                OperationReport {
+                    count,
+                    bytes,
+                    failed,
+                    per_second,
+                    active_seconds,
+                },
+            )
+        })
+        .collect();
+    let moving = operations
+        .iter()
+        .filter(|(_, operation)| operation.bytes > 0);
+    let throughput = moving
+        .filter_map(|(&name, operation)| {
+            Some((name, per(operation.bytes, operation.active_seconds)?))
+        })
+        .collect();
+    (throughput, operations)
+}
+
+fn latency<'a>(
+    recorder: &Recorder,
+    groups: &[usize],
+    of: impl Fn(&Cell) -> Option<&Latencies>,
+    unfinished: impl IntoIterator<Item = (&'static str, &'a Latencies)>,
+) -> BTreeMap<&'static str, Latency> {
+    let mut sums: BTreeMap<&'static str, Latencies> = BTreeMap::new();
+    for (operation, cell) in cells(recorder, groups) {
+        for name in ["all", operation.name()] {
+            if let Some(more) = of(cell) {
+                sums.entry(name).or_insert_with(Latencies::new).merge(more);
+            }
+        }
+    }
+    for (operation, more) in unfinished {
+        for name in ["all", operation] {
+            sums.entry(name).or_insert_with(Latencies::new).merge(more);
+        }
+    }
+    let sum_up = |all: Latencies| Latency {
+        count: all.count(),
+        mean: all.mean(),
+        p50: all.quantile(0.50),
+        p95: all.quantile(0.95),
+        p99: all.quantile(0.99),
+        max: all.most(),
+    };
+    sums.into_iter()
+        .map(|(name, latencies)| (name, sum_up(latencies)))
+        .collect()
+}
+
+fn groups(recorder: &Recorder, scenario: &Scenario) -> IndexMap<String, GroupReport> {
+    let sizes = scenario.clients.group_sizes();
+    let report = |(group, (name, clients)): (usize, &(&str, u32))| {
+        let (throughput, operations) = rates(recorder, &[group]);
+        let latency = latency(recorder, &[group], |cell| Some(&cell.latency), []);
+        let share = share(recorder, group);
+        let report = GroupReport {
+            clients: *clients,
+            throughput,
+            operations,
+            latency,
+            share,
+        };
+        ((*name).to_owned(), report)
+    };
+    sizes.iter().enumerate().map(report).collect()
+}
+
+fn share(recorder: &Recorder, group: usize) -> Option<Share> {
+    let own = column(group, Operation::ALL[0])..column(group + 1, Operation::ALL[0]);
+    let mut shares = Vec::new();
+    let (mut from_s, mut to_s) = (f64::INFINITY, 0.0);
+    let window_s = recorder.series.window_seconds();
+    for (start, bytes) in recorder.series.backlogged() {
+        let total: u64 = bytes.iter().sum();
+        if total > 0 {
+            shares.push(bytes[own.clone()].iter().sum::<u64>() as f64 / total as f64);
+            from_s = start.min(from_s);
+            to_s = start + window_s;
+        }
+    }
+    let windows = shares.len();
+    if windows == 0 {
+        return None;
+    }
+    let mean = shares.iter().sum::<f64>() / windows as f64;
+    let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
+    let sd = if windows > 1 {
+        (squares / (windows - 1) as f64).sqrt()
+    } else {
+        0.0
+    };
+    Some(Share {
+        mean,
+        sd,
+        window_s,
+        from_s,
+        to_s,
+        windows,
+    })
+}

@@ -1,0 +1,169 @@
+"""Rules for the states of monitors: conditions on figures, as data."""
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headrace.monitors.figures import FIGURES, MONITORS, Values
+from headrace.profile.rules import COMPARISONS, merge_rule
+from headrace.toml_positions import TomlPositions, parse_toml
+
+SHIPPED = "rules.toml"
+OWN = "monitor-rules.toml"
+"""Name of the file of a server's own rules in its data directory."""
+STATES = ("ok", "warning", "problem")
+"""States in order of their severity."""
+MOST_SAMPLES = 3600
+MOST_RULES = 200
+LARGEST = 256 << 10
+"""Bytes of a file of rules."""
+KEYS = ("monitor", "state", "samples", "source", "text", "enabled")
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A comparison of a figure with a number, or with a factor of another figure."""
+
+    figure: str
+    comparison: str
+    """A key of `COMPARISONS`."""
+    number: float
+    of: str | None = None
+    if_unknown: bool = False
+
+    def holds(self, values: Values, device: str) -> bool:
+        """Return whether the condition holds in a sample for a device."""
+        value = FIGURES[self.figure].value(values, device)
+        limit: float | None = self.number
+        if self.of is not None:
+            other = FIGURES[self.of].value(values, device)
+            limit = None if other is None else self.number * other
+        if value is None or limit is None:
+            return self.if_unknown
+        return COMPARISONS[self.comparison](value, limit)
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A rule: its state holds if all its conditions do in some samples in a row."""
+
+    id: str
+    monitor: str
+    state: str
+    samples: int
+    source: str
+    text: str
+    when: Mapping[str, Condition]
+
+    def holds(self, values: Values, device: str) -> bool:
+        """Return whether all conditions hold in a sample."""
+        return all(it.holds(values, device) for it in self.when.values())
+
+
+def shipped_text() -> str:
+    """Return the shipped file."""
+    return files("headrace.monitors").joinpath(SHIPPED).read_text(encoding="utf-8")
+
+
+def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
+    """Return the rules in order of precedence, with the changes of a file if there is one.
+
+    Raises:
+        ValueError: if it is no file of rules. The message has line and column.
+        OSError: if it cannot be read.
+    """
+    if path is None or not path.exists():
+        return parse_rules("")
+    return parse_rules(path.read_bytes(), str(path))
+
+
+def parse_rules(own: str | bytes, name: str = OWN) -> tuple[Rule, ...]:
+    """Return the shipped rules with the changes of a text. Raises ValueError, as `load_rules`."""
+    if len(own) > LARGEST:
+        raise ValueError(f"{name}: expected a file of at most {LARGEST:,} bytes")
+    try:
+        text = own if isinstance(own, str) else own.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{name}: expected a file of rules in TOML: it is not UTF-8") from None
+    shipped = parse_toml(SHIPPED, shipped_text())
+    changes = parse_toml(name, text)
+    where = TomlPositions(name, text)
+    added: dict[str, Any] = {}
+    for rule, change in changes.items():
+        if not isinstance(change, dict):
+            raise where.error((rule,), f"{rule}: expected a table such as [{rule}.when]")
+        if rule in shipped:
+            merge_rule(shipped[rule], change, (rule,), where, KEYS)
+        else:
+            added[rule] = change
+    rules = tuple(_rules(added | shipped, where))
+    if len(rules) > MOST_RULES:
+        raise ValueError(f"{name}: {len(rules)} rules: expected at most {MOST_RULES}")
+    return rules
+
+
+def _rules(table: Mapping[str, Any], where: TomlPositions) -> Iterator[Rule]:
+    """Yield the enabled rules, checked."""
+    for name, it in table.items():
+        for key in it:
+            if key not in (*KEYS, "when"):
+                raise where.error(
+                    (name, key), f"{name}.{key}: unknown key: expected {', '.join(KEYS)} or when"
+                )
+        enabled = it.get("enabled", True)
+        if not isinstance(enabled, bool):
+            raise where.error((name, "enabled"), f"{name}.enabled: expected true or false")
+        for key, expected in (("monitor", tuple(MONITORS)), ("state", STATES)):
+            if it.get(key) not in expected:
+                raise where.error(
+                    (name, key), f"{name}.{key}: expected one of {', '.join(expected)}"
+                )
+        if not isinstance(it.get("text"), str) or not it["text"].strip():
+            raise where.error((name, "text"), f"{name}.text: expected a text")
+        if not isinstance(source := it.get("source", "own"), str):
+            raise where.error((name, "source"), f"{name}.source: expected a text")
+        samples = it.get("samples", 5)
+        if isinstance(samples, bool) or not isinstance(samples, int):
+            raise where.error((name, "samples"), f"{name}.samples: expected a whole number")
+        if not 1 <= samples <= MOST_SAMPLES:
+            raise where.error((name, "samples"), f"{name}.samples: expected 1 to {MOST_SAMPLES}")
+        conditions = it.get("when")
+        if not isinstance(conditions, dict) or not conditions:
+            raise where.error((name, "when"), f"{name}.when: expected a table of conditions")
+        when = {
+            key: _condition(value, it["monitor"], (name, "when", key), where)
+            for key, value in conditions.items()
+        }
+        if enabled:
+            yield Rule(name, it["monitor"], it["state"], samples, source, it["text"], when)
+
+
+def _condition(value: Any, monitor: str, at: tuple[str, ...], where: TomlPositions) -> Condition:
+    path = ".".join(at)
+    if not isinstance(value, dict):
+        raise where.error(at, f"{path}: expected a condition such as {{ above = 0.9 }}")
+    known = [it for it in FIGURES if it.partition(".")[0] == monitor]
+    for key in value:
+        if key not in ("figure", "of", "if_unknown", *COMPARISONS):
+            expected = ("figure", *COMPARISONS, "of", "if_unknown")
+            raise where.error(
+                (*at, key), f"{path}.{key}: unknown key: expected {', '.join(expected)}"
+            )
+    for key in ("figure", "of"):
+        if (key == "figure" or key in value) and value.get(key) not in known:
+            raise where.error(
+                (*at, key),
+                f"{path}.{key}: unknown figure {value.get(key)!r}: expected one of"
+                f" {', '.join(known)}",
+            )
+    found = [key for key in value if key in COMPARISONS]
+    if len(found) != 1:
+        raise where.error(at, f"{path}: expected one of {', '.join(COMPARISONS)}")
+    number = value[found[0]]
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
+        raise where.error((*at, found[0]), f"{path}.{found[0]}: expected a number")
+    unknown = value.get("if_unknown", False)
+    if not isinstance(unknown, bool):
+        raise where.error((*at, "if_unknown"), f"{path}.if_unknown: expected true or false")
+    return Condition(value["figure"], found[0], float(number), value.get("of"), unknown)

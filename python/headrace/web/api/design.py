@@ -1,0 +1,341 @@
+"""Designs: drafts of worksheets, checks, recommendations, flow diagrams, solutions, figures."""
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Request, Response
+from nicegui import run
+
+from headrace import _core
+from headrace._core import ScenarioError
+from headrace.design import forms
+from headrace.design.catalogue_file import DEFAULT
+from headrace.design.evaluation import Solution
+from headrace.web.access.requests import user_of
+from headrace.web.design.calculations import CALCULATORS, calculate
+from headrace.web.design.catalogues import catalogue_names, open_catalogue
+from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.design.figures import DesignView, designs_of, front_points
+from headrace.web.design.sheet import check_sheet, load_sheet, sheet_error
+from headrace.web.design.solving import (
+    COMMAND,
+    REPORT_HTML,
+    solution_of,
+    solve_request,
+)
+from headrace.web.jobs import RefusedRequest
+from headrace.web.site import site
+
+router = APIRouter(prefix="/design", tags=["design"])
+
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:;"
+    " frame-ancestors 'self'"
+)
+"""Content Security Policy of a report: nothing in it runs or loads."""
+
+
+class SheetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A worksheet and the catalogue that it is compared with."""
+
+    toml: str
+    """Text of the worksheet."""
+    catalogue: str = DEFAULT
+    """Name of a catalogue, as `GET /design/catalogues` lists them."""
+
+
+class DraftRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A draft to save."""
+
+    toml: str
+    """Text of the worksheet."""
+    before: str | None = None
+    """The text that the change began with; null replaces any."""
+
+
+class RenameRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another name of a draft."""
+
+    name: str
+
+
+class SolveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A search for a draft."""
+
+    catalogue: str = DEFAULT
+    values: dict[str, Any] = {}
+    """Parameters of `headrace design solve`: budget, seed, everything."""
+
+
+def _body(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": required}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+TEXT = {"type": "string"}
+SHEET = _body({"toml": TEXT, "catalogue": TEXT}, ["toml"])
+DRAFT = _body({"toml": TEXT, "before": TEXT}, ["toml"])
+RENAME = _body({"name": TEXT}, ["name"])
+SOLVE = _body({"catalogue": TEXT, "values": {"type": "object"}}, [])
+VALUES = _body({}, [])
+SVG: dict[str, Any] = {"content": {"image/svg+xml": {}}}
+
+
+@router.get("/schema")
+def schema() -> Response:
+    """Return the JSON Schema of worksheets."""
+    return Response(_core.document_schema("worksheet"), media_type="application/schema+json")
+
+
+@router.get("/examples")
+def examples() -> dict[str, str]:
+    """Return the example worksheets: their texts by name."""
+    return {name: forms.example(name) for name in forms.examples()}
+
+
+@router.get("/catalogues")
+def catalogues(request: Request) -> dict[str, str]:
+    """List the catalogues that the user can choose: names with their titles."""
+    return catalogue_names(site().settings, user_of(request).name)
+
+
+@router.get("/drafts")
+def drafts(request: Request) -> list[dict[str, Any]]:
+    """List the user's drafts, the last changed first."""
+    return [msgspec.to_builtins(it) for it in _drafts().drafts(user_of(request).name)]
+
+
+@router.get("/drafts/{name}")
+def draft(name: str, request: Request) -> dict[str, str]:
+    """Return a draft with its text."""
+    return {"name": name, "toml": _text(request, name)}
+
+
+@router.put("/drafts/{name}", openapi_extra=DRAFT)
+async def save(name: str, request: Request) -> dict[str, Any]:
+    """Save a draft: `{"toml": "…"}`.
+
+    With `before`, the text that the change began with, the status is 409 if the draft has been
+    changed elsewhere.
+    """
+    wanted, owner = await _read(request, DraftRequest), user_of(request).name
+    try:
+        saved = await run.io_bound(_drafts().save, owner, name, wanted.toml, wanted.before)
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+    document: dict[str, Any] = msgspec.to_builtins(saved)
+    return document
+
+
+@router.post("/drafts/{name}/rename", openapi_extra=RENAME)
+async def rename(name: str, request: Request) -> dict[str, str]:
+    """Rename a draft: `{"name": "new name"}`."""
+    wanted = await _read(request, RenameRequest)
+    try:
+        _drafts().rename(user_of(request).name, name, wanted.name)
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+    return {"name": wanted.name}
+
+
+@router.delete("/drafts/{name}", status_code=204)
+def remove(name: str, request: Request) -> None:
+    """Remove a draft."""
+    try:
+        _drafts().remove(user_of(request).name, name)
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+
+
+@router.get("/drafts/{name}/flow.svg", response_class=Response, responses={200: SVG})
+def draft_flow(name: str, request: Request) -> Response:
+    """Draw the data flow of a draft as SVG."""
+    return _flow(request, _text(request, name))
+
+
+@router.post("/drafts/{name}/solve", status_code=201, openapi_extra=SOLVE)
+async def solve(name: str, request: Request) -> dict[str, str]:
+    """Search a design for a draft, as a job; return the job's identifier."""
+    wanted, owner = await _read(request, SolveRequest), user_of(request).name
+    text = await run.io_bound(_text, request, name)
+    try:
+        order = solve_request(
+            site().settings, owner, name, text or "", wanted.catalogue, wanted.values
+        )
+        job = await run.io_bound(site().jobs.submit, order, owner)
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+    except RefusedRequest as error:
+        raise HTTPException(422, str(error)) from None
+    if job is None:
+        raise HTTPException(503, "the server ends")
+    return {"id": job.id}
+
+
+@router.post("/check", openapi_extra=SHEET)
+async def check(request: Request) -> dict[str, Any]:
+    """Check a worksheet as `headrace design check` does: error, unknown answers, contradictions."""
+    wanted, owner = await _read(request, SheetRequest), user_of(request).name
+
+    def checked() -> dict[str, Any]:
+        found = check_sheet(wanted.toml, _catalogue(owner, wanted.catalogue), _uploads(owner))
+        document: dict[str, Any] = msgspec.to_builtins(found)
+        return document
+
+    return await run.io_bound(checked) or {}
+
+
+@router.post("/recommend", openapi_extra=SHEET)
+async def recommend(request: Request) -> list[dict[str, Any]]:
+    """Recommend for each zone, as `headrace design recommend --json` does: the choices."""
+    wanted, owner = await _read(request, SheetRequest), user_of(request).name
+
+    def choices() -> list[dict[str, Any]]:
+        from headrace.design.recommendation import load_rules
+        from headrace.design.recommendation import recommend as choose
+
+        try:
+            sheet = load_sheet(wanted.toml, _uploads(owner)).worksheet
+        except ScenarioError as error:
+            raise _refused(wanted.toml, error) from None
+        found = choose(sheet, _catalogue(owner, wanted.catalogue), load_rules(None))
+        return [msgspec.to_builtins(it) for it in found]
+
+    return await run.io_bound(choices) or []
+
+
+@router.post("/flow", openapi_extra=SHEET, response_class=Response, responses={200: SVG})
+async def flow(request: Request) -> Response:
+    """Draw the data flow of a worksheet as SVG."""
+    wanted = await _read(request, SheetRequest)
+    return await run.io_bound(_flow, request, wanted.toml) or Response(status_code=503)
+
+
+@router.get("/solutions/{identifier}")
+def solution(identifier: str) -> dict[str, Any]:
+    """Return the designs of a search as points: cost, throughput, loss probability."""
+    found = _solution(identifier)
+    return {
+        "chosen": found.chosen,
+        "enumerated": found.enumerated,
+        "discarded": found.discarded,
+        "unsure": list(found.unsure),
+        "designs": [msgspec.to_builtins(it) for it in front_points(found)],
+    }
+
+
+@router.get("/solutions/{identifier}/designs/{place}/figures")
+def figures(identifier: str, place: int) -> list[dict[str, Any]]:
+    """Return the figures of a design, each with formula, numbers, inputs and source."""
+    return [msgspec.to_builtins(it) for it in _design(identifier, place).book]
+
+
+@router.get("/solutions/{identifier}/designs/{place}/figures/{key}")
+def figure(identifier: str, place: int, key: str) -> dict[str, Any]:
+    """Return a figure. `figure` of an input is the key of the figure that it is."""
+    book = _design(identifier, place).book
+    if key not in book:
+        raise HTTPException(404, f"there is no figure {key}")
+    document: dict[str, Any] = msgspec.to_builtins(book.view(key))
+    return document
+
+
+@router.get("/solutions/{identifier}/report", response_class=Response)
+def report(identifier: str) -> Response:
+    """Return the report of a search as a page in which nothing runs or loads."""
+    _solution(identifier)
+    try:
+        path = site().jobs.directory(identifier).download(REPORT_HTML)
+    except RefusedRequest:
+        raise HTTPException(404, "the search wrote no report") from None
+    headers = {
+        "content-security-policy": REPORT_POLICY,
+        "x-frame-options": "SAMEORIGIN",
+        "x-content-type-options": "nosniff",
+    }
+    return Response(path.read_bytes(), media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.post("/calculate/{name}", openapi_extra=VALUES)
+async def calculation(name: str, request: Request) -> list[dict[str, Any]]:
+    """Compute figures: `capacity`, `reliability`, `spares`, `power`, `cost` or `growth`.
+
+    The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`.
+    """
+    values = await _read(request, dict[str, Any])
+    if name not in CALCULATORS:
+        raise HTTPException(404, f"there is no calculator {name}")
+
+    try:
+        found = await calculate(site().forms["design", name], values)
+    except RefusedRequest as error:
+        raise HTTPException(422, str(error)) from None
+    return [msgspec.to_builtins(it) for it in found]
+
+
+def _drafts() -> Drafts:
+    return Drafts(site().settings)
+
+
+def _text(request: Request, name: str) -> str:
+    try:
+        return _drafts().text(user_of(request).name, name)
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+
+
+def _catalogue(owner: str, name: str) -> Any:
+    try:
+        return open_catalogue(site().settings, owner, name).catalogue
+    except DraftError as error:
+        raise HTTPException(error.status, str(error)) from None
+    except ScenarioError as error:
+        raise HTTPException(422, str(error)) from None
+
+
+def _flow(request: Request, text: str) -> Response:
+    from headrace.report.data_flow import data_flow_svg
+
+    try:
+        worksheet = load_sheet(text, _uploads(user_of(request).name)).worksheet
+    except ScenarioError as error:
+        raise _refused(text, error) from None
+    headers = {"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
+    return Response(data_flow_svg(worksheet), media_type="image/svg+xml", headers=headers)
+
+
+def _uploads(owner: str) -> Any:
+    return site().settings.data / "uploads" / owner
+
+
+def _refused(text: str, error: ScenarioError) -> HTTPException:
+    found = sheet_error(text, error)
+    at = "" if found.line is None else f"worksheet.toml:{found.line}:{found.column}: "
+    return HTTPException(422, f"{at}{found.message}")
+
+
+def _solution(identifier: str) -> Solution:
+    job = site().jobs.job(identifier)
+    if job is None or job.request.command != COMMAND:
+        raise HTTPException(404, f"there is no search {identifier}")
+    try:
+        found = solution_of(site().jobs.directory(identifier))
+    except ValueError as error:
+        raise HTTPException(422, str(error)) from None
+    if found is None:
+        raise HTTPException(404, "the search has no solution yet")
+    return found
+
+
+def _design(identifier: str, place: int) -> DesignView:
+    found = _solution(identifier)
+    if not 0 <= place < len(designs_of(found)):
+        raise HTTPException(404, f"there is no design {place}")
+    return DesignView(found, place)
+
+
+async def _read(request: Request, kind: type[Any]) -> Any:
+    try:
+        return msgspec.json.decode(await request.body() or b"{}", type=kind)
+    except msgspec.MsgspecError as error:
+        raise HTTPException(422, str(error)) from None

@@ -1,0 +1,1 @@
+"""Drafts, fields, checks, figures and calculations, which pages and API of designs share."""

@@ -1,0 +1,202 @@
+"""Figures of a design by name, with the figures that their inputs come from."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from headrace.design.catalogue_file import read_catalogue
+from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution
+from headrace.design.figure import Figure, Input, by_key
+from headrace.report.design_report.bill import Line, bill
+from headrace.report.figure_tables import arithmetic, number, quantity, value_text
+from headrace.report.solution_tables import label
+
+GROUPS = ("capacity", "reliability", "facility", "cost")
+UNKNOWN = "\N{EN DASH}"
+
+
+class InputView(msgspec.Struct, frozen=True):
+    """An input of a figure's formula."""
+
+    name: str
+    text: str
+    """Value with its unit."""
+    source: str
+    figure: str | None = None
+    """Key of the figure that the input is; None if it is given."""
+
+
+class FigureView(msgspec.Struct, frozen=True):
+    """A figure with its arithmetic, as texts."""
+
+    key: str
+    title: str
+    text: str
+    """Value with its unit, and its standard error if it has one."""
+    formula: str
+    numbers: str
+    """The formula with the inputs put in; empty if it has none."""
+    inputs: tuple[InputView, ...]
+    source: str
+    note: str
+
+
+class FigureBook:
+    """Figures whose inputs may be other figures of the book."""
+
+    def __init__(self, figures: Iterable[Figure], currency: str = "") -> None:
+        self._currency = currency
+        self._figures: dict[str, Figure] = {}
+        for it in figures:
+            self._figures.setdefault(it.key, it)
+        self._keys = {it.title: key for key, it in reversed(self._figures.items())}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._figures
+
+    def __iter__(self) -> Iterator[FigureView]:
+        return (self.view(key) for key in self._figures)
+
+    def text(self, key: str) -> str:
+        """Return the value of a figure with its unit; a dash if there is no such figure."""
+        figure = self._figures.get(key)
+        return UNKNOWN if figure is None else value_text(figure, self._currency)
+
+    def view(self, key: str) -> FigureView:
+        """Return a figure with its arithmetic. Raises KeyError."""
+        it = self._figures[key]
+        numbers = arithmetic(it)
+        return FigureView(
+            key=key,
+            title=it.title,
+            text=value_text(it, self._currency),
+            formula=it.formula,
+            numbers="" if numbers == it.formula else numbers,
+            inputs=tuple(
+                InputView(one.name, one.text, one.source, self._key_of(one, key))
+                for one in it.inputs
+            ),
+            source=it.source,
+            note=it.note,
+        )
+
+    def _key_of(self, one: Input, key: str) -> str | None:
+        """Return the figure that an input is: its source, or the one of its name and value."""
+        found = self._keys.get(one.source)
+        if found is None:
+            named = self._keys.get(one.name)
+            same = named is not None and self.text(named).split(" (")[0] == one.text
+            found = named if same else None
+        return found if found != key else None
+
+
+class DesignView:
+    """A design of a solution with its figures."""
+
+    def __init__(self, solution: Solution, place: int) -> None:
+        self.evaluation = designs_of(solution)[place]
+        self.place = place
+        catalogue = read_catalogue(solution.catalogue_text).catalogue
+        it = self.evaluation
+        costs = by_key(it.cost)
+        self.bill: list[Line] = bill(it.design, catalogue, costs)
+        """Bill of materials."""
+        # Its own order: the bill has figures that the groups have, too.
+        groups = [figure for name in GROUPS for figure in getattr(it, name)]
+        self.book = FigureBook(
+            [*groups, *(one for line in self.bill for one in line.figures)], catalogue.currency
+        )
+
+    def group(self, name: str) -> list[FigureView]:
+        """Return the figures of a group: capacity, reliability, facility or cost."""
+        return [self.book.view(it.key) for it in getattr(self.evaluation, name)]
+
+    def applications(self) -> list[tuple[str, ...]]:
+        """Return a row for each application, as in `APPLICATIONS`."""
+        return [_application(it) for it in self.evaluation.performance]
+
+
+APPLICATIONS = (
+    "application",
+    "wanted",
+    "simulated",
+    "margin",
+    "calls/s",
+    "mean latency",
+    "limiting resource",
+)
+"""Headings of the rows of applications."""
+
+
+class FrontPoint(msgspec.Struct, frozen=True):
+    """A design as a point of the Pareto front."""
+
+    place: int
+    label: str
+    name: str
+    cost: float | None
+    """Cost over the years of the worksheet, or of the purchase, in the catalogue's currency."""
+    throughput: float | None
+    """Bytes a second of all applications together."""
+    usable: float | None
+    loss_probability: float | None
+    power: float | None
+    feasible: bool
+    chosen: bool
+
+
+def designs_of(solution: Solution) -> tuple[Evaluation, ...]:
+    """Return the designs of the front, or the nearest misses if no design is feasible."""
+    return solution.front or solution.nearest
+
+
+def front_points(solution: Solution) -> list[FrontPoint]:
+    """Return the designs as points: cost, throughput, loss probability."""
+    found = []
+    for place, it in enumerate(designs_of(solution)):
+        values = {one.key: one.value for name in GROUPS for one in getattr(it, name)}
+        total = sum(one.throughput for one in it.performance)
+        found.append(
+            FrontPoint(
+                place=place,
+                label=label(place),
+                name=it.design.name,
+                cost=values.get("total-cost", values.get("purchase")),
+                throughput=total if it.performance else None,
+                usable=values.get("usable-capacity"),
+                loss_probability=values.get("loss-probability"),
+                power=values.get("power"),
+                feasible=it.is_feasible,
+                chosen=bool(solution.front) and place == solution.chosen,
+            )
+        )
+    return found
+
+
+def _application(it: ApplicationPerformance) -> tuple[str, ...]:
+    wanted, margins = [], []
+    if it.wanted_throughput:
+        wanted.append(quantity(it.wanted_throughput, "B/s"))
+        margins.append(_margin(it.throughput / it.wanted_throughput))
+    if it.wanted_operations:
+        wanted.append(f"{number(it.wanted_operations)} calls/s")
+        margins.append(_margin(it.operations / it.wanted_operations))
+    if it.wanted_latency:
+        wanted.append(f"at most {quantity(it.wanted_latency, 's')}")
+        margins.append(_margin(it.wanted_latency / it.latency if it.latency else 1.0))
+    error = ""
+    if it.throughput_error is not None:
+        error = f" \N{PLUS-MINUS SIGN} {quantity(it.throughput_error, 'B/s')}"
+    return (
+        it.application,
+        ", ".join(wanted) or UNKNOWN,
+        quantity(it.throughput, "B/s") + error,
+        ", ".join(margins) or UNKNOWN,
+        number(it.operations),
+        quantity(it.latency, "s"),
+        it.limiting_resource.removeprefix("system/"),
+    )
+
+
+def _margin(part: float) -> str:
+    return f"{100 * (part - 1):+.0f} %"

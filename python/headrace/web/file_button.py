@@ -1,0 +1,48 @@
+"""A button that opens a text file of the user's device."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from nicegui import events, ui
+
+
+def file_button(
+    label: str,
+    on_text: Callable[[str, str], Awaitable[Any] | Any],
+    *,
+    largest: int,
+    props: str = "no-caps outline",
+    accept: str = ".toml",
+) -> None:
+    """Draw the button.
+
+    Parameters:
+        label: Text of the button.
+        on_text: Is called with the name and the text of the chosen file.
+        largest: Bytes of a file.
+        props: Quasar properties of the button.
+        accept: Endings that the browser offers, such as `.toml`.
+    """
+
+    async def opened(event: events.UploadEventArguments) -> None:
+        event.sender.run_method("reset")
+        try:
+            text = await event.file.text()
+        except UnicodeDecodeError:
+            ui.notify("expected a text in UTF-8", type="negative")
+            return
+        done = on_text(event.file.name, text)
+        if isinstance(done, Awaitable):
+            await done
+
+    field = ui.upload(
+        auto_upload=True,
+        max_file_size=largest,
+        on_upload=opened,
+        on_rejected=lambda: ui.notify(f"expected at most {largest:,} bytes", type="negative"),
+    )
+    field.props(f'accept="{accept}"').classes("hidden")
+    # In the browser: it opens files only on a click.
+    ui.button(label, icon="upload").props(props).on(
+        "click", js_handler=f"() => getElement({field.id}).$refs.qRef.pickFiles()"
+    )

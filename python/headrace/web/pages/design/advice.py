@@ -1,0 +1,79 @@
+"""Recommendations for each zone of a worksheet, with reasons and rejected values."""
+
+from typing import TYPE_CHECKING
+
+from nicegui import run, ui
+
+from headrace._core import ScenarioError
+from headrace.design.evaluation import Choice
+from headrace.report.recommendation_tables import (
+    RECOMMENDED,
+    REJECTED,
+    recommended_rows,
+    rejected_rows,
+    summary_rows,
+)
+from headrace.web.design.drafts import DraftError
+from headrace.web.tables import show_table
+
+if TYPE_CHECKING:
+    from headrace.design.recommendation.rule_table import RuleTable
+    from headrace.web.pages.design.editor import Editor
+
+
+class Advice:
+    """The recommendations for the draft as it is."""
+
+    def __init__(self, editor: "Editor") -> None:
+        self._editor = editor
+        self._text: tuple[str, str] | None = None
+        self._place = ui.element("div").classes("w-full")
+
+    async def refresh(self) -> None:
+        """Show what the rules recommend for the text."""
+        if self._editor.checked.error is not None:
+            self._text = None
+            self._place.clear()
+            with self._place:
+                ui.label("The worksheet has a mistake: correct it first.")
+            return
+        text = (self._editor.sheet.text, self._editor.catalogue)
+        if text == self._text:
+            return
+        self._text = text
+        try:
+            found = await run.io_bound(self._editor.recommend)
+        except (DraftError, ScenarioError) as error:
+            ui.notify(str(error), type="negative")
+            return
+        if found is None or text != self._text:
+            return
+        self._place.clear()
+        with self._place:
+            self._show(*found)
+
+    def _show(self, choices: tuple[Choice, ...], rules: "RuleTable") -> None:
+        aspects = {it.name: it for it in rules.aspects}
+        columns, rows = summary_rows(choices, aspects)
+        show_table("Recommended", columns, rows, left=range(len(columns)))
+        for zone in dict.fromkeys(it.zone for it in choices):
+            own = [it for it in choices if it.zone == zone]
+            title = f"Zone {zone}" if zone else "Whole system"
+            with ui.expansion(f"{title}: reasons and rejected values").classes("w-full"):
+                every = range(3)
+                show_table(
+                    f"{title}: reasons",
+                    RECOMMENDED,
+                    list(recommended_rows(own, aspects)),
+                    left=every,
+                )
+                rejected = list(rejected_rows(own, aspects))
+                if rejected:
+                    show_table(f"{title}: rejected", REJECTED, rejected, left=every)
+                unsure = list(dict.fromkeys(line for it in own for line in it.unsure))
+                if unsure:
+                    ui.label("Unsure").classes("text-bold")
+                    with ui.element("ul"):
+                        for line in unsure:
+                            with ui.element("li"):
+                                ui.label(line)

@@ -1,0 +1,59 @@
+"""Small calculations: capacity, reliability, spares, power, cost, growth."""
+
+from nicegui import ui
+
+from headrace.web.access.users import User
+from headrace.web.command_form import CommandFields, command_fields
+from headrace.web.design.calculations import CALCULATORS, Calculator, calculate
+from headrace.web.figure_dialog import FigureDialog, figure_rows
+from headrace.web.jobs import CommandForm, RefusedRequest
+from headrace.web.site import site
+
+
+def build(user: User, calculator: str = "capacity") -> None:
+    """Draw the calculators; `calculator` is the one that is open."""
+    ui.link("Worksheets", "/design")
+    with ui.tabs().props("align=left outside-arrows mobile-arrows no-caps") as tabs:
+        for name, it in CALCULATORS.items():
+            ui.tab(name, label=it.title)
+    opened = calculator if calculator in CALCULATORS else "capacity"
+    with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full bg-transparent"):
+        for name, it in CALCULATORS.items():
+            with ui.tab_panel(name).classes("q-px-none"):
+                CalculatorPanel(it, site().forms["design", name])
+
+
+class CalculatorPanel:
+    """A calculator with its figures."""
+
+    def __init__(self, calculator: Calculator, form: CommandForm) -> None:
+        self._form = form
+        ui.label(form.summary)
+        self._groups: list[CommandFields] = [
+            command_fields(form, calculator.fields, values=calculator.example)
+        ]
+        with ui.expansion("More parameters").classes("w-full"):
+            self._groups.append(command_fields(form, calculator.more, values=calculator.example))
+        self._button = ui.button("Compute", icon="calculate", on_click=self._compute)
+        self._button.props("no-caps").classes("q-my-md")
+        self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")
+        self._error.set_visibility(False)
+        self._place = ui.element("div").classes("w-full").props('aria-live="polite"')
+
+    async def _compute(self) -> None:
+        self._error.set_visibility(False)
+        self._button.props("loading")
+        try:
+            values = {name: it for group in self._groups for name, it in group().items()}
+            book = await calculate(self._form, values)
+        except RefusedRequest as error:
+            self._place.clear()
+            self._error.text = str(error)
+            self._error.set_visibility(True)
+            return
+        finally:
+            self._button.props(remove="loading")
+        self._place.clear()
+        with self._place:
+            ui.label("A click on a figure shows its arithmetic.").classes("text-caption")
+            figure_rows("Figures", list(book), FigureDialog(book))

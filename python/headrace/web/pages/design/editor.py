@@ -1,0 +1,301 @@
+"""The editor of a worksheet: a page for each section, and the text, both live and saved."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nicegui import app, run, ui
+
+from headrace._core import ScenarioError
+from headrace.design.catalogue_file import DEFAULT
+from headrace.web.access.users import User
+from headrace.web.design.catalogues import open_catalogue
+from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.design.fields import FieldPath, section_of, sections
+from headrace.web.design.sheet import (
+    CheckedSheet,
+    Sheet,
+    answered,
+    check_sheet,
+    load_sheet,
+    page_of,
+)
+from headrace.web.layout import heading
+from headrace.web.pages.design.form import SectionForm
+from headrace.web.scenario_text import UnchangeableText
+from headrace.web.site import site
+
+if TYPE_CHECKING:
+    from headrace.design.evaluation import Choice
+    from headrace.design.recommendation.rule_table import RuleTable
+
+PAUSE_S = 0.4
+"""Seconds without a key before the text is saved and checked."""
+STYLE = """
+.hr-worksheet { display: grid; gap: 24px; width: 100%;
+  grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
+.hr-sheet-text { position: sticky; top: 80px; align-self: start; }
+@media (max-width: 1100px) {
+  .hr-worksheet { grid-template-columns: minmax(0, 1fr); }
+  .hr-sheet-text { position: static; }
+}
+.hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
+.hr-sheet-text .nicegui-codemirror { height: calc(100vh - 220px); min-height: 300px;
+  max-height: none; width: 100%; border: 1px solid rgba(128, 128, 128, 0.5); }
+.hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
+.body--dark .text-negative { --q-negative: #ff9d94; }
+.body--dark .q-btn--flat, .body--dark .q-btn--outline { --q-primary: #7cc0ee; }
+.hr-questions li { margin: 4px 0; }
+"""
+LABEL = """
+(() => {{
+  const find = (left) => {{
+    const it = document.querySelector('#c{id} .cm-content');
+    if (it) {{
+      it.setAttribute('aria-label', 'Worksheet (TOML)');
+      it.parentElement.setAttribute('tabindex', '0');
+    }} else if (left) setTimeout(() => find(left - 1), 100);
+  }};
+  find(50);
+}})()
+"""
+
+
+class Editor:
+    """A draft in a browser. Each change is saved at once."""
+
+    def __init__(self, user: User, name: str, text: str) -> None:
+        self._user, self.name = user, name
+        self._drafts = Drafts(site().settings)
+        self.sheet = Sheet(text)
+        self.checked = CheckedSheet()
+        self.catalogue = DEFAULT
+        """Name of the catalogue that the worksheet is compared with."""
+        self._saved = text
+        self._lock, self._turn = asyncio.Lock(), 0
+        self._after: list[Callable[[], Awaitable[None]]] = []
+        self._forms: dict[str, SectionForm] = {}
+        self._tabs: dict[str, ui.tab] = {}
+        ui.add_css(STYLE)
+        self._state = ui.label("").props('role="status" data-testid="state"')
+        self._wrong = ui.label("").props('role="alert" data-testid="error"')
+        self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
+        self._reload = ui.button("Load it again", on_click=ui.navigate.reload).props("no-caps flat")
+        self._reload.set_visibility(False)
+        self._contradictions = ui.element("div").classes("w-full").props('role="alert"')
+        self._unknown = ui.expansion("").classes("w-full")
+        self._unknown.props('data-testid="unknown"').set_visibility(False)
+
+    def tabs(self) -> ui.tabs:
+        """Draw the tabs: the sections, and what follows from them."""
+        with ui.tabs().props("align=left outside-arrows mobile-arrows no-caps") as tabs:
+            for section in sections():
+                self._tabs[section.name] = ui.tab(section.title)
+            for title in ("Flow diagram", "Advice", "Solve"):
+                ui.tab(title)
+        self._bar = tabs
+        return tabs
+
+    def panels(self) -> None:
+        """Draw the panel of each section."""
+        for number, section in enumerate(sections()):
+            with ui.tab_panel(section.title).classes("q-px-none"):
+                self._forms[section.name] = SectionForm(section, self)
+                if number + 1 < len(sections()):
+                    after = sections()[number + 1].title
+                    ui.button(f"Next: {after}", on_click=partial(self._bar.set_value, after)).props(
+                        "no-caps outline icon-right=arrow_forward"
+                    ).classes("q-mt-md")
+
+    def text_area(self) -> None:
+        """Draw the text."""
+        with ui.element("section").props('aria-label="Text"').classes("hr-sheet-text"):
+            heading("Text (TOML)", 3)
+            self._text = ui.codemirror(
+                self.sheet.text,
+                language="TOML",
+                theme="githubLight",
+                line_wrapping=True,
+                on_change=self._typed,
+            )
+            ui.run_javascript(LABEL.format(id=self._text.id))
+            ui.button("Download", icon="download", on_click=self._download).props("flat no-caps")
+        self._follow_theme()
+
+    def on_checked(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Call a function after each check."""
+        self._after.append(call)
+
+    async def enter(self, path: FieldPath, entered: str) -> str | None:
+        """Change an answer; return why it cannot be changed."""
+        return await self._change(partial(self.sheet.enter, path, entered))
+
+    async def add(self, path: FieldPath) -> None:
+        """Add an entry to a list."""
+        self._notify(await self._change(partial(self.sheet.add, path)))
+        self._follow()
+
+    async def remove(self, path: FieldPath) -> None:
+        """Remove an entry of a list."""
+        self._notify(await self._change(partial(self.sheet.remove, path)))
+        self._follow()
+
+    def recommend(self) -> "tuple[tuple[Choice, ...], RuleTable]":
+        """Return what the rules recommend for the text, and the rules.
+
+        Raises:
+            ScenarioError, DraftError: There is a mistake in the text, or no such catalogue.
+        """
+        from headrace.design.recommendation import load_rules, recommend
+
+        rules = load_rules(None)
+        loaded = load_sheet(self.sheet.text, self._uploads)
+        catalogue = open_catalogue(site().settings, self._user.name, self.catalogue).catalogue
+        return recommend(loaded.worksheet, catalogue, rules), rules
+
+    @property
+    def _uploads(self) -> Path:
+        return site().settings.data / "uploads" / self._user.name
+
+    async def check(self) -> None:
+        """Check the text and show what is wrong."""
+        text = self.sheet.text
+        try:
+            found = await run.io_bound(
+                _checked, text, self._user.name, self.catalogue, self._uploads
+            )
+        except (DraftError, ScenarioError) as error:
+            self._notify(f"catalogue: {error}")
+            return
+        if found is None or text != self.sheet.text:
+            return
+        self.checked = found
+        self._show()
+        for call in self._after:
+            await call()
+
+    async def _change(self, change: Callable[[], None]) -> str | None:
+        async with self._lock:
+            try:
+                await run.io_bound(change)
+            except UnchangeableText as error:
+                return str(error)
+            self._text.value = self.sheet.text
+            await self._save()
+        await self.check()
+        return None
+
+    async def _typed(self) -> None:
+        if (self._text.value or "") == self.sheet.text:
+            return
+        self._turn += 1
+        turn = self._turn
+        await asyncio.sleep(PAUSE_S)
+        # Another key came meanwhile.
+        if turn != self._turn:
+            return
+        async with self._lock:
+            self.sheet.text = self._text.value or ""
+            await self._save()
+        self._follow()
+        await self.check()
+
+    async def _save(self) -> None:
+        text, before = self.sheet.text, self._saved
+        try:
+            await run.io_bound(self._drafts.save, self._user.name, self.name, text, before)
+        except DraftError as error:
+            ui.notify(f"not saved: {error}", type="negative", timeout=0, close_button="Close")
+            self._reload.set_visibility(error.status == 409)
+            return
+        self._saved = text
+
+    def _follow(self) -> None:
+        for form in self._forms.values():
+            form.follow()
+
+    def _notify(self, message: str | None) -> None:
+        if message is not None:
+            ui.notify(message, type="negative")
+
+    def _show(self) -> None:
+        error = self.checked.error
+        self._wrong.set_visibility(error is not None)
+        self._text.decorations = []
+        wrong = None
+        if error is None:
+            self._state.text = "The worksheet is correct and saved."
+        else:
+            self._state.text = "Saved. The worksheet has a mistake:"
+            at = "" if error.line is None else f"Line {error.line}, column {error.column}: "
+            named = f"{error.field}: " if error.field else ""
+            self._wrong.text = f"{at}{named}{error.message}"
+            wrong = section_of(error.path)
+            if error.line is not None:
+                self._text.decorations = [
+                    {"kind": "line", "line": error.line, "class": "hr-wrong-line"}
+                ]
+        self._show_contradictions()
+        self._show_unknown()
+        for name, tab in self._tabs.items():
+            given, total = answered(self.sheet, name)
+            mark = ": mistake" if name == wrong else ""
+            tab.props["label"] = f"{tab.props['name']} ({given}/{total}){mark}"
+            if mark:
+                tab.props["alert"] = "negative"
+            else:
+                tab.props.pop("alert", None)
+            tab.update()
+        for form in self._forms.values():
+            form.show_errors()
+
+    def _show_contradictions(self) -> None:
+        self._contradictions.clear()
+        with self._contradictions:
+            for it in self.checked.contradictions:
+                ui.label(
+                    f"Contradiction: {it.field}: {it.message} (wanted {it.wanted}, got {it.got})"
+                ).classes("text-negative")
+                self._page_button(it.field)
+
+    def _show_unknown(self) -> None:
+        unknown = self.checked.unknown
+        self._unknown.set_visibility(bool(unknown))
+        number = len(unknown)
+        self._unknown.text = (
+            f"{number} {'question' if number == 1 else 'questions'} without an answer,"
+            " and what that costs in certainty"
+        )
+        self._unknown.clear()
+        with self._unknown, ui.element("ul").classes("hr-questions"):
+            for line in unknown:
+                with ui.element("li"):
+                    ui.label(line).classes("inline")
+                    self._page_button(line.split(",")[0].split(" ")[0])
+
+    def _page_button(self, field: str) -> None:
+        """Draw a button that opens the page of a field."""
+        page = page_of(field)
+        if page is not None:
+            title = next(it.title for it in sections() if it.name == page)
+            ui.button(title, on_click=partial(self._bar.set_value, title)).props(
+                "flat dense no-caps"
+            )
+
+    def _download(self) -> None:
+        ui.download.content(self.sheet.text, f"{self.name}.toml", "application/toml")
+
+    def _follow_theme(self) -> None:
+        async def ask() -> None:
+            dark = app.storage.user.get("dark")
+            if dark is None:
+                dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
+            self._text.theme = "githubDark" if dark else "githubLight"
+
+        ui.timer(0.0, ask, once=True)
+
+
+def _checked(text: str, owner: str, catalogue: str, uploads: Path) -> CheckedSheet:
+    return check_sheet(text, open_catalogue(site().settings, owner, catalogue).catalogue, uploads)

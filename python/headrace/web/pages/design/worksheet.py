@@ -1,0 +1,52 @@
+"""A worksheet: its pages beside its text, and what follows from it."""
+
+from nicegui import run, ui
+
+from headrace.web.access.users import User
+from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.design.fields import sections
+from headrace.web.layout import heading
+from headrace.web.pages.design.advice import Advice
+from headrace.web.pages.design.editor import Editor
+from headrace.web.pages.design.flow import FlowDiagram
+from headrace.web.pages.design.solve import SolvePanel
+from headrace.web.site import site
+
+
+async def build(user: User, name: str) -> None:
+    """Draw a worksheet."""
+    ui.link("All worksheets", "/design")
+    heading(name)
+    try:
+        text = await run.io_bound(Drafts(site().settings).text, user.name, name)
+    except DraftError as error:
+        ui.label(str(error)).props('role="alert"').classes("text-negative")
+        return
+    editor = Editor(user, name, text or "")
+    tabs = editor.tabs()
+    with ui.element("div").classes("hr-worksheet"):
+        _panels(user, editor, tabs)
+        editor.text_area()
+    ui.timer(0.0, editor.check, once=True)
+
+
+def _panels(user: User, editor: Editor, tabs: ui.tabs) -> None:
+    with ui.tab_panels(tabs, value=sections()[0].title, animated=False).classes(
+        "w-full bg-transparent"
+    ):
+        editor.panels()
+        with ui.tab_panel("Flow diagram").classes("q-px-none"):
+            flow = FlowDiagram(user, editor)
+        with ui.tab_panel("Advice").classes("q-px-none"):
+            advice = Advice(editor)
+        with ui.tab_panel("Solve").classes("q-px-none"):
+            SolvePanel(user, editor)
+
+    async def follow() -> None:
+        if tabs.value == "Flow diagram":
+            flow.refresh()
+        elif tabs.value == "Advice":
+            await advice.refresh()
+
+    tabs.on_value_change(follow)
+    editor.on_checked(follow)

@@ -1,0 +1,122 @@
+"""All hosts with their states."""
+
+from urllib.parse import quote
+
+from nicegui import run, ui
+
+from headrace.monitors.service import HostStatus
+from headrace.web.access.users import User
+from headrace.web.layout import heading
+from headrace.web.pages.monitors.events import EventTable
+from headrace.web.pages.monitors.words import (
+    STYLE,
+    clock_text,
+    facts_text,
+    seen_text,
+    state_icon,
+)
+from headrace.web.site import site
+
+EVERY_S = 2.0
+GRID = (
+    "grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr));"
+    "list-style: none; padding: 0; margin: 0"
+)
+
+
+async def hosts(user: User) -> None:
+    """Draw all hosts and the newest events."""
+    ui.add_css(STYLE)
+    problem = ui.label().props('role="alert"').classes("text-negative")
+    drawn = ui.element("ul").classes("w-full grid gap-3").style(GRID)
+    before: list[HostStatus] | None = None
+    heading("Changes of states")
+    events = EventTable()
+
+    async def refresh() -> None:
+        nonlocal before
+        problem.set_text(site().monitors.problem)
+        problem.set_visibility(bool(site().monitors.problem))
+        found = site().monitors.hosts()
+        if found != before:
+            before = found
+            drawn.clear()
+            with drawn:
+                for it in found:
+                    _card(it, user)
+                if not found:
+                    ui.label("No host is monitored: add an agent below.")
+        events.show(await run.io_bound(site().monitors.history.events) or [])
+
+    heading("Rules")
+    ui.link("Rules of the states", "/monitors/rules")
+    _adding(user, refresh)
+    await refresh()
+    ui.timer(EVERY_S, refresh)
+
+
+def _card(host: HostStatus, user: User) -> None:
+    with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full gap-1"):
+        with ui.row().classes("items-center no-wrap w-full"):
+            ui.link(host.name, f"/monitors/host/{quote(host.name, safe='')}").classes("text-lg")
+            ui.space()
+            state_icon(host.state)
+            ui.label(host.state).classes("text-subtitle1")
+        for reason in host.reasons:
+            ui.label(reason).classes("text-body2")
+        lines = [seen_text(host), facts_text(host), clock_text(host)]
+        if host.is_local:
+            lines.append("the host of this server")
+        if host.url is not None:
+            lines.append(host.url)
+        for line in filter(None, lines):
+            ui.label(line).classes("text-caption").style("overflow-wrap: anywhere")
+        if user.operator and host.url is not None and not host.from_options:
+            button = ui.button("Remove", icon="delete", on_click=lambda: _remove(host.name))
+            button.props(f'flat dense no-caps aria-label="Remove {host.name}"')
+
+
+async def _remove(name: str) -> None:
+    with ui.dialog() as dialog, ui.card():
+        ui.label(f"Stop asking {name} and remove its history?")
+        with ui.row():
+            ui.button("Remove it", on_click=lambda: dialog.submit(True)).props("no-caps")
+            ui.button("Keep it", on_click=dialog.close).props("no-caps flat")
+    if not await dialog:
+        return
+    try:
+        await run.io_bound(site().monitors.remove_agent, name, with_history=True)
+    except ValueError as error:
+        ui.notify(str(error), type="negative")
+
+
+def _adding(user: User, refresh: object) -> None:
+    heading("Add a host")
+    ui.label(
+        "Run headrace agent install HOST, or headrace agent on the host. The token is saved in the"
+        " server's data directory and not shown again."
+    )
+    if not user.operator:
+        ui.label("Only operators add hosts.")
+        return
+    with ui.row().classes("items-start w-full"):
+        url = ui.input("URL", placeholder="http://node1:8181").props("outlined dense stack-label")
+        name = ui.input("Name").props('outlined dense stack-label hint="By default its host name"')
+        token = ui.input("Token", password=True).props(
+            "outlined dense stack-label autocomplete=off"
+        )
+
+        async def add() -> None:
+            message.set_text("")
+            try:
+                await run.io_bound(
+                    site().monitors.add_agent, str(url.value), str(token.value), str(name.value)
+                )
+            except (ValueError, OSError) as error:
+                message.set_text(str(error))
+                return
+            for it in (url, name, token):
+                it.set_value("")
+
+        ui.button("Add", icon="add", on_click=add).props("no-caps")
+    message = ui.label().props('role="alert"').classes("text-negative")

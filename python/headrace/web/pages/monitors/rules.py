@@ -1,0 +1,82 @@
+"""The rules of the states."""
+
+from nicegui import run, ui
+
+from headrace.monitors.rules import OWN, Rule, shipped_text
+from headrace.web.access.users import User
+from headrace.web.layout import heading
+from headrace.web.site import site
+from headrace.web.tables import show_table
+
+COLUMNS = ("Rule", "Monitor", "State", "Holds if", "Samples", "Reason shown", "Source")
+WORDS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}
+
+EXAMPLE = """[disk-problem]
+samples = 10
+
+[disk-problem.when]
+service = { above = 0.1 }"""
+
+
+def rules(user: User) -> None:
+    """Draw the rules, and the form for an operator's own."""
+    ui.link("All hosts", "/monitors")
+    ui.label(
+        "Each monitor, and each of its devices, has the state of the first rule that holds. A rule"
+        " begins or ceases to hold when its conditions do in so many samples in a row."
+    )
+    heading("Rules in use")
+    table = ui.element("div").classes("hr-tables")
+
+    def show() -> None:
+        table.clear()
+        with table:
+            found = site().monitors.rules()
+            show_table("Rules", COLUMNS, [_row(it) for it in found], left=range(len(COLUMNS)))
+
+    show()
+    heading("Own rules")
+    ui.label(
+        f"Changes and additions in TOML, saved as {OWN} in the server's data directory. For"
+        " example:"
+    )
+    _toml(EXAMPLE)
+    area = ui.textarea("Own rules", value=site().monitors.own_rules()).classes("w-full")
+    area.props('outlined autogrow input-class="font-mono" spellcheck=false')
+    message = ui.label().props('role="alert"').classes("text-negative whitespace-pre-line")
+    done = ui.label().props('role="status"')
+
+    async def save() -> None:
+        message.set_text("")
+        done.set_text("")
+        try:
+            await run.io_bound(site().monitors.set_own_rules, str(area.value or ""))
+        except (ValueError, OSError) as error:
+            message.set_text(str(error))
+            return
+        done.set_text("Saved and in use.")
+        show()
+
+    if user.operator:
+        ui.button("Check and save", icon="save", on_click=save).props("no-caps")
+    else:
+        area.props("readonly")
+        ui.label("Only operators change rules.")
+    with ui.element("details").classes("w-full q-mt-md"):
+        with ui.element("summary"):
+            ui.label("The shipped file with its explanations").classes("inline")
+        _toml(shipped_text())
+
+
+def _toml(text: str) -> None:
+    ui.label(text).classes("font-mono text-sm").style("white-space: pre-wrap")
+
+
+def _row(rule: Rule) -> tuple[str, ...]:
+    conditions = []
+    for it in rule.when.values():
+        factor = "" if it.of is None else f" times {it.of}"
+        unknown = " or unknown" if it.if_unknown else ""
+        conditions.append(f"{it.figure} {WORDS[it.comparison]} {it.number:g}{factor}{unknown}")
+    text = "\n".join(conditions)
+    return rule.id, rule.monitor, rule.state, text, str(rule.samples), rule.text, rule.source

@@ -1,0 +1,391 @@
+"""All pages together: a newcomer's path, two users, a restart, each page by eye, ear and key."""
+
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+
+from conftest import SMALL
+from headrace.web.access.users import UserFile
+from headrace.web.pages import PAGES
+from web_scenarios import SHORT, UNENDING
+from web_site import PATIENCE_MS, RunningSite, browser, free_port, running_site, site
+
+__all__ = ["browser", "site"]
+
+TRACE = Path(__file__).parent.parent / "data" / "traces" / "build.strace"
+WIDE, PHONE, NARROWEST = 1280, 390, 360
+
+
+class Watch:
+    """What goes wrong in a page without being seen: errors, failed requests, other hosts."""
+
+    def __init__(self, page: Page, site: RunningSite) -> None:
+        self.problems: list[str] = []
+        add = self.problems.append
+        page.on("pageerror", lambda it: add(f"error: {it}"))
+        page.on("console", lambda it: add(f"{it.type}: {it.text}") if it.type == "error" else None)
+        page.on("requestfailed", lambda it: add(f"failed: {it.url} {it.failure}"))
+        page.on("response", lambda it: add(f"{it.status}: {it.url}") if it.status >= 400 else None)
+        own = (site.url, site.url.replace("http", "ws", 1), "data:", "blob:")
+        page.on("request", lambda it: None if it.url.startswith(own) else add(f"away: {it.url}"))
+        page.on("websocket", lambda it: None if it.url.startswith(own) else add(f"away: {it.url}"))
+
+
+@contextmanager
+def opened(browser: Browser | BrowserContext, site: RunningSite, path: str = "/") -> Iterator[Page]:
+    """Open a page, in which nothing may go wrong."""
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    watch = Watch(page, site)
+    page.goto(site.url + path)
+    yield page
+    assert watch.problems == []
+    page.close()
+
+
+def stored(site: RunningSite, job: str) -> str:
+    """Wait for a job and return its result in the store."""
+    ended = site.ended(job)
+    assert ended["state"] == "done", ended["message"]
+    while (result := site.get(f"/api/jobs/{job}").json()["result"]) is None:
+        pass
+    return str(result)
+
+
+def test_a_newcomer_gets_to_a_finished_and_compared_run(
+    site: RunningSite, browser: Browser, tmp_path: Path
+) -> None:
+    with opened(browser, site) as page:
+        page.get_by_role("link", name="Simulate an example").first.click()
+        page.get_by_role("link", name="IO500 on a small cluster").click()
+        correct = page.get_by_text("The scenario is correct.")
+        expect(correct).to_be_visible()
+        text = page.get_by_role("textbox", name="Scenario (TOML)")
+        page.get_by_role("button", name='Expand "servers"', exact=True).click()
+        state = page.get_by_test_id("job-state")
+        jobs: list[str] = []
+        for rate in ("500 MB/s", "1 GB/s"):
+            page.get_by_label("servers.device.read_rate", exact=True).fill(rate)
+            expect(text).to_contain_text(f'read_rate = "{rate}"')
+            expect(correct).to_be_visible()
+            page.get_by_role("button", name="Run", exact=True).click()
+            job = page.get_by_role("link", name="Job", exact=True)
+            if jobs:
+                expect(job).not_to_have_attribute("href", jobs[-1])
+            expect(job).to_have_attribute("href", re.compile("/jobs/."))
+            jobs.append(job.get_attribute("href") or "")
+            expect(state).to_contain_text("done")
+            expect(page.get_by_role("img", name="Throughput by operation")).to_be_visible()
+        # The net at work.
+        page.get_by_text("The net at work").click()
+        net = page.locator("headrace-net")
+        time = net.get_by_role("slider", name="Simulated time")
+        expect(time).to_have_value("0")
+        net.get_by_role("button", name="Play").click()
+        expect(time).not_to_have_value("0")
+        # A label in the store.
+        page.goto(site.url + jobs[0])
+        page.get_by_role("link", name="Its result in the store").click()
+        page.wait_for_url("**/results/*")
+        page.get_by_label("New label").fill("disks=old")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("disks=old")).to_be_visible()
+        # Both side by side.
+        page.get_by_role("link", name="Results").first.click()
+        boxes = page.get_by_role("checkbox", name=re.compile("^Select IO500 on a small cluster"))
+        expect(boxes).to_have_count(2)
+        for at in range(2):
+            boxes.nth(at).click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+            page.get_by_text("CSV", exact=True).click()
+        assert pl.read_csv(download.value.path())["id"].n_unique() == 2
+        page.get_by_role("button", name="Compare").click()
+        page.wait_for_url("**/results/compare?ids=*")
+        expect(page.get_by_role("img", name=re.compile("^throughput"))).to_be_visible()
+        expect(page.get_by_role("table").filter(has_text="IO500").last).to_be_visible()
+
+
+def test_a_measured_run_is_compared_with_its_simulation(
+    site: RunningSite, browser: Browser
+) -> None:
+    with opened(browser, site) as page:
+        simulated = stored(site, site.submit("run", inputs={"s.toml": SMALL}, file="input:s.toml"))
+        page.get_by_role("link", name="Measure a directory").first.click()
+        page.get_by_role("link", name="Quick check").click()
+        page.get_by_label("Time", exact=True).fill("0.1")
+        page.get_by_label(re.compile("^File")).fill("1 MiB")
+        page.get_by_label(re.compile("^Queue depth")).fill("1")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_url("**/jobs/*")
+        page.get_by_role("link", name="Its result in the store").click()
+        page.wait_for_url("**/results/*")
+        expect(page.get_by_role("img", name="Requests a second")).to_be_visible()
+        quick = page.url.rpartition("/")[2]
+        page.goto(f"{site.url}/results/compare?ids={simulated},{quick}")
+        expect(page.get_by_role("alert").last).to_contain_text("have no figure in common")
+
+        page.goto(site.url + "/measure/run")
+        page.get_by_label("Scenario (TOML)").fill(SMALL)
+        page.get_by_label(re.compile("^Seconds|^Time")).first.fill("0.3")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_url("**/jobs/*")
+        measured = stored(site, page.url.rpartition("/")[2])
+        page.goto(f"{site.url}/results/compare?ids={simulated},{measured}")
+        expect(page.get_by_role("img", name=re.compile("^throughput"))).to_be_visible()
+        for name in ("A: small (simulated)", "B: small (measured)"):
+            expect(page.get_by_text(name).first).to_be_visible()
+
+
+def log_in(context: BrowserContext, site: RunningSite, name: str, token: str) -> Page:
+    """Log in and return the start page."""
+    page = context.new_page()
+    page.goto(site.url + "/login")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_text(name, exact=True)).to_be_visible()
+    return page
+
+
+def test_two_users_work_at_once(tmp_path: Path, browser: Browser) -> None:
+    users = UserFile(tmp_path / "serve")
+    tokens = {name: users.add(name) for name in ("ann", "bob")}
+    with running_site(tmp_path, "--login", "--jobs=2") as site:
+        contexts = {name: browser.new_context() for name in tokens}
+        pages = {name: log_in(contexts[name], site, name, it) for name, it in tokens.items()}
+        for name, page in pages.items():
+            page.goto(site.url + "/simulate?own=true")
+            text = page.get_by_role("textbox", name="Scenario (TOML)")
+            text.click()
+            page.keyboard.press("Control+a")
+            page.keyboard.insert_text(UNENDING.replace("unending", f"of {name}"))
+            expect(page.get_by_role("heading", name=f"of {name}")).to_be_visible()
+            page.get_by_role("button", name="Run", exact=True).click()
+            expect(page.get_by_test_id("job-state")).to_contain_text("running")
+        for name, page in pages.items():
+            page.goto(site.url + "/jobs")
+            for other in pages:
+                row = page.get_by_role("row").filter(has_text=f"of {other}")
+                expect(row).to_contain_text("running")
+                # Only one's own can be cancelled.
+                expect(row.get_by_role("button")).to_have_count(1 if other == name else 0)
+        for name, page in pages.items():
+            row = page.get_by_role("row").filter(has_text=f"of {name}")
+            row.get_by_role("button").click()
+        for page in pages.values():
+            for other in pages:
+                row = page.get_by_role("row").filter(has_text=f"of {other}")
+                expect(row).to_contain_text("cancelled")
+        for context in contexts.values():
+            context.close()
+
+
+def test_an_open_page_outlives_a_restart_of_the_server(tmp_path: Path, browser: Browser) -> None:
+    port = free_port()
+    with running_site(tmp_path, port=port, jobs_go_on=True) as site:
+        job = site.submit("run", inputs={"a.toml": UNENDING}, file="input:a.toml")
+        page = browser.new_page()
+        page.goto(f"{site.url}/jobs/{job}")
+        expect(page.get_by_text("simulated, ").first).to_be_visible()
+        site.process.send_signal(signal.SIGKILL)
+        site.process.wait()
+        expect(page.get_by_text(re.compile("Connection lost")).first).to_be_visible()
+    with running_site(tmp_path, port=port) as site:
+        expect(page.get_by_role("status")).to_have_text("running")
+        expect(page.get_by_text("simulated, ").first).to_be_visible()
+        assert site.post(f"/api/jobs/{job}/cancel").status_code == 200
+        expect(page.get_by_role("status")).to_have_text("cancelled")
+        expect(page.get_by_role("heading", name="Result")).to_be_visible()
+    page.close()
+
+
+class Filled:
+    """A server with something on every page."""
+
+    def __init__(self, site: RunningSite) -> None:
+        self.site = site
+        work = str(site.data.parent / "work")
+        self.jobs = {
+            "simulated": site.submit("run", inputs={"s.toml": SMALL}, file="input:s.toml"),
+            "again": site.submit("run", inputs={"s.toml": SHORT}, file="input:s.toml"),
+            "sweep": site.submit(
+                "bench", "sweep", directory=work, files="64k,128k", blocks="4k,64k", repeats=1
+            ),
+            "quick": site.submit(
+                "bench", "quick", paths=[work], seconds="0.1", file="1 MiB", queue_depth="1"
+            ),
+            "profile": site.submit("profile", "record", seconds=1, interval="0.2"),
+            "failed": site.submit("run", inputs={"a.toml": "'<b>x</b>' = 1"}, file="input:a.toml"),
+        }
+        with TRACE.open("rb") as file:
+            assert site.post("/api/files", files={"file": file}).status_code == 201
+        self.results = {it: stored(site, self.jobs[it]) for it in ("simulated", "again", "quick")}
+        for it in ("sweep", "profile", "failed"):
+            site.ended(self.jobs[it])
+
+    def path(self, template: str) -> str:
+        """Return an address with the identifiers of jobs and results."""
+        return template.format(jobs=self.jobs, results=self.results)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    """A server with jobs, results and a trace."""
+    with running_site(tmp_path_factory.mktemp("filled"), "--request-rate=1000") as it:
+        yield Filled(it)
+
+
+ADDRESSES: dict[str, tuple[str, ...]] = {
+    "/": ("/",),
+    "/simulate": ("/simulate", "/simulate?result={results[simulated]}"),
+    "/measure": ("/measure",),
+    "/measure/{name}": ("/measure/quick", "/measure/sharing", "/measure/run"),
+    "/results": ("/results",),
+    "/results/compare": ("/results/compare?ids={results[simulated]},{results[again]}",),
+    "/results/history": ("/results/history?result={results[simulated]}",),
+    "/results/{identifier}": ("/results/{results[simulated]}", "/results/{results[quick]}"),
+    "/monitors": ("/monitors",),
+    "/monitors/rules": ("/monitors/rules",),
+    "/monitors/host/{name}": (f"/monitors/host/{socket.gethostname()}",),
+    "/monitors/job/{identifier}": ("/monitors/job/{jobs[quick]}",),
+    "/profiles": ("/profiles",),
+    "/profiles/{identifier}": ("/profiles/{jobs[profile]}",),
+    "/traces": ("/traces",),
+    "/traces/{name}": ("/traces/build.strace",),
+    "/jobs": ("/jobs",),
+    "/jobs/{identifier}": tuple(
+        f"/jobs/{{jobs[{it}]}}" for it in ("simulated", "sweep", "quick", "failed")
+    ),
+    "/jobs/{identifier}/change": ("/jobs/{jobs[sweep]}/change",),
+    "/help": ("/help", "/help?search=spares"),
+    "/help/{name}": ("/help/glossary",),
+    "/help/{section}/{name}": ("/help/how-to/store",),
+    "/help/{section}/{part}/{name}": ("/help/reference/scenario/clients",),
+}
+"""Addresses of each route, with identifiers of `Filled`."""
+
+
+def test_the_addresses_are_those_of_all_routes() -> None:
+    assert {route for it in PAGES for route in (it.path, *it.routes)} == ADDRESSES.keys()
+
+
+@pytest.mark.parametrize("address", [it for found in ADDRESSES.values() for it in found])
+def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, address: str) -> None:
+    """No error, no request elsewhere, no serious finding of axe, nothing that scrolls sideways."""
+    found = []
+    for theme, first, second in THEMES:
+        size: ViewportSize = {"width": first, "height": 800}
+        context = browser.new_context(viewport=size, color_scheme=theme)
+        with opened(context, filled.site, filled.path(address)) as page:
+            page.wait_for_load_state("networkidle")
+            expect(page.locator(f"body.body--{theme}")).to_be_visible()
+            expect(page.get_by_role("heading", level=1)).to_have_count(1)
+            expect(page.get_by_role("main")).to_have_count(1)
+            found += [*findings(page), *sideways(page)]
+            page.set_viewport_size({"width": second, "height": 800})
+            found += [*findings(page, COLOURS), *sideways(page)]
+        context.close()
+    assert found == []
+
+
+Theme = Literal["light", "dark"]
+THEMES: tuple[tuple[Theme, int, int], ...] = (
+    ("light", WIDE, NARROWEST),
+    ("dark", PHONE, WIDE),
+)
+"""Themes, each with the width at which all rules are checked, and another."""
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+"""Rules that depend on the theme."""
+
+
+def findings(page: Page, options: object = None) -> list[str]:
+    """Return the serious and critical findings of axe that stay: a page may still be drawn."""
+    found: list[str] = []
+    for _ in range(5):
+        found = [
+            f"{it['id']}: {node['html'][:200]}"
+            for it in Axe().run(page, options=options).response["violations"]
+            if it["impact"] in ("serious", "critical")
+            for node in it["nodes"]
+        ]
+        if not found:
+            break
+        page.wait_for_timeout(1000)
+    return found
+
+
+def sideways(page: Page) -> list[str]:
+    """Return that the page scrolls sideways, if it does."""
+    width, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    return [f"{width} pixels wide in a window of {window}"] if width > window else []
+
+
+def focused(page: Page) -> str:
+    """Return the name of the element that has the focus."""
+    name: str = page.evaluate(
+        "(document.activeElement.ariaLabel || document.activeElement.innerText || '').trim()"
+    )
+    return name
+
+
+def test_a_page_is_used_by_keyboard(filled: Filled, browser: Browser) -> None:
+    with opened(browser, filled.site, "/") as page:
+        expect(page.get_by_role("link", name="Start", exact=True)).to_be_visible()
+        order = []
+        for _ in range(5):
+            page.keyboard.press("Tab")
+            order.append(focused(page).splitlines()[-1])
+        assert order == ["Skip to content", "Navigation", "Headrace", "Light or dark", "Start"]
+        for _ in range(4):
+            page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        assert focused(page).startswith(("insights", "Simulate an example"))
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/simulate")
+
+
+def test_a_dialog_keeps_the_focus_until_escape(filled: Filled, browser: Browser) -> None:
+    with opened(browser, filled.site, f"/jobs/{filled.jobs['failed']}") as page:
+        remove = page.get_by_role("button", name="Remove")
+        remove.press("Enter")
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        inside = "document.querySelector('[role=dialog]').contains(document.activeElement)"
+        page.wait_for_function(inside)
+        names = []
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            # The body: between the last element and the first.
+            assert page.evaluate(f"document.activeElement === document.body || {inside}")
+            names.append(focused(page))
+        assert {"Remove it", "Keep it"} <= set(names)
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(remove).to_be_focused()
+        assert filled.site.get(f"/api/jobs/{filled.jobs['failed']}").status_code == 200
+
+
+def test_the_navigation_of_a_telephone_opens_and_closes(filled: Filled, browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": PHONE, "height": 800})
+    with opened(context, filled.site) as page:
+        navigation = page.get_by_role("navigation", name="Pages")
+        expect(page.get_by_role("heading", name="Start")).to_be_visible()
+        expect(navigation).not_to_be_in_viewport()
+        page.get_by_role("button", name="Navigation").click()
+        expect(navigation).to_be_in_viewport()
+        assert findings(page) == []
+        navigation.get_by_role("link", name="Jobs").click()
+        page.wait_for_url("**/jobs")
+        expect(navigation).not_to_be_in_viewport()
+    context.close()
