@@ -29,6 +29,7 @@ from headrace.web.jobs import (
     JobState,
     NotAllowed,
     RefusedRequest,
+    UnwritableJob,
     runner,
 )
 from headrace.web.jobs.command_line import arguments
@@ -399,6 +400,19 @@ def test_a_record_that_cannot_be_written_is_logged_once(
         until(lambda: made.state.ended)
         until(lambda: queue.directory(made.id).load() == made)
     assert sum("cannot write the record" in it.getMessage() for it in caplog.records) == 1
+
+
+def test_a_job_that_cannot_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_directory: JobDirectory, _job: Job) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with a_queue(tmp_path) as queue:
+        monkeypatch.setattr(JobDirectory, "save", fail)
+        with pytest.raises(UnwritableJob, match="No space left on device"):
+            queue.submit(simulation(), "ann")
+        assert queue.jobs() == [] and not list((tmp_path / "jobs").iterdir())
 
 
 def test_documents_and_files_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 import socket
 import stat
+import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from command import command
 from headrace.web.access.users import UserFile
 from headrace.web.server import free_port, secret
 from headrace.web.settings import Settings
-from web_site import RunningSite, running_site, site
+from web_scenarios import SHORT
+from web_site import RunningSite, browser, running_site, site
 
-__all__ = ["site"]
+__all__ = ["browser", "site"]
 
 
 def test_wrong_settings_are_said_in_one_line(tmp_path: Path) -> None:
@@ -92,3 +95,65 @@ def test_paths_of_requests_do_not_steer_the_terminal(tmp_path: Path) -> None:
         assert it.get("/x%1b%5b31m%0aforged").status_code == 404
     log = it.process.stdout.read() if it.process.stdout else ""
     assert "\x1b" not in log and "\\x1b[31m\\nforged" in log
+
+
+def test_clients_that_leave_are_no_errors(tmp_path: Path) -> None:
+    with running_site(tmp_path) as it:
+        host, port = "127.0.0.1", int(it.url.rpartition(":")[2])
+        for path in ("/api/jobs", "/api/scenarios/check", "/api/files", "/api/files/x"):
+            method = b"PUT" if path.endswith("/x") else b"POST"
+            with socket.create_connection((host, port)) as client:
+                client.sendall(
+                    b"%s %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Length: 100\r\n"
+                    b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+                    % (method, path.encode(), host.encode(), port)
+                )
+                time.sleep(0.3)
+        assert it.get("/healthz").status_code == 200
+        time.sleep(0.3)
+        assert it.get("/api/files").json() == []
+    log = it.process.stdout.read() if it.process.stdout else ""
+    assert "Traceback" not in log
+
+
+def test_the_navigation_opens_and_a_page_can_be_left_at_once(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with running_site(tmp_path) as it:
+        for width, open_at_first in ((1280, True), (390, False)):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            page.goto(it.url)
+            link = page.get_by_role("link", name="Measure", exact=True)
+            menu = page.get_by_role("button", name="Navigation")
+            if open_at_first:
+                expect(link).to_be_in_viewport()
+                menu.click()
+            expect(link).not_to_be_in_viewport()
+            # On a phone the open navigation covers its button.
+            menu.click()
+            expect(link).to_be_in_viewport()
+            page.goto(it.url + "/jobs")
+            page.close()
+        time.sleep(2)
+    log = it.process.stdout.read() if it.process.stdout else ""
+    assert "Traceback" not in log
+
+
+def test_a_double_click_submits_one_job(site: RunningSite, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(site.url + "/simulate?example=nfs")
+    page.get_by_role("button", name="Run", exact=True).dblclick()
+    expect(page.get_by_test_id("job-state")).to_contain_text("done")
+    assert len(site.get("/api/jobs").json()) == 1
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("job-state")).to_contain_text("done")
+    assert len(site.get("/api/jobs").json()) == 2
+    page.close()
+
+
+def test_a_byte_order_mark_is_no_error(site: RunningSite) -> None:
+    text = "\ufeff" + SHORT.replace("\n", "\r\n")
+    answer = site.post("/api/scenarios/check", json={"toml": text})
+    assert answer.json()["error"] is None
+    made = site.submit("run", file="input:a.toml", inputs={"a.toml": text})
+    assert site.ended(made)["state"] == "done"

@@ -1,6 +1,7 @@
 """Pages and their registration."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from headrace.web.layout import frame
 
 RESPONSE_TIMEOUT_S = 60.0
 """Time to build a page, which on a busy machine takes long; status 500 after it."""
+DOUBLE_CLICK_S = 0.7
+"""Seconds in which a second click belongs to the first."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -28,6 +31,25 @@ class Page(msgspec.Struct, frozen=True):
     build: Callable[[User], Any]
     routes: Mapping[str, Callable[..., Any]] = {}
     in_navigation: bool = True
+
+
+def single_click(handler: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Return a handler that ignores clicks while it works, and the second one of a double click:
+    it would submit a job again."""
+    busy, last = False, -DOUBLE_CLICK_S
+
+    async def handle() -> None:
+        nonlocal busy, last
+        now = time.monotonic()
+        if busy or now - last < DOUBLE_CLICK_S:
+            return
+        busy, last = True, now
+        try:
+            await handler()
+        finally:
+            busy = False
+
+    return handle
 
 
 def current_user() -> User:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -257,6 +257,9 @@ class Gate:
 
         try:
             await self._app(scope, counted, unless_too_large)
+        except ClientDisconnect:
+            # Without a body that is too large, the client has gone.
+            started = started or taken <= most
         except Exception:
             if taken <= most:
                 raise

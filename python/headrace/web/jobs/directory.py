@@ -218,7 +218,8 @@ class JobDirectory:
     def remove(self) -> None:
         """Remove the directory. After an interruption `remove_rests` removes what is left."""
         gone = self.path.with_name(REMOVED + self.path.name)
-        self.path.rename(gone)
+        with suppress(FileNotFoundError):
+            self.path.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
     def _json(self, name: str) -> Any:

@@ -8,7 +8,15 @@ import msgspec
 
 from headrace.progress_events import Progress
 
-__all__ = ["Job", "JobRequest", "JobState", "NotAllowed", "Progress", "RefusedRequest"]
+__all__ = [
+    "Job",
+    "JobRequest",
+    "JobState",
+    "NotAllowed",
+    "Progress",
+    "RefusedRequest",
+    "UnwritableJob",
+]
 
 Moment: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, lt=253_402_000_000.0)]
 """Seconds since the epoch, up to the year 9999."""
@@ -20,6 +28,10 @@ class RefusedRequest(ValueError):
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class UnwritableJob(RefusedRequest):
+    """A job that the data directory does not take: its disk may be full."""
 
 
 class NotAllowed(Exception):

@@ -23,7 +23,14 @@ from headrace.web.jobs.commands import Runnable, runnable
 from headrace.web.jobs.directory import NAME, REMOVED, JobDirectory, remove_rests
 from headrace.web.jobs.endings import ending
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.job import (
+    Job,
+    JobRequest,
+    JobState,
+    NotAllowed,
+    RefusedRequest,
+    UnwritableJob,
+)
 from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.jobs.stored_results import result_of
 from headrace.web.settings import Settings
@@ -96,6 +103,7 @@ class JobQueue:
 
         Raises:
             RefusedRequest: if the command may not run, or a parameter is wrong.
+            UnwritableJob: if its directory cannot be written.
         """
         entry, form = runnable(request.command), self._forms.get(request.command)
         if entry is None or form is None:
@@ -123,11 +131,14 @@ class JobQueue:
             measures=entry.measures,
         )
         directory = self.directory(job.id)
-        directory.path.mkdir(mode=0o700)
         try:
+            directory.path.mkdir(mode=0o700)
             # Others need not wait while the files that a request names are checked.
             self._write_order(job, entry, form, directory)
             directory.save(job)
+        except OSError as error:
+            directory.remove()
+            raise UnwritableJob(f"the job cannot be written: {error.strerror}") from None
         except BaseException:
             directory.remove()
             raise

@@ -90,7 +90,8 @@ class Editor:
             await call()
 
     async def _typed(self) -> None:
-        self._draft.text = self._text.value or ""
+        # Editors of Windows put a byte order mark before a text.
+        self._draft.text = (self._text.value or "").removeprefix("\ufeff")
         self._turn += 1
         turn = self._turn
         self._form.follow()
