@@ -378,8 +378,13 @@ def test_curves_of_several_sweeps_are_in_one_figure(load: measure.MixedLoad, bel
     assert (done.returncode, done.stderr) == (0, "")
     picture = (plots / "load-sweeps.svg").read_text()
     assert first in picture and second in picture and "disk=old" in picture
-    overall = hr.store.open().shown(second)["figures"]
-    assert overall["overall response"]["latency_mean_s"] > 0
+    shown = hr.store.open().shown(second)
+    overall, figure = shown["document"]["overall_response_s"], shown["figures"]
+    # A busy machine may sustain no load.
+    if overall is None:
+        assert "overall response" not in figure
+    else:
+        assert figure["overall response"]["latency_mean_s"] == overall > 0
     other = measure.measure(load.at(50), below).keep()
     refused = command("results", "plot", first, other, "-o", plots)
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -210,8 +210,7 @@ def test_the_pages(site: RunningSite, other: OtherHost, browser: Browser) -> Non
     expect(page.get_by_role("link", name="gone")).to_have_count(0)
     # The charts, and a table of the same numbers.
     page.get_by_role("link", name=HERE, exact=True).click()
-    # ECharts describes the chart itself.
-    chart = page.get_by_role("img", name=re.compile('chart about "Processors"'))
+    chart = page.get_by_role("img", name="Processors: chart of the table below")
     expect(chart.locator("svg")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^ok: |^warning: |^problem: ")).first).to_be_visible()
     page.get_by_text("Numbers").first.click()

@@ -1,5 +1,6 @@
 """The queue of jobs, without a server."""
 
+import errno
 import json
 import os
 import signal
@@ -28,11 +29,12 @@ from headrace.web.jobs import (
     JobState,
     NotAllowed,
     RefusedRequest,
+    UnwritableJob,
     runner,
 )
 from headrace.web.jobs.command_line import arguments
 from headrace.web.jobs.commands import RUNNABLE, WITHHELD, runnable
-from headrace.web.jobs.directory import JobDirectory, ProgressReader
+from headrace.web.jobs.directory import End, JobDirectory, Order, ProgressReader
 from headrace.web.jobs.endings import ending
 from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.settings import Limits, Settings
@@ -120,13 +122,15 @@ def test_a_measurement_runs_alone() -> None:
         ({"status": -9}, "", False, JobState.FAILED, "SIGKILL"),
         ({"status": 2}, "note\na.toml:1: wrong", False, JobState.FAILED, "a.toml:1: wrong"),
         ({"status": 2}, "", False, JobState.FAILED, "status 2"),
+        ({"status": -33}, "", False, JobState.FAILED, "signal 33"),
         ({"status": 127, "error": "no such file"}, "", False, JobState.FAILED, "no such file"),
     ],
 )
 def test_the_end_in_words(
     end: dict[str, Any], log: str, cancelled: bool, state: JobState, message: str
 ) -> None:
-    found, said = ending(end, {"seconds": 60.0, "memory": 2 << 30}, log, cancelled)
+    order = Order(("true",), memory=2 << 30, seconds=60.0)
+    found, said = ending(End(ended=1.0, **end), order, log, cancelled)
     assert found is state and message in said
 
 
@@ -328,6 +332,95 @@ def test_damaged_jobs_are_skipped_and_named(tmp_path: Path) -> None:
         made = queue.submit(simulation(SHORT), "ann")
         until(lambda: made.state.ended)
     assert not (jobs / ".removed-x").exists()
+
+
+DAMAGED = {
+    "end-empty": {"end.json": "{}"},
+    "end-types": {"end.json": '{"status": "x", "ended": "y", "reason": 5}'},
+    "end-time": {"end.json": '{"status": 0, "ended": 1e300}'},
+    "end-deep": {"end.json": "[" * 200_000},
+    "process-empty": {"process.json": "{}"},
+    "process-null": {"process.json": json.dumps({"boot": runner.boot(), "runner": None})},
+}
+
+
+def test_damaged_files_of_running_jobs_end_these_jobs_only(tmp_path: Path) -> None:
+    for number, (name, files) in enumerate(DAMAGED.items()):
+        path = tmp_path / "jobs" / name
+        path.mkdir(parents=True)
+        running = Job(name, "ann", simulation(), 1.0, state=JobState.RUNNING, started=float(number))
+        JobDirectory(path).save(running)
+        names = {"boot": "an earlier one", "runner": {"pid": 1, "start": "1"}}
+        for file, text in ({"process.json": json.dumps(names)} | files).items():
+            (path / file).write_text(text)
+    late = tmp_path / "jobs" / "late"
+    late.mkdir()
+    JobDirectory(late).save(Job("late", "ann", simulation(), 1e300, state=JobState.DONE))
+    with a_queue(tmp_path) as queue:
+        assert [it.name for it in queue.damaged] == ["late"]
+        for name in DAMAGED:
+            found = queue.job(name)
+            assert found is not None
+            until(lambda found=found: found.state is JobState.LOST, 20)  # type: ignore[misc]
+        made = queue.submit(simulation(SHORT), "ann")
+        until(lambda: made.state is JobState.DONE)
+
+
+def test_a_failure_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = []
+
+    def fail(_queue: JobQueue) -> None:
+        failures.append(1)
+        raise OSError("no memory")
+
+    with a_queue(tmp_path) as queue:
+        with monkeypatch.context() as patched:
+            patched.setattr(JobQueue, "_look_at_all", fail)
+            until(lambda: len(failures) > 1, 20)
+        made = queue.submit(simulation(SHORT), "ann")
+        until(lambda: made.state is JobState.DONE)
+
+
+def test_a_record_that_cannot_be_written_is_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = []
+
+    def fail(_directory: JobDirectory, _job: Job) -> None:
+        failures.append(1)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with a_queue(tmp_path) as queue:
+        made = queue.submit(simulation(), "ann")
+        begins(queue, made.id)
+        with monkeypatch.context() as patched:
+            patched.setattr(JobDirectory, "save", fail)
+            queue.cancel(made.id)
+            until(lambda: len(failures) > 4)
+        until(lambda: made.state.ended)
+        until(lambda: queue.directory(made.id).load() == made)
+    assert sum("cannot write the record" in it.getMessage() for it in caplog.records) == 1
+
+
+def test_a_job_that_cannot_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_directory: JobDirectory, _job: Job) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with a_queue(tmp_path) as queue:
+        monkeypatch.setattr(JobDirectory, "save", fail)
+        with pytest.raises(UnwritableJob, match="No space left on device"):
+            queue.submit(simulation(), "ann")
+        assert queue.jobs() == [] and not list((tmp_path / "jobs").iterdir())
+
+
+def test_documents_and_files_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "document.json").write_text("[" * 200_000)
+    os.mkfifo(tmp_path / "pipe")
+    directory = JobDirectory(tmp_path)
+    assert directory.document() is None
+    assert [it.name for it in directory.files()] == ["document.json"]
 
 
 def test_a_directory_that_disappears_ends_no_other_job(tmp_path: Path) -> None:

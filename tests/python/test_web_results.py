@@ -114,6 +114,7 @@ def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
         ("/api/results?kind=none", 422),
         ("/api/results?label=none", 422),
         ("/api/results?limit=0", 422),
+        (f"/api/results?skip={10**30}", 422),
         ("/api/results/compare?ids=none,none2", 422),
         ("/api/results/export?ids=none", 422),
         ("/api/results/export?ids=", 422),

@@ -184,7 +184,7 @@ def start(
         host_names=tuple(host_name or ()),
         tls_certificate=_readable(tls_cert, "--tls-cert"),
         tls_key=_readable(tls_key, "--tls-key"),
-        directories=tuple(it.resolve(strict=True) for it in directory or ()),
+        directories=tuple(_directory(it) for it in directory or ()),
         schedulers=allow_schedulers,
         programs=allow_programs,
         is_monitored=monitor,
@@ -253,6 +253,13 @@ def remove(
     from headrace.web.access.users import UserFile
 
     UserFile(_data(data)).remove(name)
+
+
+def _directory(path: Path) -> Path:
+    found = path.resolve(strict=True)
+    if not found.is_dir():
+        raise ValueError(f"--directory {path}: expected a directory")
+    return found
 
 
 def _readable(path: Path | None, option: str) -> Path | None:

@@ -9,6 +9,9 @@ from headrace.store.errors import StoreError
 from headrace.store.queries import Filter
 from headrace.store.record import CALLS, KINDS, current_kind
 
+LARGEST = 2**63 - 1
+"""Largest integer of the databases."""
+
 
 class By(StrEnum):
     """Keys by which results are grouped."""
@@ -36,6 +39,9 @@ def make_filter(
         raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
     if calls is not None and calls not in CALLS:
         raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
+    for number, value in (("--limit", limit), ("skip", skip)):
+        if value is not None and not 0 <= value <= LARGEST:
+            raise StoreError(f"{number} {value}: expected 0 to {LARGEST}")
     if isinstance(since, str):
         since = _moment(since)
     return Filter(kind, name, labels, since, limit, calls, skip, host, file_system, device, search)

@@ -16,6 +16,8 @@ from headrace.web.times import local_time
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
 MARKS = ("circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow", "emptyCircle")
 LINES = ("solid", "dashed", "dotted")
+MOST_MARKS = 40
+"""Points of a series up to which each has a mark."""
 LETTERS_ABREAST = 90
 """Letters of names that stand beside each other below a chart."""
 MOST_NAMES = 40
@@ -228,6 +230,7 @@ class Chart:
             data = [(str(x), y) for x, y in data]
         if self._horizontal:
             data = [(y, x) for x, y in data]
+        has_marks = len(data) <= MOST_MARKS
         return {
             **({"stack": "all"} if self._stacked else {}),
             "type": series.kind,
@@ -235,8 +238,9 @@ class Chart:
             "data": data,
             "symbol": MARKS[at % len(MARKS)],
             "symbolSize": 7,
-            "showSymbol": len(data) <= 100,
-            "lineStyle": {"type": LINES[at // len(COLOURS) % len(LINES)]},
+            "showSymbol": has_marks,
+            # Without marks, lines differ by their style.
+            "lineStyle": {"type": LINES[(at // len(COLOURS) if has_marks else at) % len(LINES)]},
         }
 
     def _at(self, x: Any) -> Any:

@@ -75,7 +75,9 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
         ui.button(icon="contrast", on_click=switch).props(
             'flat color=white aria-label="Light or dark"'
         )
-    with ui.left_drawer(bordered=True) as drawer, _navigation():
+    # Without a value NiceGUI asks the browser for one, and logs an error if the page is left.
+    drawer = ui.left_drawer(value=False, bordered=True).props("show-if-above")
+    with drawer, _navigation():
         for it in pages:
             if it.in_navigation:
                 here = ' aria-current="page"' if it is page else ""

@@ -1,6 +1,7 @@
 """Pages and their registration."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -9,6 +10,11 @@ from nicegui import ui
 from headrace.web.access.requests import user_of
 from headrace.web.access.users import User
 from headrace.web.layout import frame
+
+RESPONSE_TIMEOUT_S = 60.0
+"""Time to build a page, which on a busy machine takes long; status 500 after it."""
+DOUBLE_CLICK_S = 0.7
+"""Seconds in which a second click belongs to the first."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -25,6 +31,25 @@ class Page(msgspec.Struct, frozen=True):
     build: Callable[[User], Any]
     routes: Mapping[str, Callable[..., Any]] = {}
     in_navigation: bool = True
+
+
+def single_click(handler: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Return a handler that ignores clicks while it works, and the second one of a double click:
+    it would submit a job again."""
+    busy, last = False, -DOUBLE_CLICK_S
+
+    async def handle() -> None:
+        nonlocal busy, last
+        now = time.monotonic()
+        if busy or now - last < DOUBLE_CLICK_S:
+            return
+        busy, last = True, now
+        try:
+            await handler()
+        finally:
+            busy = False
+
+    return handle
 
 
 def current_user() -> User:
@@ -57,4 +82,5 @@ def _route(path: str, page: Page, build: Callable[..., Any], pages: tuple[Page, 
 
     # FastAPI reads the parameters of the route from the signature.
     shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    ui.page(path, title=f"{page.title} - Headrace")(shown)
+    title = f"{page.title} - Headrace"
+    ui.page(path, title=title, response_timeout=RESPONSE_TIMEOUT_S)(shown)

@@ -79,7 +79,8 @@ def main() -> int:
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a request: its `result`, or its `error`."""
-    text, sets = request["text"], request.get("sets", [])
+    # Editors of Windows put a byte order mark before a text.
+    text, sets = request["text"].removeprefix("\ufeff"), request.get("sets", [])
     try:
         if wrong := _not_toml(text):
             return wrong

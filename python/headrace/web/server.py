@@ -1,14 +1,22 @@
 """The server: pages and the API in one application."""
 
+import errno
+import logging
 import os
 import secrets
+import socket
+import ssl
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 
+import msgspec
 from fastapi import Response
 from nicegui import app, ui
 from nicegui.storage import Storage
 from starlette.types import ASGIApp
 
+from headrace.report.plain_text import plain_line
 from headrace.store.location import Directory, location
 from headrace.web.access.gate import Gate
 from headrace.web.access.metrics import CONTENT_TYPE, Metrics
@@ -21,18 +29,31 @@ from headrace.web.pages import PAGES
 from headrace.web.settings import Settings
 from headrace.web.site import open_site
 
+KEY_LENGTH = 43
+"""Characters of a key of 256 bits."""
+
 
 def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
-    """Serve until Ctrl-C or SIGTERM. Jobs go on."""
+    """Serve until Ctrl-C or SIGTERM. Jobs go on.
+
+    Raises ValueError if the address, the certificate or a file in the data directory cannot be
+    used.
+    """
+    logging.setLogRecordFactory(PlainRecord)
+    _check_certificate(settings)
+    settings = msgspec.structs.replace(settings, port=free_port(settings))
     users = UserFile(settings.data)
-    key = _secret(settings)
     Storage.path = settings.data / "browsers"
     site = open_site(settings, forms)
+    # The data directory is locked for this server now.
+    key = secret(settings.data)
     register(PAGES)
     app.mount("/api", create_api())
     app.on_startup(site.quick.start)
     app.on_shutdown(site.quick.close)
     app.on_shutdown(site.close)
+    # Its bar has no name for screen readers.
+    app.config.quasar_config["loadingBar"]["skipHijack"] = True
     metrics = Metrics()
     store = location()
     metrics.add_jobs(site.jobs, store.path if isinstance(store, Directory) else None)
@@ -71,17 +92,65 @@ def _put_outermost(layer: Callable[[ASGIApp], ASGIApp]) -> None:
     app.build_middleware_stack = lambda: layer(inner())  # type: ignore[method-assign]
 
 
-def _secret(settings: Settings) -> str:
+class PlainRecord(logging.LogRecord):
+    """A line of the log in which nothing steers a terminal: paths of requests are in it."""
+
+    def getMessage(self) -> str:
+        """Return the message in one line, with control characters as escapes."""
+        return plain_line(super().getMessage())
+
+
+def secret(data: Path) -> str:
     """Return the key that signs cookies: one for each data directory."""
-    path = settings.data / "cookie.key"
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = data / "cookie.key"
+    with suppress(FileNotFoundError, UnicodeDecodeError):
+        # A full disk may have left an empty file, and anyone could sign with that.
+        if len(key := path.read_text()) >= KEY_LENGTH:
+            return key
+    key, partial = secrets.token_urlsafe(32), path.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(key)
+    partial.rename(path)
+    return key
+
+
+def free_port(settings: Settings) -> int:
+    """Return the port to listen on; a free one if port 0 is wanted.
+
+    Raises ValueError if the address or the port cannot be used.
+    """
+    place = f"{settings.address}:{settings.port}"
     try:
-        new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text()
-    with open(new, "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    return path.read_text()
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.address, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as it:
+            it.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            it.bind(address)
+            port: int = it.getsockname()[1]
+            return port
+    except (OSError, UnicodeError) as error:
+        taken = isinstance(error, OSError) and error.errno in (errno.EADDRINUSE, errno.EACCES)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ValueError(
+            f"{place}: {(reason or str(error)).lower()}: expected another"
+            f" {'--port' if taken else '--address'}"
+        ) from None
+
+
+def _check_certificate(settings: Settings) -> None:
+    certificate, key = settings.tls_certificate, settings.tls_key
+    if certificate is None or key is None:
+        return
+    try:
+        # Without a password OpenSSL would ask for one.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except OSError as error:
+        raise ValueError(
+            f"--tls-cert {certificate}, --tls-key {key}: expected a certificate chain and its key"
+            f" without password, in PEM: {error.strerror or error}"
+        ) from None
 
 
 def _address(settings: Settings) -> str:

@@ -21,8 +21,8 @@ def parsed(content: bytes) -> dict[str, Any]:
 
     Raises ValueError or RecursionError.
     """
-    if not content.lstrip().startswith(b"{"):
-        return tomllib.loads(content.decode())
+    if not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return tomllib.loads(content.decode("utf-8-sig"))
     scenario = json.loads(content).get("scenario")
     text = scenario.get("toml") if isinstance(scenario, dict) else None
     # Nothing else of a saved result is loaded.

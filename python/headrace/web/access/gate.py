@@ -4,13 +4,15 @@ It is around everything: pages, their websocket, the API, uploads and static fil
 passes has its user in `scope["headrace.user"]`.
 """
 
+import logging
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,7 +27,7 @@ from headrace.web.access.login import form_values, local_path, login_page, same_
 from headrace.web.access.metrics import Metrics
 from headrace.web.access.rate_limits import Failures, RequestRate
 from headrace.web.access.sessions import AGE_S, Sessions
-from headrace.web.access.users import LOCAL, Entry, User, UserFile
+from headrace.web.access.users import LOCAL, DamagedUsers, Entry, User, UserFile
 from headrace.web.settings import Settings
 
 BODY = 8 << 20
@@ -38,6 +40,8 @@ STATIC = "/_nicegui/"
 UPLOADS = ("/api/files", "/_nicegui/client/")
 NOTICE_S = 2.0
 """Seconds after which a websocket notices that its session has ended."""
+
+log = logging.getLogger("headrace.web.access")
 
 
 class Gate:
@@ -84,7 +88,11 @@ class Gate:
             await send(message)
 
         try:
-            answer = await self._answer(scope, receive)
+            try:
+                answer = await self._answer(scope, receive)
+            except DamagedUsers as error:
+                log.error("%s", error)
+                answer = _error(503, "the file of users is damaged: the server's log says how")
             if answer is not None:
                 await answer(scope, receive, with_headers)
             else:
@@ -249,6 +257,9 @@ class Gate:
 
         try:
             await self._app(scope, counted, unless_too_large)
+        except ClientDisconnect:
+            # Without a body that is too large, the client has gone.
+            started = started or taken <= most
         except Exception:
             if taken <= most:
                 raise
@@ -262,7 +273,9 @@ class Gate:
         refused = not is_expected_host(headers, self._names, self._loopback) or is_cross_site(
             "GET", scope["path"], headers, True
         )
-        user = None if refused else self._user(connection, address)[0]
+        user = None
+        with suppress(DamagedUsers):
+            user = None if refused else self._user(connection, address)[0]
         if user is None:
             self._metrics.refused("websocket")
             # Before it is accepted: the server answers with status 403.
@@ -292,10 +305,12 @@ class Gate:
             nonlocal checked, valid
             if valid and time.monotonic() - checked > NOTICE_S:
                 checked = time.monotonic()
-                if kind.lower() == "bearer":
-                    valid = self._users.with_token(token.strip()) is not None
-                else:
-                    valid = self._session(connection) is not None
+                valid = False
+                with suppress(DamagedUsers):
+                    if kind.lower() == "bearer":
+                        valid = self._users.with_token(token.strip()) is not None
+                    else:
+                        valid = self._session(connection) is not None
             return valid
 
         return still_valid

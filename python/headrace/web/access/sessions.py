@@ -4,9 +4,9 @@ import json
 import secrets
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from headrace.files import atomic_file
@@ -20,6 +20,8 @@ class Sessions:
     """Makes and checks the values of session cookies.
 
     A session ends by logging out, with its user, or after a week.
+
+    Raises ValueError if the list of ended sessions is damaged: they would go on.
     """
 
     def __init__(self, users: UserFile, key: str, data: Path) -> None:
@@ -28,8 +30,14 @@ class Sessions:
         self._path = data / "ended-sessions.json"
         self._lock = threading.Lock()
         self._ended: dict[str, float] = {}
-        with suppress(OSError, ValueError):
-            self._ended = dict(json.loads(self._path.read_bytes()))
+        try:
+            self._ended = msgspec.json.decode(self._path.read_bytes(), type=dict[str, float])
+        except FileNotFoundError:
+            return
+        except msgspec.MsgspecError as error:
+            raise ValueError(
+                f"{self._path}: {error}: remove it, and cookie.key to end all sessions"
+            ) from None
 
     def start(self, entry: Entry) -> str:
         """Return the cookie of a new session."""

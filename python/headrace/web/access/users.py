@@ -27,6 +27,10 @@ class User(msgspec.Struct, frozen=True):
     """Whether the user may cancel jobs of others and change settings."""
 
 
+class DamagedUsers(ValueError):
+    """The file of users cannot be read."""
+
+
 class Entry(msgspec.Struct, frozen=True):
     """A user in the file."""
 
@@ -56,11 +60,13 @@ class UserFile:
         self._read: tuple[tuple[int, int, int] | None, tuple[Entry, ...]] = (None, ())
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return all users. Raises ValueError if the file is damaged."""
+        """Return all users. Raises DamagedUsers if the file cannot be read."""
         try:
             about = self._path.stat()
         except FileNotFoundError:
             return ()
+        except OSError as error:
+            raise DamagedUsers(f"{self._path}: {error.strerror}") from None
         version = (about.st_ino, about.st_mtime_ns, about.st_size)
         with self._lock:
             if self._read[0] != version:
@@ -68,8 +74,8 @@ class UserFile:
                     found = msgspec.json.decode(
                         self._path.read_bytes(), type=tuple[Entry, ...], strict=True
                     )
-                except msgspec.MsgspecError as error:
-                    raise ValueError(f"{self._path}: {error}") from None
+                except (msgspec.MsgspecError, OSError) as error:
+                    raise DamagedUsers(f"{self._path}: {error}") from None
                 self._read = (version, found)
             return self._read[1]
 

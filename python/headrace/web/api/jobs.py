@@ -11,7 +11,7 @@ from nicegui import run
 
 from headrace.progress_events import Progress
 from headrace.web.access.requests import user_of
-from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest, UnwritableJob
 from headrace.web.jobs.commands import WITHHELD, runnable
 from headrace.web.jobs.watch import JobView
 from headrace.web.site import site
@@ -53,12 +53,12 @@ async def submit(request: Request) -> dict[str, Any]:
 
     try:
         return job_document(await asyncio.to_thread(submitted))
+    except UnwritableJob as error:
+        raise HTTPException(507, str(error)) from None
     except RefusedRequest as error:
         raise HTTPException(422, {"message": str(error), "field": error.field}) from None
     except msgspec.MsgspecError as error:
         raise HTTPException(422, {"message": str(error), "field": None}) from None
-    except OSError as error:
-        raise HTTPException(507, f"the job cannot be written: {error.strerror}") from None
 
 
 @router.get("/commands")

@@ -14,6 +14,7 @@ from headrace.web.jobs.job import (
     NotAllowed,
     Progress,
     RefusedRequest,
+    UnwritableJob,
 )
 from headrace.web.jobs.queue import JobQueue
 
@@ -27,4 +28,5 @@ __all__ = [
     "NotAllowed",
     "Progress",
     "RefusedRequest",
+    "UnwritableJob",
 ]

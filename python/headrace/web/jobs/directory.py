@@ -5,15 +5,16 @@ import os
 import re
 import shutil
 import signal
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from headrace.files import atomic_file
-from headrace.web.jobs.job import Job, Progress, RefusedRequest
+from headrace.web.jobs.job import Job, Moment, Progress, RefusedRequest
 from headrace.web.jobs.runner import LOCK, boot, lock, process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
@@ -31,6 +32,49 @@ LOG_TAIL = 64 * 1024
 """Bytes of a log that are shown."""
 REMOVED = ".removed-"
 """How the name of a directory begins that is being removed."""
+Content = TypeVar("Content")
+
+
+class Order(msgspec.Struct, frozen=True):
+    """The order of the runner (`order.json`)."""
+
+    command: tuple[str, ...]
+    memory: int
+    """Bytes of address space."""
+    seconds: float
+    """Time from start to end."""
+
+
+class End(msgspec.Struct, frozen=True):
+    """The end of a command, as the runner leaves it (`end.json`)."""
+
+    status: int
+    """Exit status; negative for the signal that ended the command."""
+    ended: Moment
+    reason: str = ""
+    """Why the runner ended the command; empty if it did not."""
+    error: str = ""
+    """Why the command could not be started."""
+
+
+class ProcessName(msgspec.Struct, frozen=True):
+    """A process, also after its number is used again."""
+
+    pid: int
+    start: str | None
+
+    @property
+    def is_alive(self) -> bool:
+        """True if the process runs."""
+        return self.start is not None and process_start(self.pid) == self.start
+
+
+class ProcessNames(msgspec.Struct, frozen=True):
+    """The processes of a job (`process.json`)."""
+
+    boot: str
+    runner: ProcessName
+    command: ProcessName | None = None
 
 
 class Processes(msgspec.Struct, frozen=True):
@@ -89,13 +133,16 @@ class JobDirectory:
             for name in names:
                 path = Path(folder) / name
                 relative = path.relative_to(self.path).as_posix()
-                if relative in HIDDEN or relative.endswith(".partial") or path.is_symlink():
+                if relative in HIDDEN or relative.endswith(".partial"):
                     continue
                 # Uploads are their owner's alone.
                 if relative.startswith(f"{LINKS}/"):
                     continue
                 with suppress(OSError):
-                    found.append(JobFile(relative, path.stat().st_size))
+                    about = path.lstat()
+                    # No symbolic links, pipes and the like.
+                    if stat.S_ISREG(about.st_mode):
+                        found.append(JobFile(relative, about.st_size))
         return sorted(found, key=lambda it: it.name)
 
     def download(self, name: str) -> Path:
@@ -104,36 +151,34 @@ class JobDirectory:
             raise RefusedRequest(f"{name}: no such file of this job")
         return self.file(name)
 
-    def end(self) -> dict[str, Any] | None:
-        """Return what the runner left at the end."""
-        end = self._json("end.json")
-        return end if isinstance(end, dict) else None
+    def end(self) -> End | None:
+        """Return what the runner left at the end; None if that is missing or damaged."""
+        return self._typed("end.json", End)
 
-    def order(self) -> dict[str, Any]:
-        """Return the order of the runner: the command and its limits."""
-        order = self._json("order.json")
-        return order if isinstance(order, dict) else {}
+    def order(self) -> Order | None:
+        """Return the order of the runner; None if it is missing or damaged."""
+        return self._typed("order.json", Order)
 
     def processes(self) -> Processes:
         """Return which processes of the job are alive."""
-        names = self._json("process.json")
-        if not isinstance(names, dict):
-            return Processes(False, False, None)
-        if names.get("boot") != boot():
+        names = self._typed("process.json", ProcessNames)
+        if names is None:
+            return Processes((self.path / "process.json").exists(), False, None)
+        if names.boot != boot():
             return Processes(True, False, None)
-        command = names.get("command")
+        command = names.command
         return Processes(
             True,
-            _is_alive(names.get("runner")),
-            command["pid"] if command is not None and _is_alive(command) else None,
+            names.runner.is_alive,
+            command.pid if command is not None and command.is_alive else None,
         )
 
     def cancel(self) -> None:
         """Ask the runner to end the command."""
-        names = self._json("process.json")
-        if isinstance(names, dict) and names.get("boot") == boot() and _is_alive(names["runner"]):
+        names = self._typed("process.json", ProcessNames)
+        if names is not None and names.boot == boot() and names.runner.is_alive:
             with suppress(ProcessLookupError):
-                os.kill(names["runner"]["pid"], signal.SIGTERM)
+                os.kill(names.runner.pid, signal.SIGTERM)
 
     def never_began(self) -> bool:
         """Return true if no runner has begun, and none that comes later will."""
@@ -173,13 +218,20 @@ class JobDirectory:
     def remove(self) -> None:
         """Remove the directory. After an interruption `remove_rests` removes what is left."""
         gone = self.path.with_name(REMOVED + self.path.name)
-        self.path.rename(gone)
+        with suppress(FileNotFoundError):
+            self.path.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
     def _json(self, name: str) -> Any:
         try:
             return json.loads((self.path / name).read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def _typed(self, name: str, type_: type[Content]) -> Content | None:
+        try:
+            return msgspec.json.decode((self.path / name).read_bytes(), type=type_)
+        except (OSError, msgspec.MsgspecError):
             return None
 
 
@@ -216,8 +268,3 @@ def remove_rests(directory: Path) -> None:
     """Remove what interrupted removals left in the directory of all jobs."""
     for path in directory.glob(REMOVED + "*"):
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_alive(names: Any) -> bool:
-    start = process_start(names["pid"])
-    return start is not None and start == names["start"]

@@ -2,13 +2,24 @@
 
 import time
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from headrace.progress_events import Progress
 
-__all__ = ["Job", "JobRequest", "JobState", "NotAllowed", "Progress", "RefusedRequest"]
+__all__ = [
+    "Job",
+    "JobRequest",
+    "JobState",
+    "NotAllowed",
+    "Progress",
+    "RefusedRequest",
+    "UnwritableJob",
+]
+
+Moment: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, lt=253_402_000_000.0)]
+"""Seconds since the epoch, up to the year 9999."""
 
 
 class RefusedRequest(ValueError):
@@ -17,6 +28,10 @@ class RefusedRequest(ValueError):
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class UnwritableJob(RefusedRequest):
+    """A job that the data directory does not take: its disk may be full."""
 
 
 class NotAllowed(Exception):
@@ -66,11 +81,10 @@ class Job(msgspec.Struct):
     id: str
     owner: str
     request: JobRequest
-    created: float
-    """Seconds since the epoch, as `started` and `ended`."""
+    created: Moment
     state: JobState = JobState.WAITING
-    started: float | None = None
-    ended: float | None = None
+    started: Moment | None = None
+    ended: Moment | None = None
     status: int | None = None
     """Exit status of the command."""
     message: str = ""

@@ -23,7 +23,14 @@ from headrace.web.jobs.commands import Runnable, runnable
 from headrace.web.jobs.directory import NAME, REMOVED, JobDirectory, remove_rests
 from headrace.web.jobs.endings import ending
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import Job, JobRequest, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs.job import (
+    Job,
+    JobRequest,
+    JobState,
+    NotAllowed,
+    RefusedRequest,
+    UnwritableJob,
+)
 from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.jobs.stored_results import result_of
 from headrace.web.settings import Settings
@@ -96,6 +103,7 @@ class JobQueue:
 
         Raises:
             RefusedRequest: if the command may not run, or a parameter is wrong.
+            UnwritableJob: if its directory cannot be written.
         """
         entry, form = runnable(request.command), self._forms.get(request.command)
         if entry is None or form is None:
@@ -123,11 +131,14 @@ class JobQueue:
             measures=entry.measures,
         )
         directory = self.directory(job.id)
-        directory.path.mkdir(mode=0o700)
         try:
+            directory.path.mkdir(mode=0o700)
             # Others need not wait while the files that a request names are checked.
             self._write_order(job, entry, form, directory)
             directory.save(job)
+        except OSError as error:
+            directory.remove()
+            raise UnwritableJob(f"the job cannot be written: {error.strerror}") from None
         except BaseException:
             directory.remove()
             raise
@@ -238,21 +249,28 @@ class JobQueue:
 
     def _watch(self) -> None:
         while not self._over.wait(POLL_S):
-            ended = []
-            with self._lock:
-                for job in list(self._jobs.values()):
-                    if job.state is JobState.RUNNING:
-                        self._try(job, self._look_at)
-                        if job.state.ended:
-                            ended.append(job)
-                for identifier in list(self._unsaved):
-                    self._save(self._jobs[identifier])
-                self._start_due()
-                if ended:
-                    self._forget_oldest()
-            for job in ended:
-                # Outside the lock: the store may be slow.
-                self._try(job, self._find_result)
+            try:
+                self._look_at_all()
+            except Exception:
+                # Without this thread no job would start or end any more.
+                log.exception("the queue of jobs")
+
+    def _look_at_all(self) -> None:
+        ended = []
+        with self._lock:
+            for job in list(self._jobs.values()):
+                if job.state is JobState.RUNNING:
+                    self._try(job, self._look_at)
+                    if job.state.ended:
+                        ended.append(job)
+            for identifier in list(self._unsaved):
+                self._save(self._jobs[identifier])
+            self._start_due()
+            if ended:
+                self._forget_oldest()
+        for job in ended:
+            # Outside the lock: the store may be slow.
+            self._try(job, self._find_result)
 
     def _try(self, job: Job, work: Callable[[Job], None]) -> None:
         """Do something with a job. A failure must not end the watching of the others."""
@@ -266,7 +284,7 @@ class JobQueue:
         # First the processes: they may end between the two looks.
         alive, end = directory.processes(), directory.end()
         if end is not None:
-            job.status, job.ended = end["status"], end["ended"]
+            job.status, job.ended = end.status, end.ended
             job.state, job.message = ending(end, directory.order(), directory.log(), job.cancelled)
         elif alive.runner:
             if job.cancelled:
@@ -284,7 +302,7 @@ class JobQueue:
             job.state, job.started = JobState.WAITING, None
             if job.cancelled:
                 job.state, job.ended = JobState.CANCELLED, time.time()
-            elif job.starts >= MOST_STARTS or not directory.order():
+            elif job.starts >= MOST_STARTS or directory.order() is None:
                 self._lose(job, "its process did not begin")
         else:
             return
@@ -316,14 +334,17 @@ class JobQueue:
 
     def _save(self, job: Job) -> None:
         """Write a job's record, later if that is not possible now."""
-        self._unsaved.discard(job.id)
         directory = self.directory(job.id)
         try:
             directory.save(job)
         except OSError as error:
+            # Written again until that succeeds: a full disk must not fill the log, too.
+            if job.id not in self._unsaved:
+                log.warning("cannot write the record of job %s: %s", job.id, error)
             if directory.path.is_dir():
                 self._unsaved.add(job.id)
-            log.warning("cannot write the record of job %s: %s", job.id, error)
+                return
+        self._unsaved.discard(job.id)
 
     def _start_due(self) -> None:
         running = [it for it in self._jobs.values() if it.state is JobState.RUNNING]

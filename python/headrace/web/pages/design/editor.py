@@ -116,7 +116,7 @@ class Editor:
             self._text = ui.codemirror(
                 self.sheet.text,
                 language="TOML",
-                theme="githubLight",
+                theme="vscodeLight",
                 line_wrapping=True,
                 on_change=self._typed,
             )
@@ -292,7 +292,7 @@ class Editor:
             dark = app.storage.user.get("dark")
             if dark is None:
                 dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
-            self._text.theme = "githubDark" if dark else "githubLight"
+            self._text.theme = "githubDark" if dark else "vscodeLight"
 
         ui.timer(0.0, ask, once=True)
 

@@ -6,6 +6,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.command_form import command_fields
 from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.page import single_click
 from headrace.web.site import site
 
 
@@ -45,7 +46,9 @@ def change(user: User, identifier: str) -> None:
             return
         ui.navigate.to(f"/jobs/{new}")
 
-    ui.button("Run", icon="play_arrow", on_click=submit).props("no-caps").classes("q-mt-md")
+    ui.button("Run", icon="play_arrow", on_click=single_click(submit)).props("no-caps").classes(
+        "q-mt-md"
+    )
 
 
 def _submitted(request: JobRequest, owner: str) -> str:

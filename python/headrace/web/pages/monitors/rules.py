@@ -40,10 +40,7 @@ def rules(user: User) -> None:
         f"Changes and additions in TOML, saved as {OWN} in the server's data directory. For"
         " example:"
     )
-    ui.code(
-        "[disk-problem]\nsamples = 10\n\n[disk-problem.when]\nservice = { above = 0.1 }",
-        language="toml",
-    )
+    _toml(EXAMPLE)
     area = ui.textarea("Own rules", value=site().monitors.own_rules()).classes("w-full")
     area.props('outlined autogrow input-class="font-mono" spellcheck=false')
     message = ui.label().props('role="alert"').classes("text-negative whitespace-pre-line")
@@ -65,8 +62,14 @@ def rules(user: User) -> None:
     else:
         area.props("readonly")
         ui.label("Only operators change rules.")
-    with ui.expansion("The shipped file with its explanations").classes("w-full"):
-        ui.code(shipped_text(), language="toml").classes("w-full")
+    with ui.element("details").classes("w-full q-mt-md"):
+        with ui.element("summary"):
+            ui.label("The shipped file with its explanations").classes("inline")
+        _toml(shipped_text())
+
+
+def _toml(text: str) -> None:
+    ui.label(text).classes("font-mono text-sm").style("white-space: pre-wrap")
 
 
 def _row(rule: Rule) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from nicegui import ui
 from headrace.report.comparison_tables import comparison, group_letters
 from headrace.report.html import as_html
 from headrace.store import StoreError, StoreFailure
+from headrace.store.filters import By
 from headrace.web.access.users import User
 from headrace.web.charts import Chart, Series
 from headrace.web.pages.results.figures import shown_value, title
@@ -22,7 +23,11 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         chosen = ui.input("Results", value=ids, placeholder="identifiers, the baseline first")
         chosen.classes("grow")
         scenario = ui.input("Or all of the scenario", value=name)
-        key = ui.select({"": "", "version": "version", "date": "date"}, label="by", value=by)
+        key = ui.select(
+            {"": "", **{str(it): str(it) for it in By}},
+            label="by",
+            value=by if by in list(By) else "",
+        )
 
         def go() -> None:
             values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}

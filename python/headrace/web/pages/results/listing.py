@@ -53,7 +53,11 @@ async def build(
     """Draw the list; the filters are in the address."""
     with ui.row().classes("w-full items-end"):
         text = ui.input("Search", value=search).props("clearable").classes("grow")
-        kinds = ui.select({"": "all", **{it: it for it in KINDS}}, label="Kind", value=kind)
+        kinds = ui.select(
+            {"": "all", **{it: it for it in KINDS}},
+            label="Kind",
+            value=kind if kind in KINDS else "",
+        )
         kinds.classes("min-w-32")
         names = await asyncio.to_thread(lambda: list(site().store().names()))
         named = ui.select(

@@ -58,7 +58,7 @@ class Editor:
                 self._text = ui.codemirror(
                     draft.text,
                     language="TOML",
-                    theme="githubLight",
+                    theme="vscodeLight",
                     line_wrapping=True,
                     on_change=self._typed,
                 )
@@ -90,7 +90,8 @@ class Editor:
             await call()
 
     async def _typed(self) -> None:
-        self._draft.text = self._text.value or ""
+        # Editors of Windows put a byte order mark before a text.
+        self._draft.text = (self._text.value or "").removeprefix("\ufeff")
         self._turn += 1
         turn = self._turn
         self._form.follow()
@@ -145,7 +146,7 @@ class Editor:
         def theme() -> None:
             dark = app.storage.user.get("dark")
             is_dark = dark_browser if dark is None else dark
-            self._text.theme = "githubDark" if is_dark else "githubLight"
+            self._text.theme = "githubDark" if is_dark else "vscodeLight"
 
         async def ask() -> None:
             nonlocal dark_browser

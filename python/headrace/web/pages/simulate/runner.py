@@ -6,6 +6,7 @@ from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest
+from headrace.web.page import single_click
 from headrace.web.pages.simulate.job_panel import JobPanel
 from headrace.web.scenario_draft import ScenarioDraft
 
@@ -28,7 +29,7 @@ class Runner:
 
     def __init__(self, user: User, draft: ScenarioDraft, document: dict[str, Any] | None) -> None:
         self._draft = draft
-        ui.button("Run", icon="play_arrow", on_click=self._run).classes("q-mb-sm")
+        ui.button("Run", icon="play_arrow", on_click=single_click(self._run)).classes("q-mb-sm")
         self._panel = JobPanel(user)
         if document is not None:
             self._panel.show(document)

@@ -7,6 +7,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.jobs import RefusedRequest
+from headrace.web.page import single_click
 from headrace.web.pages.simulate.job_panel import JobPanel
 from headrace.web.pages.simulate.runner import request_of
 from headrace.web.scenario_draft import ScenarioDraft
@@ -30,9 +31,9 @@ class Studies:
                 continue
             with ui.expansion(name, caption=question, group="studies").classes("w-full"):
                 fields = command_fields(form, without=("file", "sets"))
-                ui.button(f"Start {name}", on_click=partial(self._start, name, fields)).classes(
-                    "q-mt-sm"
-                )
+                ui.button(
+                    f"Start {name}", on_click=single_click(partial(self._start, name, fields))
+                ).classes("q-mt-sm")
         self._panel = JobPanel(user)
 
     async def _start(self, name: str, fields: CommandFields) -> None:

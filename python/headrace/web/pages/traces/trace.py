@@ -7,6 +7,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.directory import NAME
+from headrace.web.page import single_click
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
 
@@ -41,12 +42,16 @@ def build(user: User, name: str) -> None:
         ui.button(
             "Characteristics",
             icon="insights",
-            on_click=lambda: start(("trace", "info"), "Characteristics", trace=value, full=True),
+            on_click=single_click(
+                lambda: start(("trace", "info"), "Characteristics", trace=value, full=True)
+            ),
         )
         ui.button(
             "Costly requests",
             icon="report",
-            on_click=lambda: start(("trace", "findings"), "Costly requests", trace=value),
+            on_click=single_click(
+                lambda: start(("trace", "findings"), "Costly requests", trace=value)
+            ),
         )
     with ui.row().classes("gap-3 items-end"):
         target = ui.select(list(TARGETS), label="Convert to", value=TARGETS[0]).classes("w-48")
@@ -54,8 +59,10 @@ def build(user: User, name: str) -> None:
         ui.button(
             "Convert",
             icon="transform",
-            on_click=lambda: start(
-                ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
+            on_click=single_click(
+                lambda: start(
+                    ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
+                )
             ),
         ).props("outline")
     draw_replay(user, name)

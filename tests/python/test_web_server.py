@@ -1,0 +1,159 @@
+"""The start of the server, and damaged files in its data directory."""
+
+import socket
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from command import command
+from headrace.web.access.users import UserFile
+from headrace.web.server import free_port, secret
+from headrace.web.settings import Settings
+from web_scenarios import SHORT
+from web_site import RunningSite, browser, running_site, site
+
+__all__ = ["browser", "site"]
+
+
+def test_wrong_settings_are_said_in_one_line(tmp_path: Path) -> None:
+    a_file = tmp_path / "file"
+    a_file.write_text("x")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        UserFile(tmp_path / "serve").add("ann")
+        for options, expected in (
+            ((f"--port={port}",), f"127.0.0.1:{port}: address already in use: expected another"),
+            (("--address=192.0.2.1", f"--port={port}"), "expected another --address"),
+            (("--address=host.invalid", f"--port={port}"), "expected another --address"),
+            ((f"--directory={a_file}",), "expected a directory"),
+            ((f"--tls-cert={a_file}", f"--tls-key={a_file}"), "expected a certificate chain"),
+        ):
+            answer = command("serve", f"--data={tmp_path / 'serve'}", *options)
+            assert (answer.returncode, answer.stdout) == (2, ""), options
+            (line,) = answer.stderr.splitlines()
+            assert expected in line
+
+
+def test_port_0_is_a_free_port(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, port=0)
+    port = free_port(settings)
+    assert 0 < port < 65536
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", port))
+
+
+def test_an_empty_key_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "cookie.key"
+    for damaged in (b"", b"short", b"\xff" * 50):
+        path.write_bytes(damaged)
+        key = secret(tmp_path)
+        assert len(key) >= 43 and path.read_text() == key == secret(tmp_path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", ["5", "[1]", "{", '{"a": "b"}'])
+def test_damaged_ended_sessions_are_said(tmp_path: Path, content: str) -> None:
+    (tmp_path / "ended-sessions.json").write_text(content)
+    answer = command("serve", f"--data={tmp_path}", "--port=0")
+    (line,) = answer.stderr.splitlines()
+    assert answer.returncode == 2 and "ended-sessions.json" in line and "remove it" in line
+
+
+def test_a_damaged_file_of_users_lets_nobody_in(tmp_path: Path) -> None:
+    users = UserFile(tmp_path / "serve")
+    token = users.add("ann")
+    file = tmp_path / "serve" / "users.json"
+    content = file.read_bytes()
+    with running_site(tmp_path, "--login") as team:
+        headers = {"Authorization": f"Bearer {token}"}
+        assert team.get("/api/jobs", headers=headers).status_code == 200
+        file.write_text("{")
+        for path in ("/api/jobs", "/"):
+            assert team.get(path, headers=headers).status_code == 503
+        assert team.post("/login", data={"name": "ann", "token": token}).status_code == 503
+        file.write_bytes(content)
+        assert team.get("/api/jobs", headers=headers).status_code == 200
+    log = team.process.stdout.read() if team.process.stdout else ""
+    assert f"{file}: " in log and "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/results?kind=none", "/results?kind=a%00", "/results/compare?ids=a,b&by=none"],
+)
+def test_a_page_takes_any_address(site: RunningSite, path: str) -> None:
+    assert site.get(path).status_code == 200
+
+
+def test_paths_of_requests_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    with running_site(tmp_path) as it:
+        assert it.get("/x%1b%5b31m%0aforged").status_code == 404
+    log = it.process.stdout.read() if it.process.stdout else ""
+    assert "\x1b" not in log and "\\x1b[31m\\nforged" in log
+
+
+def test_clients_that_leave_are_no_errors(tmp_path: Path) -> None:
+    with running_site(tmp_path) as it:
+        host, port = "127.0.0.1", int(it.url.rpartition(":")[2])
+        for path in ("/api/jobs", "/api/scenarios/check", "/api/files", "/api/files/x"):
+            method = b"PUT" if path.endswith("/x") else b"POST"
+            with socket.create_connection((host, port)) as client:
+                client.sendall(
+                    b"%s %s HTTP/1.1\r\nHost: %s:%d\r\nContent-Length: 100\r\n"
+                    b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+                    % (method, path.encode(), host.encode(), port)
+                )
+                time.sleep(0.3)
+        assert it.get("/healthz").status_code == 200
+        time.sleep(0.3)
+        assert it.get("/api/files").json() == []
+    log = it.process.stdout.read() if it.process.stdout else ""
+    assert "Traceback" not in log
+
+
+def test_the_navigation_opens_and_a_page_can_be_left_at_once(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with running_site(tmp_path) as it:
+        for width, open_at_first in ((1280, True), (390, False)):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            page.goto(it.url)
+            link = page.get_by_role("link", name="Measure", exact=True)
+            menu = page.get_by_role("button", name="Navigation")
+            if open_at_first:
+                expect(link).to_be_in_viewport()
+                menu.click()
+            expect(link).not_to_be_in_viewport()
+            # On a phone the open navigation covers its button.
+            menu.click()
+            expect(link).to_be_in_viewport()
+            page.goto(it.url + "/jobs")
+            page.close()
+        time.sleep(2)
+    log = it.process.stdout.read() if it.process.stdout else ""
+    assert "Traceback" not in log
+
+
+def test_a_double_click_submits_one_job(site: RunningSite, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(site.url + "/simulate?example=nfs")
+    page.get_by_role("button", name="Run", exact=True).dblclick()
+    expect(page.get_by_test_id("job-state")).to_contain_text("done")
+    assert len(site.get("/api/jobs").json()) == 1
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("job-state")).to_contain_text("done")
+    assert len(site.get("/api/jobs").json()) == 2
+    page.close()
+
+
+def test_a_byte_order_mark_is_no_error(site: RunningSite) -> None:
+    text = "\ufeff" + SHORT.replace("\n", "\r\n")
+    answer = site.post("/api/scenarios/check", json={"toml": text})
+    assert answer.json()["error"] is None
+    made = site.submit("run", file="input:a.toml", inputs={"a.toml": text})
+    assert site.ended(made)["state"] == "done"
