@@ -288,7 +288,7 @@ def test_a_user_logs_in_and_out_in_the_browser(team: Team, page: Page) -> None:
     expect(page.get_by_role("alert")).to_have_text(re.compile("no such user, or the token"))
     log_in(page, team, "ann", team.ann)
     expect(page).to_have_url(team.site.url + "/jobs?a=1")
-    expect(page.get_by_text("ann", exact=True)).to_be_visible()
+    expect(page.get_by_text("ann", exact=True).first).to_be_visible()
     page.get_by_role("button", name="Log out").click()
     expect(page).to_have_url(team.site.url + "/login")
     page.goto(team.site.url + "/jobs")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,7 +40,9 @@ def with_pool(use: Callable[[QuickRuns], Awaitable[T]], **options: Any) -> T:
         finally:
             await pool.close()
 
-    return asyncio.run(whole())
+    # A browser of other tests may have left its event loop in this thread.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(whole())).result()
 
 
 def test_a_quick_run_gives_the_document_of_a_run() -> None:

@@ -90,6 +90,8 @@ class _Plan:
         self._by_point: dict[int, list[Outcome]] = {}
         self._begun: dict[int, int] = {}
         """Replications of each point."""
+        self._is_planning = False
+        """Whether a run has left `_next` or `_added` and is not in `places` yet."""
         self.places: list[tuple[int, int]] = []
         """Point and replication of each task, by its number."""
         self.failed: list[Run] = []
@@ -116,7 +118,7 @@ class _Plan:
         """Number of runs, as far as it is known."""
         point, replication = self._next
         first = (len(self._points) - point) * self._count - replication
-        return len(self.places) + first + len(self._added)
+        return len(self.places) + self._is_planning + first + len(self._added)
 
     def next(self) -> Task | None:
         """Return the next task; None if no other is known.
@@ -129,6 +131,7 @@ class _Plan:
             return ready
         while (place := self._next_place()) is not None:
             task = self._task(*place)
+            self._is_planning = False
             if task is not None:
                 self._maker.check_trust(self._trust)
                 return task
@@ -136,10 +139,12 @@ class _Plan:
 
     def _next_place(self) -> tuple[int, int] | None:
         if self._added:
+            self._is_planning = True
             return self._added.popleft()
         point, replication = self._next
         if point == len(self._points):
             return None
+        self._is_planning = True
         last = replication + 1 == self._count
         self._next = (point + 1, 0) if last else (point, replication + 1)
         return point, replication
@@ -166,6 +171,7 @@ class _Plan:
             return None
         self._begun[number] = max(replication + 1, self._count)
         self.places.append((number, replication))
+        self._is_planning = False
         return task
 
     def point(self, task: int) -> Point:

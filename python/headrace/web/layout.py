@@ -21,7 +21,7 @@ body { font-size: 15px; }
 .skip:focus { left: 8px; top: 8px; z-index: 9999; background: white; color: black; padding: 8px; }
 :focus-visible { outline: 3px solid #d98e04; outline-offset: 2px; }
 .hr-main { width: 100%; max-width: 1400px; margin: 0 auto; padding: 8px 16px 48px; }
-.hr-main { overflow-wrap: anywhere; }
+.hr-main { overflow-wrap: anywhere; overflow-x: auto; min-width: 0; }
 .hr-main table { overflow-wrap: normal; }
 .hr-main pre, .hr-main .nicegui-markdown { max-width: 100%; overflow-x: auto; }
 .hr-main h1, .hr-main h2 { font-weight: 600; line-height: 1.3; margin: 0; }
