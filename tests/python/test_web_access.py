@@ -6,6 +6,7 @@ import re
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -418,12 +419,13 @@ def test_tls(tmp_path: Path) -> None:
         assert process.stdout.readline() == f"https://127.0.0.1:{port}/\n"
         trust = ssl.create_default_context(cafile=str(certificate))
         with httpx.Client(base_url=f"https://localhost:{port}", verify=trust) as client:
-            for _ in range(100):
+            while True:
+                assert process.poll() is None
                 try:
                     answer = client.post("/login", data={"name": "ann", "token": token})
                     break
                 except httpx.ConnectError:
-                    continue
+                    time.sleep(0.1)
             cookies = [it for it in answer.headers.get_list("set-cookie") if "headrace" in it]
             assert cookies[0].startswith("__Host-headrace") and "Secure" in cookies[0]
             assert "strict-transport-security" in answer.headers

@@ -137,7 +137,7 @@ def test_a_measured_run_is_compared_with_its_simulation(
         expect(page.get_by_role("alert").last).to_contain_text("have no figure in common")
 
         page.goto(site.url + "/measure/run")
-        text = page.get_by_label("Scenario (TOML)")
+        text = page.get_by_role("textbox", name="Scenario (TOML)")
         expect(text).to_contain_text("ior-easy")
         text.fill(SMALL)
         expect(text).to_contain_text("small")
