@@ -165,7 +165,7 @@ def test_the_net_is_drawn(site: RunningSite, browser: Browser) -> None:
     with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
         correct(page)
         page.get_by_role("tab", name="Net").click()
-        expect(page.locator("svg[role=img]").first).to_be_visible(timeout=SLOW)
+        expect(page.locator("headrace-net svg").first).to_be_visible(timeout=SLOW)
 
 
 def test_presets_make_a_scenario(site: RunningSite, browser: Browser) -> None:
