@@ -14,34 +14,9 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
-from headrace.profile.counters import (
-    Columns,
-    Source,
-    Watched,
-    disks,
-    infiniband,
-    interfaces,
-    lustre,
-    memory,
-    nfs,
-    pressure,
-    processors,
-    tcp,
-)
+from headrace.profile.counters import OF_MACHINE, Columns, Watched
 from headrace.profile.counters.reader import CounterReader
 
-SOURCES: tuple[Source, ...] = (
-    processors.SOURCE,
-    memory.SOURCE,
-    pressure.SOURCE,
-    disks.SOURCE,
-    interfaces.SOURCE,
-    tcp.SOURCE,
-    infiniband.SOURCE,
-    nfs.SOURCE,
-    lustre.SOURCE,
-)
-"""Counters of the whole machine."""
 BUFFER_S = 3600.0
 """Length of the buffer."""
 BUFFER_FIGURES = 500_000
@@ -105,7 +80,7 @@ class HostSampler:
         self.interval_s = interval_s
         self.instance = secrets.token_hex(8)
         """Identifies the numbering of the samples."""
-        self._reader = CounterReader(watched or Watched(), SOURCES)
+        self._reader = CounterReader(watched or Watched(), OF_MACHINE)
         self._samples: deque[Sample] = deque(maxlen=int(BUFFER_S / interval_s))
         self._figures = 0
         self._lock = threading.Lock()

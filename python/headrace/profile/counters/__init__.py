@@ -19,9 +19,9 @@ from headrace.profile.counters import (
 )
 from headrace.profile.counters.source import Columns, Raw, Read, Source, Watched
 
-__all__ = ["ALL", "Columns", "Raw", "Read", "Source", "Watched"]
+__all__ = ["ALL", "OF_MACHINE", "Columns", "Raw", "Read", "Source", "Watched"]
 
-ALL: tuple[Source, ...] = (
+OF_MACHINE: tuple[Source, ...] = (
     processors.SOURCE,
     memory.SOURCE,
     pressure.SOURCE,
@@ -31,7 +31,6 @@ ALL: tuple[Source, ...] = (
     infiniband.SOURCE,
     nfs.SOURCE,
     lustre.SOURCE,
-    tree.SOURCE,
-    kernel_threads.SOURCE,
-    cgroup.SOURCE,
 )
+"""Counters of the whole machine."""
+ALL = (*OF_MACHINE, tree.SOURCE, kernel_threads.SOURCE, cgroup.SOURCE)
