@@ -13,7 +13,7 @@ from web_site import RunningSite, browser, site
 __all__ = ["browser", "site"]
 
 SLOW = 60_000
-"""Milliseconds for what a busy machine takes long to do."""
+"""Longest wait for a page on a busy machine, in ms."""
 
 
 @contextmanager

@@ -23,7 +23,8 @@ def rules(user: User) -> None:
     ui.link("All hosts", "/monitors")
     ui.label(
         "Each monitor, and each of its devices, has the state of the first rule that holds. A rule"
-        " begins or ceases to hold when its conditions do in so many samples in a row."
+        " begins to hold when its conditions hold in the number of samples that the table names,"
+        " one after the other. It ceases to hold in the same way."
     )
     heading("Rules in use")
     table = ui.element("div").classes("hr-tables")
