@@ -1,6 +1,5 @@
 """Pages and their registration."""
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -13,8 +12,6 @@ from headrace.web.layout import frame
 
 RESPONSE_TIMEOUT_S = 60.0
 """Time to build a page, which on a busy machine takes long; status 500 after it."""
-DOUBLE_CLICK_S = 0.7
-"""Seconds in which a second click belongs to the first."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -33,23 +30,26 @@ class Page(msgspec.Struct, frozen=True):
     in_navigation: bool = True
 
 
-def single_click(handler: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """Return a handler that ignores clicks while it works, and the second one of a double click:
-    it would submit a job again."""
-    busy, last = False, -DOUBLE_CLICK_S
+def submit_button(
+    text: str, handler: Callable[[], Awaitable[None]], *, icon: str | None = None, **options: Any
+) -> ui.button:
+    """Draw a button that submits something.
+
+    The second click of a double click would submit it again: it is ignored. While the handler
+    works, the button is disabled.
+    """
+    button = ui.button(text, icon=icon, **options)
 
     async def handle() -> None:
-        nonlocal busy, last
-        now = time.monotonic()
-        if busy or now - last < DOUBLE_CLICK_S:
-            return
-        busy, last = True, now
+        button.disable()
         try:
             await handler()
         finally:
-            busy = False
+            if not button.is_deleted:
+                button.enable()
 
-    return handle
+    button.on("click", handle, [], js_handler="(event) => { if (event.detail < 2) emit(); }")
+    return button
 
 
 def current_user() -> User:

@@ -6,7 +6,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.command_form import command_fields
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.site import site
 
 
@@ -46,9 +46,7 @@ def change(user: User, identifier: str) -> None:
             return
         ui.navigate.to(f"/jobs/{new}")
 
-    ui.button("Run", icon="play_arrow", on_click=single_click(submit)).props("no-caps").classes(
-        "q-mt-md"
-    )
+    submit_button("Run", submit, icon="play_arrow").props("no-caps").classes("q-mt-md")
 
 
 def _submitted(request: JobRequest, owner: str) -> str:

@@ -13,7 +13,7 @@ from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
 from headrace.web.net_view import show_playback
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
 from headrace.web.result_views.generic import field_table
@@ -129,9 +129,7 @@ class JobPage:
         with ui.row().classes("items-center q-my-sm"):
             self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel, color=None)
             self._cancel.props("no-caps outline")
-            again = ui.button(
-                "Run again", icon="replay", on_click=single_click(self._run_again), color=None
-            )
+            again = submit_button("Run again", self._run_again, icon="replay", color=None)
             again.props("no-caps outline")
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")

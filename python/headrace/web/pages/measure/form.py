@@ -10,7 +10,7 @@ from headrace.web.benchmarks import Benchmark, benchmark
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.directory_field import DirectoryField
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.pages.measure.mix_editor import MixEditor
 from headrace.web.pages.measure.protocol_mix import ProtocolMix
 from headrace.web.pages.measure.scenario_field import ScenarioField
@@ -55,7 +55,7 @@ def build(user: User, name: str) -> None:
         if job is not None:
             ui.navigate.to(f"/jobs/{job.id}")
 
-    ui.button("Measure", icon="play_arrow", on_click=single_click(start)).classes("q-mt-md")
+    submit_button("Measure", start, icon="play_arrow").classes("q-mt-md")
 
 
 def _request(

@@ -9,7 +9,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
 from headrace.web.jobs.watch import JobView
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
@@ -149,4 +149,4 @@ def _evaluate(job: Job, user: User) -> None:
             if again is not None:
                 ui.navigate.to(f"/jobs/{again.id}")
 
-        ui.button("Evaluate", on_click=single_click(start))
+        submit_button("Evaluate", start)

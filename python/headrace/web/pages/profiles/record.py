@@ -8,7 +8,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.profiles import COMMAND
 from headrace.web.site import site
 
@@ -69,7 +69,7 @@ def _button(
         if job is not None:
             ui.navigate.to(f"/profiles/{job.id}")
 
-    ui.button("Record", icon="fiber_manual_record", on_click=single_click(start))
+    submit_button("Record", start, icon="fiber_manual_record")
 
 
 def _what(values: dict[str, Any]) -> str:

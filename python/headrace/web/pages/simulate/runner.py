@@ -6,7 +6,7 @@ from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.pages.simulate.job_panel import JobPanel
 from headrace.web.scenario_draft import ScenarioDraft
 
@@ -29,7 +29,7 @@ class Runner:
 
     def __init__(self, user: User, draft: ScenarioDraft, document: dict[str, Any] | None) -> None:
         self._draft = draft
-        ui.button("Run", icon="play_arrow", on_click=single_click(self._run)).classes("q-mb-sm")
+        submit_button("Run", self._run, icon="play_arrow").classes("q-mb-sm")
         self._panel = JobPanel(user)
         if document is not None:
             self._panel.show(document)

@@ -7,7 +7,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.jobs import RefusedRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.pages.simulate.job_panel import JobPanel
 from headrace.web.pages.simulate.runner import request_of
 from headrace.web.scenario_draft import ScenarioDraft
@@ -31,9 +31,8 @@ class Studies:
                 continue
             with ui.expansion(name, caption=question, group="studies").classes("w-full"):
                 fields = command_fields(form, without=("file", "sets"))
-                ui.button(
-                    f"Start {name}", on_click=single_click(partial(self._start, name, fields))
-                ).classes("q-mt-sm")
+                start = submit_button(f"Start {name}", partial(self._start, name, fields))
+                start.classes("q-mt-sm")
         self._panel = JobPanel(user)
 
     async def _start(self, name: str, fields: CommandFields) -> None:

@@ -4,7 +4,7 @@ from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.site import site
 from headrace.web.traces import complete_systems, replay_scenario
 
@@ -49,4 +49,4 @@ def draw_replay(user: User, name: str) -> None:
             ui.navigate.to(f"/jobs/{job.id}")
 
     fill()
-    ui.button("Simulate", icon="play_arrow", on_click=single_click(start))
+    submit_button("Simulate", start, icon="play_arrow")

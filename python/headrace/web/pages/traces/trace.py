@@ -7,7 +7,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.directory import NAME
-from headrace.web.page import single_click
+from headrace.web.page import submit_button
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
 
@@ -39,30 +39,24 @@ def build(user: User, name: str) -> None:
             ui.navigate.to(f"/jobs/{job.id}")
 
     with ui.row().classes("gap-3 items-center"):
-        ui.button(
+        submit_button(
             "Characteristics",
+            lambda: start(("trace", "info"), "Characteristics", trace=value, full=True),
             icon="insights",
-            on_click=single_click(
-                lambda: start(("trace", "info"), "Characteristics", trace=value, full=True)
-            ),
         )
-        ui.button(
+        submit_button(
             "Costly requests",
+            lambda: start(("trace", "findings"), "Costly requests", trace=value),
             icon="report",
-            on_click=single_click(
-                lambda: start(("trace", "findings"), "Costly requests", trace=value)
-            ),
         )
     with ui.row().classes("gap-3 items-end"):
         target = ui.select(list(TARGETS), label="Convert to", value=TARGETS[0]).classes("w-48")
         target.props("outlined dense stack-label")
-        ui.button(
+        submit_button(
             "Convert",
-            icon="transform",
-            on_click=single_click(
-                lambda: start(
-                    ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
-                )
+            lambda: start(
+                ("trace", "convert"), "Conversion", trace=value, target=f"output:{target.value}"
             ),
+            icon="transform",
         ).props("outline")
     draw_replay(user, name)
