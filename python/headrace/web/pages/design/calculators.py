@@ -7,6 +7,7 @@ from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.design.calculations import CALCULATORS, Calculator, calculate
 from headrace.web.figure_dialog import FigureDialog, figure_rows
 from headrace.web.jobs import CommandForm, RefusedRequest
+from headrace.web.page import submit_button
 from headrace.web.site import site
 
 
@@ -34,15 +35,14 @@ class CalculatorPanel:
         ]
         with ui.expansion("More parameters").classes("w-full"):
             self._groups.append(command_fields(form, calculator.more, values=calculator.example))
-        self._button = ui.button("Compute", icon="calculate", on_click=self._compute)
-        self._button.props("no-caps").classes("q-my-md")
+        compute = submit_button("Compute", self._compute, icon="calculate")
+        compute.props("no-caps").classes("q-my-md")
         self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")
         self._error.set_visibility(False)
         self._place = ui.element("div").classes("w-full").props('aria-live="polite"')
 
     async def _compute(self) -> None:
         self._error.set_visibility(False)
-        self._button.props("loading")
         try:
             values = {name: it for group in self._groups for name, it in group().items()}
             book = await calculate(self._form, values)
@@ -51,8 +51,6 @@ class CalculatorPanel:
             self._error.text = str(error)
             self._error.set_visibility(True)
             return
-        finally:
-            self._button.props(remove="loading")
         self._place.clear()
         with self._place:
             ui.label("A click on a figure shows its arithmetic.").classes("text-caption")

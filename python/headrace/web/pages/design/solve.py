@@ -13,6 +13,7 @@ from headrace.web.design.solving import jobs_of, solve_request
 from headrace.web.file_button import file_button
 from headrace.web.jobs import RefusedRequest
 from headrace.web.layout import heading
+from headrace.web.page import submit_button
 from headrace.web.pages.jobs.words import moment
 from headrace.web.site import site
 
@@ -42,7 +43,8 @@ class SolvePanel:
             )
         form = site().forms["design", "solve"]
         self._fields = command_fields(form, only=("budget", "seed", "everything"))
-        ui.button("Search", icon="search", on_click=self._start).props("no-caps").classes("q-mt-md")
+        search = submit_button("Search", self._start, icon="search")
+        search.props("no-caps").classes("q-mt-md")
         earlier = jobs_of(site().jobs, user.name, editor.name)
         if earlier:
             heading("Searches of this worksheet", 3)
