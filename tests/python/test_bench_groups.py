@@ -156,8 +156,10 @@ def test_a_ladder_has_the_groups_of_each_step(tmp_path: Path, below: Path) -> No
     for step in steps:
         groups = step["operation_groups"]
         assert set(groups) == set(OF)
-        assert sum(it["count"] for it in groups.values()) == step["response"]["count"]
-        assert all("latency_from_intended" in it for it in groups.values())
+        # Response times include operations that were due and never issued.
+        responses = [it["latency_from_intended"]["count"] for it in groups.values()]
+        assert sum(responses) == step["response"]["count"]
+        assert all(it["count"] <= due for it, due in zip(groups.values(), responses, strict=True))
 
 
 def test_several_groups_are_a_table(tmp_path: Path, below: Path) -> None:

@@ -214,7 +214,7 @@ def test_a_tuning_goes_on_with_what_was_not_counted(tmp_path: Path) -> None:
 
 
 def test_counts_are_divided_by_the_operations_completed_in_the_time(tmp_path: Path) -> None:
-    amount = tuning.Amount(alone=10**9, mixed=10**9, time_s=0.05)
+    amount = tuning.Amount(alone=10**9, mixed=10**9, time_s=0.5)
     with tuning.profiler("command:true")(tmp_path) as here:
         watched = replace(here, profiler=system_calls)
         wanted = {"read": 0.7, "write": 0.3}
@@ -224,7 +224,7 @@ def test_counts_are_divided_by_the_operations_completed_in_the_time(tmp_path: Pa
     assert document["profile"]["read"]["read"] == pytest.approx(1, abs=0.2)
     assert document["profile"]["write"]["write"] == pytest.approx(1, abs=0.2)
     assert all(it["largest_difference"] < 0.1 for it in document["mixes"].values())
-    assert document["amount"]["time_s"] == 0.05
+    assert document["amount"]["time_s"] == 0.5
 
 
 def test_operations_not_completed_in_the_time_are_left_out(
