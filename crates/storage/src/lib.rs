@@ -13,7 +13,6 @@
 
 pub mod app;
 pub mod client;
-mod common;
 pub mod device;
 pub mod failure;
 pub mod iosched;

@@ -22,17 +22,14 @@ pub(super) fn data(
     let ClientPorts { send, received, .. } = network;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(
-        scenario,
-        parallel,
-        (&context.layouts, &context.sizes),
-        page.seed(),
-    );
+    let split = Split::new(scenario, parallel, &context.layouts, page.seed());
     page.transition("split")
         .take(answers.ready)
+        .with(context.sizes)
+        .with(context.first_targets)
         .puts_one_of([outstanding.into(), complete])
         .puts_many(send)
-        .fires(move |firing, request: Request, ()| {
+        .fires(move |firing, request: Request, files| {
             if request.operation == Operation::Close {
                 firing.put(complete, request);
                 return;
@@ -51,7 +48,7 @@ pub(super) fn data(
                 group: request.group,
                 ..Job::new(slot.0, process.client, file, operation, Role::Data)
             };
-            if let Some(jobs) = split.send(firing, like, send) {
+            if let Some(jobs) = split.send(firing, files, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;
             }
         });
@@ -65,7 +62,7 @@ pub(super) fn data(
         )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {
-                answers.take(firing, known, None, &job);
+                answers.take(firing, known, None, None, &job);
                 return;
             }
             let slot = Slot(job.request);

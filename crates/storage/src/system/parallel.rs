@@ -1,5 +1,7 @@
 //! A parallel file system: clients, network, data and metadata servers.
 
+use std::cell::RefCell;
+
 use headrace_net::{Builder, Node, Page, Port, Span, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
@@ -7,9 +9,9 @@ use super::{Error, Options, System, workload_processes};
 use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, Changes, ClientContext};
 use crate::failure::{Crash, Failing};
-use crate::layout::{Layouts, ReplicaPlacement};
+use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
-use crate::locks::{LockSet, Oplocks};
+use crate::locks::Oplocks;
 use crate::network::{
     self, Attachments, Between, ClientAttachment, ClientPorts, Hosts, ServerAttachment,
 };
@@ -39,22 +41,20 @@ pub(super) fn build(
     let failing = failure::failures(&mut page, scenario, parallel);
     let over = failing.and_then(|it| it.repairing).map(|it| it.over);
     let work = workload_processes::write(&mut page, scenario, options, over)?;
+    let mut sizes = Sizes::default();
+    for file in &work.existing {
+        sizes.grow(file.file, file.size);
+    }
     let context = ClientContext {
         callers: Callers::clients(scenario),
-        sizes: Sizes::default(),
+        sizes: page.store("file sizes", move |_| sizes.clone()),
         directories: work.directories.clone(),
         changes: (scenario.clients.machine())
             .map(|_| page.store("changes", |_| Changes::default())),
         layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
-        oplocks: oplocks(scenario),
-        held: match parallel.locks.extent() {
-            Some(_) => (0..hosts.clients).map(|_| LockSet::default()).collect(),
-            None => Vec::new(),
-        },
+        first_targets: page.store("first targets", |_| FirstTargets::default()),
+        oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
-    for file in &work.existing {
-        context.sizes.grow(file.file, file.size);
-    }
     let clients = page.fold("client", hosts.clients, |page| {
         client_host(
             page, scenario, parallel, &context, hosts, schedulers, failing,
@@ -62,11 +62,14 @@ pub(super) fn build(
     });
     let layouts = &context.layouts;
     let copies = ReplicaPlacement::new(parallel, page.seed());
+    let first_targets = RefCell::new(FirstTargets::default());
     let files = |server: u32| {
+        let mut first_targets = first_targets.borrow_mut();
         let parts = work.existing.iter().map(|file| {
             let place = copies.place(file.file, 0, server);
             let size = place.map_or(0, |(it, _)| {
-                layouts.of(file.file).part(file.file, file.size, it)
+                let layout = layouts.file(file.file, &mut first_targets);
+                layout.part(file.size, it)
             });
             file.stored(scenario, size)
         });
@@ -132,14 +135,15 @@ pub(super) fn build(
         breaks.join(&mut page);
     }
     let mut net = builder.compile()?;
+    let mut first_targets = first_targets.into_inner();
     if let Some(failing) = failing {
         let world = &mut net.store_mut(failing.store, 0).world;
         for file in &work.existing {
-            let layout = layouts.of(file.file);
-            let part = |place| layout.part(file.file, file.size, place);
-            world.has(file.file, file.size, part);
+            let layout = layouts.file(file.file, &mut first_targets);
+            world.has(file.file, file.size, |place| layout.part(file.size, place));
         }
     }
+    *net.store_mut(context.first_targets, 0) = first_targets;
     Ok(System {
         net,
         workloads: work.ports.workloads,
