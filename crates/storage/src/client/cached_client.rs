@@ -7,6 +7,7 @@ use headrace_trace::Operation;
 
 use super::split::Split;
 use super::{AnswerHandler, BreakPorts, Changes, ClientContext, ClientFiles, oplocks};
+use crate::duplex::Duplex;
 use crate::localfs::{self, CacheLocks, Closing, Remote, SharedStores, Volumes};
 use crate::locks::{LockSet, Oplocks};
 use crate::network::ClientPorts;
@@ -49,7 +50,7 @@ pub(super) fn data(
     held: Option<Store<LockSet>>,
     complete: To<Request>,
 ) -> Option<BreakPorts> {
-    let ClientPorts { send, received, .. } = network;
+    let Duplex { send, received } = network.data;
     let rpc = &scenario.clients.rpc;
     let layouts = &context.layouts;
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));

@@ -25,6 +25,7 @@ use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
 use super::ClientContext;
+use crate::duplex::Duplex;
 use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
@@ -34,7 +35,7 @@ use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
 #[derive(Clone, Copy)]
 pub(super) struct LockPorts {
     /// Output and input of lock messages.
-    pub server: (To<Job>, Node<Job>),
+    pub server: Duplex,
     /// Output of locks whose data must be flushed, and the input where they return.
     pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
 }
@@ -84,7 +85,7 @@ pub(super) fn locks(
 ) -> (Node<Request>, Store<LockSet>) {
     let locks = page.store("locks", |_| Locks::default());
     let held = page.store("locks held", |_| LockSet::default());
-    let (send, received) = ports.server;
+    let Duplex { send, received } = ports.server;
     let locked = page.place::<Request>("locked");
     let waiting = page.bag::<Request>("waiting for locks");
     page.conserve(waiting);

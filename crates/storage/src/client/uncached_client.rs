@@ -6,6 +6,7 @@ use headrace_trace::Operation;
 
 use super::split::Split;
 use super::{AnswerHandler, ClientContext};
+use crate::duplex::Duplex;
 use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role};
 
@@ -19,7 +20,7 @@ pub(super) fn data(
     answers: AnswerHandler,
     complete: To<Request>,
 ) {
-    let ClientPorts { send, received, .. } = network;
+    let Duplex { send, received } = network.data;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
     let split = Split::new(scenario, parallel, &context.layouts, page.seed());

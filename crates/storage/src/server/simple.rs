@@ -26,7 +26,7 @@ use headrace_trace::Operation;
 use super::partner::{self, PartnerPorts};
 use super::targets::{Targets, targets};
 use super::writes_in_flight::WritesInFlight;
-use super::{Names, Ports, Reply};
+use super::{DaemonPorts, Names, Ports, Reply};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
 use crate::metadata::Times;
@@ -41,11 +41,14 @@ pub(super) fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
     spec: &SimpleServer,
-    names: Option<Names>,
-    received: Node<Job>,
-    reply: Reply,
+    jobs: DaemonPorts,
     failing: Option<Failing>,
 ) -> Ports {
+    let DaemonPorts {
+        received,
+        names,
+        reply,
+    } = jobs;
     let (device, partner) = devices(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
     let spec_of_daemon = &scenario.servers.daemon;
