@@ -1,16 +1,15 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Firing, Page, Slot, Span, Store, Time, To};
-use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
+use headrace_net::{Firing, Page, Slot, Span, Time};
+use headrace_spec::{Attributes, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, BreakPorts, Changes, ClientContext, ClientFiles, oplocks};
+use super::{BreakPorts, CacheSpec, Changes, ClientContext, ClientFiles, DataPorts, oplocks};
 use crate::duplex::Duplex;
 use crate::localfs::{self, CacheLocks, Closing, Remote, SharedStores, Volumes};
-use crate::locks::{LockSet, Oplocks};
-use crate::network::ClientPorts;
+use crate::locks::Oplocks;
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// Requests of the cache to the servers.
@@ -37,20 +36,24 @@ fn closing(attributes: &Attributes) -> Closing {
 }
 
 /// Writes what becomes of requests whose data has been found.
-#[expect(clippy::too_many_arguments, reason = "each is a part of its own")]
 pub(super) fn data(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    cache: &ClientMachine,
-    changes: Store<Changes>,
     context: &ClientContext,
-    network: ClientPorts,
-    answers: AnswerHandler,
-    held: Option<Store<LockSet>>,
-    complete: To<Request>,
+    own: CacheSpec<'_>,
+    ports: DataPorts,
 ) -> Option<BreakPorts> {
-    let Duplex { send, received } = network.data;
+    let DataPorts {
+        network: Duplex { send, received },
+        mut answers,
+        complete,
+    } = ports;
+    let CacheSpec {
+        machine: cache,
+        changes,
+        held,
+    } = own;
     let rpc = &scenario.clients.rpc;
     let layouts = &context.layouts;
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));
@@ -75,15 +78,14 @@ pub(super) fn data(
         page.connect(given_up, flushed.1);
     }
     page.connect(answers.ready, machine.request);
-    let mut answers = answers;
-    let mut ports = None;
+    let mut breaks = None;
     if context.oplocks.is_some() {
         let done = page.place::<Request>("done");
         page.connect(machine.complete, done);
         let latency = Span::from_seconds(parallel.metadata_network().latency.0);
         let ways = oplocks::breaks(page, latency, answers.mapped, (done, complete));
         answers.breaking = Some(ways.0);
-        ports = Some(ways.1);
+        breaks = Some(ways.1);
     } else {
         page.connect(machine.complete, complete);
     }
@@ -190,5 +192,5 @@ pub(super) fn data(
                 .fires(move |firing, job, stores| answer(firing, job, stores, None));
         }
     }
-    ports
+    breaks
 }

@@ -44,16 +44,17 @@ pub use known_layouts::KnownLayouts;
 pub use oplocks::BreakPorts;
 
 use headrace_net::{Firing, Node, Page, Port, Slot, Store, Time, To};
-use headrace_spec::{Parallel, Scenario};
+use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
 
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
+use crate::duplex::Duplex;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
-use crate::locks::Oplocks;
+use crate::locks::{LockSet, Oplocks};
 use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
@@ -221,15 +222,44 @@ pub fn client(
             None => complete.into(),
         },
     };
+    let ports = DataPorts {
+        network: network.data,
+        answers,
+        complete: done,
+    };
     match cache.zip(context.changes) {
         None => {
-            uncached_client::data(page, scenario, parallel, context, network, answers, done);
+            uncached_client::data(page, scenario, parallel, context, ports);
             None
         }
-        Some((cache, changes)) => cached_client::data(
-            page, scenario, parallel, cache, changes, context, network, answers, held, done,
-        ),
+        Some((cache, changes)) => {
+            let own = CacheSpec {
+                machine: cache,
+                changes,
+                held,
+            };
+            cached_client::data(page, scenario, parallel, context, own, ports)
+        }
     }
+}
+
+/// Ways of requests whose data has been found.
+#[derive(Clone, Copy)]
+struct DataPorts {
+    /// To the servers and back.
+    network: Duplex,
+    answers: AnswerHandler,
+    complete: To<Request>,
+}
+
+/// A client's cache, and what it borrows besides the state that all clients do.
+#[derive(Clone, Copy)]
+struct CacheSpec<'a> {
+    machine: &'a ClientMachine,
+    /// Number of times files have been changed.
+    changes: Store<Changes>,
+    /// The client's locks on parts of files, if there are any.
+    held: Option<Store<LockSet>>,
 }
 
 /// Handler of a metadata server's replies.

@@ -1,13 +1,12 @@
 //! A client without a cache: each request goes to the servers at once.
 
-use headrace_net::{Page, Slot, To};
+use headrace_net::{Page, Slot};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, ClientContext};
+use super::{ClientContext, DataPorts};
 use crate::duplex::Duplex;
-use crate::network::ClientPorts;
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
@@ -16,11 +15,13 @@ pub(super) fn data(
     scenario: &Scenario,
     parallel: &Parallel,
     context: &ClientContext,
-    network: ClientPorts,
-    answers: AnswerHandler,
-    complete: To<Request>,
+    ports: DataPorts,
 ) {
-    let Duplex { send, received } = network.data;
+    let DataPorts {
+        network: Duplex { send, received },
+        answers,
+        complete,
+    } = ports;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
     let split = Split::new(scenario, parallel, &context.layouts, page.seed());
