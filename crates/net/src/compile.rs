@@ -8,7 +8,7 @@ use crate::error::{BuildError, BuildErrors};
 use crate::handles::{EndId, ErasedSelector};
 use crate::invariants::{self, Invariants};
 use crate::kernel::{Consumer, Kernel};
-use crate::net::{Net, Transition, Watcher};
+use crate::net::{Net, NetParts, Transition, Watcher};
 use crate::random::stream_key;
 use crate::structure;
 
@@ -404,11 +404,11 @@ impl Builder {
         }
         let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
         let levels = self.levels;
-        let mut net = Net::new(
+        let mut net = Net::new(NetParts {
             kernel,
-            self.nodes,
-            self.stores,
-            self.tallies,
+            nodes: self.nodes,
+            stores: self.stores,
+            tallies: self.tallies,
             transitions,
             owners,
             watchers,
@@ -416,7 +416,7 @@ impl Builder {
             rest,
             invariants,
             structure,
-        );
+        });
         net.watch_levels(levels);
         net
     }

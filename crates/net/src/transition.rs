@@ -310,6 +310,18 @@ impl<'b> TransitionBuilder<'b, (), ()> {
     }
 }
 
+impl<'b, I: Inputs> TransitionBuilder<'b, I, ()> {
+    /// Borrows all these stores, and no others before them.
+    pub fn with_all<S: Stores>(self, stores: S) -> TransitionBuilder<'b, I, S> {
+        TransitionBuilder {
+            parts: self.parts,
+            inputs: self.inputs,
+            stores,
+            guard: (),
+        }
+    }
+}
+
 impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     /// Takes one token from this place or station in each firing.
     pub fn take<T: Token>(self, node: Node<T>) -> TransitionBuilder<'b, I::With, S>

@@ -13,8 +13,8 @@
 
 pub mod app;
 pub mod client;
-mod common;
 pub mod device;
+mod duplex;
 pub mod failure;
 pub mod iosched;
 pub mod layout;
@@ -32,6 +32,7 @@ pub mod system;
 mod time_conversion;
 mod tokens;
 
+pub use duplex::Duplex;
 pub use system::{Error, Observer, Options, Outcome, simulate, structure};
 pub use tokens::{
     Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,

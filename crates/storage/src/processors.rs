@@ -15,6 +15,7 @@ use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
 use headrace_trace::Operation;
 
+use crate::duplex::Duplex;
 use crate::tokens::{Job, Message, Role};
 
 /// The hosts that are of one kind.
@@ -35,31 +36,28 @@ pub struct Shared {
 
 /// A host's ways to and from its network.
 pub struct Host {
-    /// Destination of jobs for or from data servers.
-    pub send: To<Job>,
+    /// Destination of jobs for or from data servers, and arrived messages.
+    pub duplex: Duplex,
     /// Destination of metadata requests or replies.
     pub ask: To<Job>,
-    /// Arrived messages.
-    pub received: Node<Job>,
     /// Its way to a shared processor, if it has none of its own.
     pub shared: Option<Shared>,
 }
 
 /// Puts a processor between a host and its network, in whose page this is called, if
-/// messages take any time; it sends to `data` and `names`.
+/// messages take any time; what concerns names it sends to `ask`.
 pub fn host(
     page: &mut Page<'_>,
     scenario: &Parallel,
     kind: Kind,
-    [data, names]: [To<Job>; 2],
-    received: Node<Job>,
+    outside: Duplex,
+    ask: To<Job>,
 ) -> Host {
     let spec = &scenario.hosts.cpu;
     if !spec.costs() {
         return Host {
-            send: data,
-            ask: names,
-            received,
+            duplex: outside,
+            ask,
             shared: None,
         };
     }
@@ -83,24 +81,26 @@ pub fn host(
     };
     for (name, from, received) in [
         ("begin sending", to_send, false),
-        ("begin receiving", received, true),
+        ("begin receiving", outside.received, true),
     ] {
         page.transition(name)
             .take(from)
             .put(work, move |_, job: Job, ()| Job { received, ..job });
     }
     page.transition("end").take(done).route(
-        [arrived.into(), data, names],
+        [arrived.into(), outside.send, ask],
         move |_, job: &mut Job, ()| match (job.received, job.role) {
             (true, _) => arrived.into(),
-            (false, Role::Data) => data,
-            (false, Role::Metadata) => names,
+            (false, Role::Data) => outside.send,
+            (false, Role::Metadata) => ask,
         },
     );
     Host {
-        send: to_send.into(),
+        duplex: Duplex {
+            send: to_send.into(),
+            received: arrived,
+        },
         ask: to_send.into(),
-        received: arrived,
         shared: ways,
     }
 }

@@ -147,6 +147,26 @@ pub struct Net {
     pub(crate) next_frame: Time,
 }
 
+/// Parts of a net that compilation makes.
+pub(crate) struct NetParts {
+    /// With the marking at the start.
+    pub kernel: Kernel,
+    pub nodes: Vec<Box<dyn AnyNode>>,
+    pub stores: Vec<Box<dyn Any + Send>>,
+    pub tallies: Vec<Tally>,
+    pub transitions: Vec<Transition>,
+    /// The transition of each instance.
+    pub owners: Vec<u32>,
+    /// By store.
+    pub watchers: Vec<Vec<Watcher>>,
+    /// By node.
+    pub node_paths: Vec<String>,
+    /// By node: true if tokens may stay there.
+    pub rest: Vec<bool>,
+    pub invariants: Invariants,
+    pub structure: Structure,
+}
+
 /// Levels and their histories.
 #[derive(Default)]
 struct Levels {
@@ -162,37 +182,21 @@ struct Levels {
 const STEPS_PER_LOOK: u64 = 1 << 16;
 
 impl Net {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one caller, which has them all at hand"
-    )]
-    pub(crate) fn new(
-        kernel: Kernel,
-        nodes: Vec<Box<dyn AnyNode>>,
-        stores: Vec<Box<dyn Any + Send>>,
-        tallies: Vec<Tally>,
-        transitions: Vec<Transition>,
-        owners: Vec<u32>,
-        watchers: Vec<Vec<Watcher>>,
-        node_paths: Vec<String>,
-        rest: Vec<bool>,
-        invariants: Invariants,
-        structure: Structure,
-    ) -> Net {
+    pub(crate) fn new(parts: NetParts) -> Net {
         let mut net = Net {
-            kernel,
-            nodes,
-            stores,
-            tallies,
-            transitions,
-            draws: vec![0; owners.len()],
-            owners,
-            watchers,
-            node_paths,
-            rest,
-            invariants,
+            kernel: parts.kernel,
+            nodes: parts.nodes,
+            stores: parts.stores,
+            tallies: parts.tallies,
+            transitions: parts.transitions,
+            draws: vec![0; parts.owners.len()],
+            owners: parts.owners,
+            watchers: parts.watchers,
+            node_paths: parts.node_paths,
+            rest: parts.rest,
+            invariants: parts.invariants,
             sums: Vec::new(),
-            structure,
+            structure: parts.structure,
             reset_at: Time::ZERO,
             firings: 0,
             events: 0,

@@ -1,14 +1,15 @@
 //! A client with a page cache: what the cache misses and what it writes back goes to
 //! the servers.
 
-use headrace_net::{Page, Slot, Span, Store, Time, To};
-use headrace_spec::{Attributes, ClientMachine, Parallel, Scenario};
+use headrace_net::{Firing, Page, Slot, Span, Time};
+use headrace_spec::{Attributes, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, BreakPorts, Changes, ClientContext, oplocks};
-use crate::localfs::{self, Closing, Remote};
-use crate::network::ClientPorts;
+use super::{BreakPorts, CacheSpec, Changes, ClientContext, ClientFiles, DataPorts, oplocks};
+use crate::duplex::Duplex;
+use crate::localfs::{self, CacheLocks, Closing, Remote, SharedStores, Volumes};
+use crate::locks::Oplocks;
 use crate::tokens::{Job, Request, Role, Transfer};
 
 /// Requests of the cache to the servers.
@@ -35,19 +36,24 @@ fn closing(attributes: &Attributes) -> Closing {
 }
 
 /// Writes what becomes of requests whose data has been found.
-#[expect(clippy::too_many_arguments, reason = "each is a part of its own")]
 pub(super) fn data(
     page: &mut Page<'_>,
     scenario: &Scenario,
     parallel: &Parallel,
-    cache: &ClientMachine,
-    changes: Store<Changes>,
     context: &ClientContext,
-    network: ClientPorts,
-    answers: AnswerHandler,
-    complete: To<Request>,
+    own: CacheSpec<'_>,
+    ports: DataPorts,
 ) -> Option<BreakPorts> {
-    let ClientPorts { send, received, .. } = network;
+    let DataPorts {
+        network: Duplex { send, received },
+        mut answers,
+        complete,
+    } = ports;
+    let CacheSpec {
+        machine: cache,
+        changes,
+        held,
+    } = own;
     let rpc = &scenario.clients.rpc;
     let layouts = &context.layouts;
     let largest = layouts.all().map(|layout| layout.filling(layout.largest()));
@@ -55,28 +61,31 @@ pub(super) fn data(
     let page_size = cache.memory.page.0;
     let limit = cache.dirty_per_server.0;
     let remote = Remote::new(layouts.clone(), rpc.size.0, limit, page_size)
-        .under(context.oplocks.clone())
+        .locked(held.is_some())
         .closing(closing(&cache.attributes));
     let callers = &context.callers;
-    let locks = (parallel.locks.extent()).map(|_| context.held.as_slice());
-    let volumes = localfs::cache(page, cache, reads, callers, &remote, &context.sizes, locks);
+    let volumes = localfs::cache(page, cache, reads, callers, &remote);
+    let shared = SharedStores {
+        sizes: context.sizes,
+        first_targets: context.first_targets,
+        locks: (held.map(CacheLocks::Extents)).or(context.oplocks.map(CacheLocks::Oplocks)),
+    };
     let machine = page.page("machine", |page| {
-        localfs::client_page_cache(page, cache, callers, volumes, locks.is_some())
+        localfs::client_page_cache(page, cache, callers, volumes, shared)
     });
     if let (Some((to_give_up, given_up)), Some(flushed)) = (machine.locks, answers.flushed) {
         page.connect(flushed.0, to_give_up);
         page.connect(given_up, flushed.1);
     }
     page.connect(answers.ready, machine.request);
-    let mut answers = answers;
-    let mut ports = None;
+    let mut breaks = None;
     if context.oplocks.is_some() {
         let done = page.place::<Request>("done");
         page.connect(machine.complete, done);
         let latency = Span::from_seconds(parallel.metadata_network().latency.0);
         let ways = oplocks::breaks(page, latency, answers.mapped, (done, complete));
         answers.breaking = Some(ways.0);
-        ports = Some(ways.1);
+        breaks = Some(ways.1);
     } else {
         page.connect(machine.complete, complete);
     }
@@ -84,14 +93,16 @@ pub(super) fn data(
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<CacheRequests>("outstanding");
-    let split = Split::new(scenario, parallel, (layouts, &context.sizes), page.seed());
+    let split = Split::new(scenario, parallel, layouts, page.seed());
     let groups = scenario.clients.group_of_each();
     let workloads = scenario.workload.len().max(1) as u32;
     page.transition("split")
         .take(asked)
+        .with(context.sizes)
+        .with(context.first_targets)
         .puts(outstanding)
         .puts_many(send)
-        .fires(move |firing, transfer: Transfer, ()| {
+        .fires(move |firing, transfer: Transfer, files| {
             let at = firing.now();
             let slot = firing.put(
                 outstanding,
@@ -116,7 +127,7 @@ pub(super) fn data(
                 group: groups[client as usize],
                 ..Job::new(slot.0, client, file, operation, Role::Data)
             };
-            if let Some(jobs) = split.send(firing, like, send) {
+            if let Some(jobs) = split.send(firing, files, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;
             }
         });
@@ -130,43 +141,56 @@ pub(super) fn data(
         .with(changes)
         .may_take(outstanding)
         .may_put(answered);
-    let collect = match answers.breaking {
-        None => {
-            let to = [answers.mapped.into(), answers.new.into()];
-            collect.may_pass_to_one_of(answers.asking, to)
-        }
-        Some(breaking) => {
+    let answer =
+        move |firing: &mut Firing<'_>,
+              job: Job,
+              (known, volumes, changes): (&mut ClientFiles, &mut Volumes, &mut Changes),
+              oplocks: Option<&mut Oplocks>| {
+            if job.role == Role::Metadata {
+                if let Some(file) = answers.take(firing, known, Some(changes), oplocks, &job) {
+                    volumes.forget_clean(file);
+                }
+                return;
+            }
+            let slot = Slot(job.request);
+            let asked = firing.token_mut(outstanding, slot);
+            asked.pending -= 1;
+            if asked.pending == 0
+                && let Some(asked) = firing.take(outstanding, slot)
+            {
+                let attributes = known.attributes.as_mut();
+                let stale = attributes.is_some_and(|it| {
+                    it.data_answered(asked.operation, asked.file, asked.at, changes)
+                });
+                if stale {
+                    volumes.forget_clean(asked.file);
+                }
+                let transfer = Transfer {
+                    owner: asked.owner,
+                    file: asked.file,
+                    offset: asked.offset,
+                    ..Transfer::new(asked.operation, asked.offset, asked.size)
+                };
+                firing.put(answered, transfer);
+            }
+        };
+    match (answers.breaking, context.oplocks) {
+        (Some(breaking), Some(oplocks)) => {
             let to = [answers.mapped.into(), answers.new.into(), breaking.asked];
-            collect.may_pass_to_one_of(answers.asking, to).later()
+            collect
+                .with(oplocks)
+                .may_pass_to_one_of(answers.asking, to)
+                .later()
+                .fires(move |firing, job, (known, volumes, changes, oplocks)| {
+                    answer(firing, job, (known, volumes, changes), Some(oplocks));
+                });
         }
-    };
-    collect.fires(move |firing, job: Job, (known, volumes, changes)| {
-        if job.role == Role::Metadata {
-            if let Some(file) = answers.take(firing, known, Some(changes), &job) {
-                volumes.forget_clean(file);
-            }
-            return;
+        _ => {
+            let to = [answers.mapped.into(), answers.new.into()];
+            collect
+                .may_pass_to_one_of(answers.asking, to)
+                .fires(move |firing, job, stores| answer(firing, job, stores, None));
         }
-        let slot = Slot(job.request);
-        let asked = firing.token_mut(outstanding, slot);
-        asked.pending -= 1;
-        if asked.pending == 0
-            && let Some(asked) = firing.take(outstanding, slot)
-        {
-            let attributes = known.attributes.as_mut();
-            let stale = attributes
-                .is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at, changes));
-            if stale {
-                volumes.forget_clean(asked.file);
-            }
-            let transfer = Transfer {
-                owner: asked.owner,
-                file: asked.file,
-                offset: asked.offset,
-                ..Transfer::new(asked.operation, asked.offset, asked.size)
-            };
-            firing.put(answered, transfer);
-        }
-    });
-    ports
+    }
+    breaks
 }

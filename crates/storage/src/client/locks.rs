@@ -20,12 +20,13 @@
 
 use std::collections::BTreeMap;
 
-use headrace_net::{Account, Firing, Node, Page, Port, Slot, To};
+use headrace_net::{Account, Firing, Node, Page, Port, Slot, Store, To};
 use headrace_spec::{ExtentLocks, Parallel};
 use headrace_trace::Operation;
 
 use super::ClientContext;
-use crate::layout::Layouts;
+use crate::duplex::Duplex;
+use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
 use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
@@ -34,14 +35,14 @@ use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
 #[derive(Clone, Copy)]
 pub(super) struct LockPorts {
     /// Output and input of lock messages.
-    pub server: (To<Job>, Node<Job>),
+    pub server: Duplex,
     /// Output of locks whose data must be flushed, and the input where they return.
     pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
 }
 
-/// Locks of a client.
+/// Locks that a client asks for and uses.
+#[derive(Default)]
 struct Locks {
-    held: LockSet,
     /// The number of the next one.
     next: u32,
     /// Requested locks, by number.
@@ -72,7 +73,7 @@ struct Rules {
 }
 
 /// Writes the locks of a client's page, between `mapped` and `done`; gives where requests
-/// are that have theirs.
+/// are that have theirs, and what locks it has.
 pub(super) fn locks(
     page: &mut Page<'_>,
     parallel: &Parallel,
@@ -81,15 +82,10 @@ pub(super) fn locks(
     (mapped, done): (Node<Request>, Node<Request>),
     complete: Port<Request>,
     ports: LockPorts,
-) -> Node<Request> {
-    let held = context.held.clone();
-    let locks = page.store("locks", move |copy| Locks {
-        held: held[copy as usize].clone(),
-        next: 0,
-        asked: BTreeMap::new(),
-        in_use: BTreeMap::new(),
-    });
-    let (send, received) = ports.server;
+) -> (Node<Request>, Store<LockSet>) {
+    let locks = page.store("locks", |_| Locks::default());
+    let held = page.store("locks held", |_| LockSet::default());
+    let Duplex { send, received } = ports.server;
     let locked = page.place::<Request>("locked");
     let waiting = page.bag::<Request>("waiting for locks");
     page.conserve(waiting);
@@ -105,10 +101,17 @@ pub(super) fn locks(
     page.transition("lock")
         .take(mapped)
         .with(locks)
+        .with(held)
+        .with(context.first_targets)
         .puts_one_of([locked.into(), waiting.into()])
         .may_put(send)
         .fires(
-            move |firing, request: Request, locks| match of.missing(locks, &request) {
+            move |firing, request: Request, (locks, held, first_targets)| match of.missing(
+                locks,
+                held,
+                first_targets,
+                &request,
+            ) {
                 None => {
                     firing.put(locked, request);
                 }
@@ -123,13 +126,15 @@ pub(super) fn locks(
         .transition("take in locks")
         .take(received)
         .with(locks)
+        .with(held)
+        .with(context.first_targets)
         .may_pass(waiting, locked)
         .puts_many(send);
     let take_in = match ports.flushed {
         Some((flush, _)) => take_in.may_put(flush),
         None => take_in,
     };
-    take_in.fires(move |firing, job: Job, locks| {
+    take_in.fires(move |firing, job: Job, (locks, held, first_targets)| {
         let number = job.request;
         match job.message {
             Message::Granted => {
@@ -137,8 +142,8 @@ pub(super) fn locks(
                     return;
                 };
                 let request = *firing.token_mut(waiting, asked.slot);
-                locks.granted(&of, &job, &request, asked.called);
-                match of.missing(locks, &request) {
+                locks.granted(held, &of, &job, &request, asked.called);
+                match of.missing(locks, held, first_targets, &request) {
                     None => {
                         if let Some(request) = firing.take(waiting, asked.slot) {
                             firing.put(locked, request);
@@ -151,8 +156,8 @@ pub(super) fn locks(
                 let target = of.target_of(&job);
                 if let Some(asked) = locks.asked.get_mut(&number) {
                     asked.called = true;
-                } else if let Some(lock) = locks.held.call_back(job.file, target, number) {
-                    of.give_up(firing, locks, lock);
+                } else if let Some(lock) = held.call_back(job.file, target, number) {
+                    of.give_up(firing, held, lock);
                 }
             }
             _ => {}
@@ -162,46 +167,54 @@ pub(super) fn locks(
         let of = rules.clone();
         page.transition("give up")
             .take(flushed)
-            .with(locks)
+            .with(held)
             .puts(send)
-            .fires(move |firing, lock: GivenUp, locks| of.cancel(firing, locks, lock));
+            .fires(move |firing, lock: GivenUp, held| of.cancel(firing, held, lock));
     }
     let unlock = page
         .transition("unlock")
         .take(done)
         .with(locks)
+        .with(held)
         .puts(complete)
         .puts_many(send);
     let unlock = match ports.flushed {
         Some((flush, _)) => unlock.puts_many(flush),
         None => unlock,
     };
-    unlock.fires(move |firing, request: Request, locks| {
+    unlock.fires(move |firing, request: Request, (locks, held)| {
         let key = (request.process.workload, request.process.rank);
         let used = locks.in_use.remove(&key).unwrap_or_default();
         let account = firing.account();
         firing.charge(Account::NOBODY);
         for (target, number) in used {
-            if let Some(lock) = locks.held.release(request.file, target, number) {
-                rules.give_up(firing, locks, lock);
+            if let Some(lock) = held.release(request.file, target, number) {
+                rules.give_up(firing, held, lock);
             }
         }
         firing.charge(account);
         firing.put(complete, request);
     });
-    locked
+    (locked, held)
 }
 
 impl Locks {
     /// A lock has come, and the request that waited for it uses it.
-    fn granted(&mut self, rules: &Rules, job: &Job, request: &Request, called: bool) {
+    fn granted(
+        &mut self,
+        held: &mut LockSet,
+        rules: &Rules,
+        job: &Job,
+        request: &Request,
+        called: bool,
+    ) {
         let extent = Extent {
             file: job.file,
             target: rules.target_of(job),
             start: job.offset,
             end: job.offset + job.size,
         };
-        self.held.add(Lock {
+        held.add(Lock {
             number: job.request,
             extent,
             write: job.operation == Operation::Write,
@@ -217,7 +230,13 @@ impl Locks {
 impl Rules {
     /// The first extent of a request for which the client has no lock; it uses those
     /// before it.
-    fn missing(&self, locks: &mut Locks, request: &Request) -> Option<Extent> {
+    fn missing(
+        &self,
+        locks: &mut Locks,
+        held: &mut LockSet,
+        first_targets: &mut FirstTargets,
+        request: &Request,
+    ) -> Option<Extent> {
         let write = match request.operation {
             Operation::Write => true,
             Operation::Read => false,
@@ -226,10 +245,10 @@ impl Rules {
         if request.only_computes || request.size == 0 {
             return None;
         }
-        let layout = self.layouts.of(request.file);
+        let file = self.layouts.file(request.file, first_targets);
         let key = (request.process.workload, request.process.rank);
         let used = locks.in_use.entry(key).or_default();
-        let extents = layout.extents(request.file, request.offset, request.size);
+        let extents = file.extents(request.offset, request.size);
         for (target, start, end) in extents.into_iter().skip(used.len()) {
             let extent = Extent {
                 file: request.file,
@@ -237,7 +256,7 @@ impl Rules {
                 start: start - start % self.unit,
                 end: end.checked_next_multiple_of(self.unit).unwrap_or(u64::MAX),
             };
-            match locks.held.take(extent, write) {
+            match held.take(extent, write) {
                 Some(number) => used.push((target, number)),
                 None => return Some(extent),
             }
@@ -277,21 +296,21 @@ impl Rules {
     }
 
     /// Gives a lock up that nobody uses, after what is cached under it has been written.
-    fn give_up(&self, firing: &mut Firing<'_>, locks: &mut Locks, lock: Lock) {
+    fn give_up(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: Lock) {
         let Lock { number, extent, .. } = lock;
         let lock = GivenUp { number, extent };
         match self.flush {
             Some(flush) => {
                 firing.put(flush, lock);
             }
-            None => self.cancel(firing, locks, lock),
+            None => self.cancel(firing, held, lock),
         }
     }
 
     /// Nothing is cached under a lock any more.
-    fn cancel(&self, firing: &mut Firing<'_>, locks: &mut Locks, lock: GivenUp) {
+    fn cancel(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: GivenUp) {
         let Extent { file, target, .. } = lock.extent;
-        locks.held.remove(file, target, lock.number);
+        held.remove(file, target, lock.number);
         firing.put(
             self.send,
             self.message(firing.copy(), file, target, lock.number),

@@ -43,15 +43,16 @@ pub use attributes::Changes;
 pub use known_layouts::KnownLayouts;
 pub use oplocks::BreakPorts;
 
-use headrace_net::{Node, Page, Port, Slot, Store, Time, To};
-use headrace_spec::{Parallel, Scenario};
+use headrace_net::{Firing, Node, Page, Port, Slot, Store, Time, To};
+use headrace_spec::{ClientMachine, Parallel, Scenario};
 use headrace_trace::{Group, Operation};
 use headrace_workload::Directories;
 
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
-use crate::layout::Layouts;
+use crate::duplex::Duplex;
+use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
 use crate::network::ClientPorts;
@@ -62,17 +63,17 @@ pub struct ClientContext {
     /// Open flags of files.
     pub callers: Callers,
     /// File sizes.
-    pub sizes: Sizes,
+    pub sizes: Store<Sizes>,
     /// Directories of the files.
     pub directories: Directories,
     /// Number of times they have been changed, if clients have caches.
     pub changes: Option<Store<Changes>>,
     /// Layouts of the files.
     pub layouts: Layouts,
+    /// First targets of the files.
+    pub first_targets: Store<FirstTargets>,
     /// Cache permissions of the files, if oplocks are modelled.
-    pub oplocks: Option<Oplocks>,
-    /// Locks of each client.
-    pub held: Vec<LockSet>,
+    pub oplocks: Option<Store<Oplocks>>,
 }
 
 /// File state of one client.
@@ -82,26 +83,31 @@ struct ClientFiles {
     layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
-    oplocks: Option<Box<Oplocks>>,
 }
 
 impl ClientFiles {
     /// Returns the metadata request that must precede a request, if any.
-    fn question(&self, request: &Request, now: Time) -> Option<Operation> {
+    fn question(
+        &self,
+        request: &Request,
+        now: Time,
+        oplocks: Option<&mut Oplocks>,
+    ) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
         if request.only_computes {
             return None;
         }
         // What else closing takes is what is written back for it.
         if operation == Operation::Close {
-            let oplocks = self.oplocks.as_ref();
             let told = oplocks.is_some_and(|it| it.close(file, request.process.client));
             return told.then_some(operation);
         }
         if operation.group() != Group::Data {
             let attributes = self.attributes.as_ref();
             let known = attributes.is_some_and(|it| it.answer(operation, file, now))
-                || self.is_locked(operation, file, request.process.client);
+                || oplocks.is_some_and(|it| {
+                    needs_no_message(operation) && it.holds(file, request.process.client)
+                });
             return (!known).then_some(operation);
         }
         if !self.layouts.contains(file) {
@@ -111,15 +117,14 @@ impl ClientFiles {
             || (self.attributes.as_ref()).is_none_or(|it| it.let_read(file, now));
         (!checked).then_some(Operation::Stat)
     }
+}
 
-    /// Returns true if an operation on a name needs no message because of a lock.
-    fn is_locked(&self, operation: Operation, file: u32, client: u32) -> bool {
-        let looks = matches!(
-            operation,
-            Operation::Open | Operation::Stat | Operation::Readlink
-        );
-        looks && (self.oplocks.as_ref()).is_some_and(|it| it.holds(file, client))
-    }
+/// Returns true if an operation on a name needs no message under a lock.
+fn needs_no_message(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Open | Operation::Stat | Operation::Readlink
+    )
 }
 
 /// Writes the page of a client: requests come in by `request` and go out by
@@ -143,7 +148,6 @@ pub fn client(
     });
     let known = page.store("files known", |_| ClientFiles {
         attributes: attributes.clone(),
-        oplocks: context.oplocks.clone().map(Box::new),
         ..ClientFiles::default()
     });
 
@@ -154,26 +158,40 @@ pub fn client(
     page.connect(request, new);
 
     let ask = network.ask;
-    page.transition("map")
+    let map = page
+        .transition("map")
         .take(new)
         .with(known)
         .puts_one_of([mapped.into(), asking.into()])
-        .puts_many(ask)
-        .fires(move |firing, request: Request, known| {
-            let Some(operation) = known.question(&request, firing.now()) else {
-                if let Some(oplocks) = &known.oplocks {
-                    match request.operation {
-                        Operation::Write => oplocks.write(request.file),
-                        Operation::Open => oplocks.open_again(request.file, request.process.client),
-                        _ => {}
-                    }
-                }
-                firing.put(mapped, request);
-                return;
-            };
+        .puts_many(ask);
+    let find = move |firing: &mut Firing<'_>,
+                     request: Request,
+                     known: &mut ClientFiles,
+                     mut oplocks: Option<&mut Oplocks>| {
+        let now = firing.now();
+        if let Some(operation) = known.question(&request, now, oplocks.as_deref_mut()) {
             questions.ask(firing, (asking, ask), request, operation);
-        });
-    let (ready, done, flushed) = match (parallel.locks.extent(), network.locks) {
+            return;
+        }
+        if let Some(oplocks) = oplocks {
+            match request.operation {
+                Operation::Write => oplocks.write(request.file),
+                Operation::Open => oplocks.open_again(request.file, request.process.client),
+                _ => {}
+            }
+        }
+        firing.put(mapped, request);
+    };
+    match context.oplocks {
+        None => map.fires(move |firing, request, known| find(firing, request, known, None)),
+        Some(oplocks) => {
+            map.with(oplocks)
+                .fires(move |firing, request, (known, oplocks)| {
+                    find(firing, request, known, Some(oplocks));
+                });
+        }
+    }
+    let (ready, done, flushed, held) = match (parallel.locks.extent(), network.locks) {
         (Some(spec), Some(ways)) => {
             let done = page.place("done");
             let flushed: Option<(Node<GivenUp>, Node<GivenUp>)> =
@@ -183,10 +201,11 @@ pub fn client(
                 flushed,
             };
             let through = (mapped, done);
-            let locked = locks::locks(page, parallel, spec, context, through, complete, ways);
-            (locked, done.into(), flushed)
+            let (locked, held) =
+                locks::locks(page, parallel, spec, context, through, complete, ways);
+            (locked, done.into(), flushed, Some(held))
         }
-        _ => (mapped, complete.into(), None),
+        _ => (mapped, complete.into(), None, None),
     };
     let answers = AnswerHandler {
         known,
@@ -203,15 +222,44 @@ pub fn client(
             None => complete.into(),
         },
     };
+    let ports = DataPorts {
+        network: network.data,
+        answers,
+        complete: done,
+    };
     match cache.zip(context.changes) {
         None => {
-            uncached_client::data(page, scenario, parallel, context, network, answers, done);
+            uncached_client::data(page, scenario, parallel, context, ports);
             None
         }
-        Some((cache, changes)) => cached_client::data(
-            page, scenario, parallel, cache, changes, context, network, answers, done,
-        ),
+        Some((cache, changes)) => {
+            let own = CacheSpec {
+                machine: cache,
+                changes,
+                held,
+            };
+            cached_client::data(page, scenario, parallel, context, own, ports)
+        }
     }
+}
+
+/// Ways of requests whose data has been found.
+#[derive(Clone, Copy)]
+struct DataPorts {
+    /// To the servers and back.
+    network: Duplex,
+    answers: AnswerHandler,
+    complete: To<Request>,
+}
+
+/// A client's cache, and what it borrows besides the state that all clients do.
+#[derive(Clone, Copy)]
+struct CacheSpec<'a> {
+    machine: &'a ClientMachine,
+    /// Number of times files have been changed.
+    changes: Store<Changes>,
+    /// The client's locks on parts of files, if there are any.
+    held: Option<Store<LockSet>>,
 }
 
 /// Handler of a metadata server's replies.
@@ -235,9 +283,10 @@ impl AnswerHandler {
     /// it tells so.
     fn take(
         self,
-        firing: &mut headrace_net::Firing<'_>,
+        firing: &mut Firing<'_>,
         known: &mut ClientFiles,
         changes: Option<&mut Changes>,
+        mut oplocks: Option<&mut Oplocks>,
         answer: &Job,
     ) -> Option<u32> {
         let slot = Slot(answer.request);
@@ -260,7 +309,7 @@ impl AnswerHandler {
         request.pending = 0;
         let file = request.file;
         let comes_back = answer.operation == Operation::Open
-            && (known.oplocks.as_ref())
+            && (oplocks.as_deref_mut())
                 .is_some_and(|it| it.comes_back(file, request.process.client));
         let attributes = known.attributes.as_mut().zip(changes);
         let stale = attributes.is_some_and(|(it, changes)| {
@@ -271,7 +320,7 @@ impl AnswerHandler {
         if data && self.keeps {
             known.layouts.insert(file);
         }
-        let request = match (self.breaking, &known.oplocks) {
+        let request = match (self.breaking, oplocks) {
             (Some(breaking), Some(oplocks)) if answer.operation == Operation::Open => {
                 breaking.opened(firing, oplocks, request)
             }

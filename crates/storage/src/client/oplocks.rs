@@ -74,7 +74,7 @@ impl Breaking {
     pub fn opened(
         self,
         firing: &mut Firing<'_>,
-        oplocks: &Oplocks,
+        oplocks: &mut Oplocks,
         request: Request,
     ) -> Option<Request> {
         let program = request.operation == Operation::Open;

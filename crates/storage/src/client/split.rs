@@ -8,7 +8,7 @@ use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::nearest_replica::NearestReplica;
-use crate::layout::{BLOCKS, Layout, Layouts, Piece, ReplicaPlacement};
+use crate::layout::{BLOCKS, FileLayout, FirstTargets, Layouts, Piece, ReplicaPlacement};
 use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::Job;
@@ -17,7 +17,6 @@ use crate::tokens::Job;
 #[derive(Clone)]
 pub(super) struct Split {
     layouts: Layouts,
-    sizes: Sizes,
     copies: ReplicaPlacement,
     /// Nearest copy, if it is chosen separately for each part of a request.
     nearest: Option<NearestReplica>,
@@ -28,15 +27,9 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub fn new(
-        scenario: &Scenario,
-        parallel: &Parallel,
-        (layouts, sizes): (&Layouts, &Sizes),
-        seed: u64,
-    ) -> Split {
+    pub fn new(scenario: &Scenario, parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
         Split {
             layouts: layouts.clone(),
-            sizes: sizes.clone(),
             copies: ReplicaPlacement::new(parallel, seed),
             nearest: NearestReplica::new(scenario, parallel, seed),
             written: match parallel.replication.chained() {
@@ -49,7 +42,13 @@ impl Split {
     }
 
     /// Sends jobs like this one; gives their number, and none if they are too many.
-    pub fn send(&self, firing: &mut Firing<'_>, like: Job, send: To<Job>) -> Option<u32> {
+    pub fn send(
+        &self,
+        firing: &mut Firing<'_>,
+        (sizes, first_targets): (&mut Sizes, &mut FirstTargets),
+        like: Job,
+        send: To<Job>,
+    ) -> Option<u32> {
         let mut jobs = 0;
         let copies = match like.operation {
             Operation::Write => 0..self.written,
@@ -59,7 +58,8 @@ impl Split {
             }
             _ => 0..self.copies.count(),
         };
-        let layout = self.layouts.of(like.file);
+        let file = self.layouts.file(like.file, first_targets);
+        let layout = file.layout;
         if (layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
             firing.fail(format!(
                 "a request of {} bytes makes more than {MOST_JOBS} jobs: raise layout.packet",
@@ -69,8 +69,7 @@ impl Split {
         }
         if like.operation == Operation::Write && layout.block().is_some() {
             // An fsync asks for all blocks up to here.
-            self.sizes
-                .grow(like.file, like.offset.saturating_add(like.size));
+            sizes.grow(like.file, like.offset.saturating_add(like.size));
         }
         let mut asked = BTreeSet::new();
         let ask = |piece: Piece| {
@@ -101,30 +100,29 @@ impl Split {
             }
         };
         if like.operation == Operation::Sync {
-            self.parts_of(layout, like.file).for_each(ask);
+            parts_of(file, sizes.get(like.file)).for_each(ask);
         } else {
-            layout.pieces(like.file, like.offset, like.size, ask);
+            file.pieces(like.offset, like.size, ask);
         }
         Some(jobs)
     }
+}
 
-    /// Returns the pieces of an fsync: an empty one for each target or block.
-    fn parts_of(&self, layout: &Layout, file: u32) -> Box<dyn Iterator<Item = Piece>> {
-        let piece = |target, offset| Piece {
-            target,
-            offset,
-            size: 0,
-        };
-        match layout.block() {
-            None => {
-                let targets: Vec<u32> = layout.targets_of(file).collect();
-                Box::new(targets.into_iter().map(move |target| piece(target, 0)))
-            }
-            Some(unit) => {
-                let size = self.sizes.get(file).unwrap_or(0);
-                let blocks = size.div_ceil(unit).clamp(1, BLOCKS - 1) as u32;
-                Box::new((0..blocks).map(move |it| piece(it, u64::from(it) * unit)))
-            }
+/// Returns the pieces of an fsync: an empty one for each target or block.
+fn parts_of(file: FileLayout<'_>, size: Option<u64>) -> Box<dyn Iterator<Item = Piece> + '_> {
+    let piece = |target, offset| Piece {
+        target,
+        offset,
+        size: 0,
+    };
+    match file.layout.block() {
+        None => {
+            let targets: Vec<u32> = file.targets().collect();
+            Box::new(targets.into_iter().map(move |target| piece(target, 0)))
+        }
+        Some(unit) => {
+            let blocks = size.unwrap_or(0).div_ceil(unit).clamp(1, BLOCKS - 1) as u32;
+            Box::new((0..blocks).map(move |it| piece(it, u64::from(it) * unit)))
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A client without a cache: each request goes to the servers at once.
 
-use headrace_net::{Page, Slot, To};
+use headrace_net::{Page, Slot};
 use headrace_spec::{Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
-use super::{AnswerHandler, ClientContext};
-use crate::network::ClientPorts;
+use super::{ClientContext, DataPorts};
+use crate::duplex::Duplex;
 use crate::tokens::{Job, Request, Role};
 
 /// Writes what becomes of requests whose data has been found.
@@ -15,24 +15,23 @@ pub(super) fn data(
     scenario: &Scenario,
     parallel: &Parallel,
     context: &ClientContext,
-    network: ClientPorts,
-    answers: AnswerHandler,
-    complete: To<Request>,
+    ports: DataPorts,
 ) {
-    let ClientPorts { send, received, .. } = network;
+    let DataPorts {
+        network: Duplex { send, received },
+        answers,
+        complete,
+    } = ports;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(
-        scenario,
-        parallel,
-        (&context.layouts, &context.sizes),
-        page.seed(),
-    );
+    let split = Split::new(scenario, parallel, &context.layouts, page.seed());
     page.transition("split")
         .take(answers.ready)
+        .with(context.sizes)
+        .with(context.first_targets)
         .puts_one_of([outstanding.into(), complete])
         .puts_many(send)
-        .fires(move |firing, request: Request, ()| {
+        .fires(move |firing, request: Request, files| {
             if request.operation == Operation::Close {
                 firing.put(complete, request);
                 return;
@@ -51,7 +50,7 @@ pub(super) fn data(
                 group: request.group,
                 ..Job::new(slot.0, process.client, file, operation, Role::Data)
             };
-            if let Some(jobs) = split.send(firing, like, send) {
+            if let Some(jobs) = split.send(firing, files, like, send) {
                 firing.token_mut(outstanding, slot).pending = jobs;
             }
         });
@@ -65,7 +64,7 @@ pub(super) fn data(
         )
         .fires(move |firing, job: Job, known| {
             if job.role == Role::Metadata {
-                answers.take(firing, known, None, &job);
+                answers.take(firing, known, None, None, &job);
                 return;
             }
             let slot = Slot(job.request);

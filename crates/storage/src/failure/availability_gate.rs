@@ -8,11 +8,11 @@
 //! Not modelled: that locks are not given while a server is away, and that clients tell it
 //! of theirs when it is back.
 
-use headrace_net::{Node, Page, To};
-
+use headrace_net::Page;
 use headrace_trace::Operation;
 
 use super::{Failing, Part};
+use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message, Role};
 
 /// Puts a door between a server and its network, if servers fail; the number of the
@@ -21,11 +21,12 @@ pub fn availability_gate(
     page: &mut Page<'_>,
     failing: Option<Failing>,
     first: u32,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+    outside: Duplex,
+) -> Duplex {
     let Some(failing) = failing else {
-        return (send, received);
+        return outside;
     };
+    let Duplex { send, received } = outside;
     let inside = page.place::<Job>("inside");
     let leaving = page.place::<Job>("leaving");
     page.transition("come in")
@@ -74,5 +75,8 @@ pub fn availability_gate(
             }
             firing.put(send, job);
         });
-    (leaving.into(), inside)
+    Duplex {
+        send: leaving.into(),
+        received: inside,
+    }
 }

@@ -10,7 +10,7 @@ use headrace_net::{Account, Firing, Node, Page, Time, To, Token};
 
 use super::attempts::{AttemptContext, Step};
 use super::{Attempts, Failing, Failures, RepairEvent};
-use crate::network::ClientPorts;
+use crate::duplex::Duplex;
 use crate::tokens::{Job, Role};
 
 /// A client's timer, which runs out at that time.
@@ -30,17 +30,23 @@ struct AttemptPorts {
     given_up: Option<Node<Job>>,
 }
 
-/// Puts attempts between a client's jobs and its network, if servers fail.
-pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: ClientPorts) -> ClientPorts {
+/// Puts attempts between a client's jobs and its network, if servers fail. Metadata requests
+/// leave by `ask`.
+pub fn client(
+    page: &mut Page<'_>,
+    failing: Option<Failing>,
+    outside: Duplex,
+    ask: To<Job>,
+) -> (Duplex, To<Job>) {
     let Some(failing) = failing else {
-        return ends;
+        return (outside, ask);
     };
     let jobs = page.place::<Job>("to try");
     let timer = page.place::<Timer>("timer");
     page.rest(timer);
     let acts = AttemptPorts {
-        send: ends.send,
-        ask: ends.ask,
+        send: outside.send,
+        ask,
         answered: page.place("heard"),
         timer,
         missed: failing.repairing.map(|it| it.due),
@@ -50,7 +56,7 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: ClientPorts) 
         let account = it.firing.account();
         attempts.submit((job, account), it);
     });
-    let received = ("hear", ends.received);
+    let received = ("hear", outside.received);
     acts.when(page, failing, received, |attempts, job, it| {
         attempts.hear(job, it);
     });
@@ -59,12 +65,11 @@ pub fn client(page: &mut Page<'_>, failing: Option<Failing>, ends: ClientPorts) 
             attempts.wake(it);
         }
     });
-    ClientPorts {
+    let inside = Duplex {
         send: jobs.into(),
-        ask: jobs.into(),
         received: acts.answered,
-        locks: ends.locks,
-    }
+    };
+    (inside, jobs.into())
 }
 
 impl AttemptPorts {

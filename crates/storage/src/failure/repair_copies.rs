@@ -16,6 +16,7 @@ use headrace_trace::Operation;
 
 use super::repair::RepairEvent;
 use super::{Failing, Failures, Repairing};
+use crate::duplex::Duplex;
 use crate::network::Wire;
 use crate::tokens::{Direction, Job, Message};
 
@@ -36,11 +37,12 @@ pub fn sort(
     page: &mut Page<'_>,
     parallel: &Parallel,
     failing: Option<Failing>,
-    (send, received): (To<Job>, Node<Job>),
-) -> (Option<Copying>, Node<Job>) {
+    outside: Duplex,
+) -> (Option<Copying>, Duplex) {
     let Some((failing, repairing)) = failing.and_then(|it| Some((it, it.repairing?))) else {
-        return (None, received);
+        return (None, outside);
     };
+    let Duplex { send, received } = outside;
     let order = page.input("order");
     let jobs = page.place::<Job>("jobs");
     let copies = page.place::<Job>("copies");
@@ -70,18 +72,16 @@ pub fn sort(
         send,
         wire: Wire::new(&parallel.network),
     };
-    (Some(copying), jobs)
+    let received = jobs;
+    (Some(copying), Duplex { send, received })
 }
 
 /// Lets copies to a server's device and from there on, if any are made.
-pub fn join(
-    page: &mut Page<'_>,
-    copying: Option<&Copying>,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+pub fn join(page: &mut Page<'_>, copying: Option<&Copying>, outside: Duplex) -> Duplex {
     let Some(copying) = copying else {
-        return (send, received);
+        return outside;
     };
+    let Duplex { send, received } = outside;
     let both = page.place::<Job>("jobs and copies");
     page.connect(received, both);
     page.connect(copying.copies, both);
@@ -118,7 +118,10 @@ pub fn join(
             copy.wire = wire.bytes(copy.payload());
             firing.put(on, copy);
         });
-    (served.into(), both)
+    Duplex {
+        send: served.into(),
+        received: both,
+    }
 }
 
 /// Adds the planner of copies; `order` receives the servers' orders.

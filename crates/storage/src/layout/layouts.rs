@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headrace_spec::{Parallel, Scenario};
 use headrace_workload::Directories;
 
-use super::Layout;
+use super::{FileLayout, FirstTargets, Layout};
 
 /// The layouts of all files.
 #[derive(Clone, Debug)]
@@ -31,15 +31,16 @@ impl Layouts {
             };
         }
         // Files of one pool are distributed together.
-        let mut balances = BTreeMap::new();
+        let mut pools = BTreeMap::new();
         let workloads = scenario.workload.iter();
         let parts = workloads.zip(directories.first_files());
         let parts = parts.map(|(workload, first_file)| {
             let spec = workload.layout(parallel);
             let layout = Layout::new(scenario, parallel, spec, seed);
-            let balance = balances.entry(&spec.pool).or_insert(layout.balance.clone());
+            let next = pools.len();
+            let assigned_in = *pools.entry(&spec.pool).or_insert(next);
             let layout = Layout {
-                balance: balance.clone(),
+                assigned_in,
                 ..layout
             };
             (first_file, layout)
@@ -47,6 +48,16 @@ impl Layouts {
         Layouts {
             parts: parts.collect(),
         }
+    }
+
+    /// A file on its targets; a new file is assigned its first one.
+    pub fn file(&self, file: u32, first_targets: &mut FirstTargets) -> FileLayout<'_> {
+        self.of(file).file(file, first_targets)
+    }
+
+    /// The same, if the file's first target has been assigned.
+    pub fn known_file(&self, file: u32, first_targets: &FirstTargets) -> Option<FileLayout<'_>> {
+        self.of(file).known_file(file, first_targets)
     }
 
     /// The layout of a file.

@@ -1,6 +1,6 @@
 //! Layout of files: the target and server of each byte.
 
-mod balance;
+mod first_targets;
 mod layouts;
 mod metadata_placement;
 mod pattern;
@@ -8,6 +8,7 @@ mod replica_placement;
 mod replicated_blocks;
 mod stripes;
 
+pub use first_targets::FirstTargets;
 pub use layouts::Layouts;
 pub use metadata_placement::MetadataPlacement;
 pub(crate) use metadata_placement::file_hash;
@@ -20,7 +21,6 @@ use headrace_spec::{FirstServer, LayoutKind, Parallel, ReplicaSets, Scenario};
 
 use smallvec::SmallVec;
 
-use self::balance::Balance;
 use self::pattern::Pattern;
 use self::stripes::Stripes;
 
@@ -47,8 +47,8 @@ pub struct Layout {
     first: FirstServer,
     /// The first targets of the first files, where they are known.
     known: Arc<[u32]>,
-    /// Balancer of new files, with [`FirstServer::Balance`].
-    balance: Balance,
+    /// Number of its pool in [`FirstTargets`], with [`FirstServer::Balance`].
+    assigned_in: usize,
     seed: u64,
     packet: u64,
 }
@@ -153,7 +153,7 @@ impl Layout {
                 pool: None,
                 first: FirstServer::Zero,
                 known: Arc::default(),
-                balance: Balance::default(),
+                assigned_in: 0,
                 seed,
                 packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
             };
@@ -172,27 +172,48 @@ impl Layout {
             pool,
             first: spec.kind.first(),
             known: spec.first_servers.clone().unwrap_or_default().into(),
-            balance: Balance::default(),
+            assigned_in: 0,
             seed,
             packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
         }
     }
 
-    /// The number among the layout's targets of the one that holds a file's first byte.
-    fn first_target(&self, file: u32) -> u64 {
+    /// A file on its targets; a new file is assigned its first one.
+    pub fn file(&self, file: u32, first_targets: &mut FirstTargets) -> FileLayout<'_> {
+        let first = self.fixed_first_target(file).unwrap_or_else(|| {
+            let width = self.distribution.width();
+            first_targets.assign(self.assigned_in, file, width, self.targets)
+        });
+        FileLayout {
+            layout: self,
+            first,
+        }
+    }
+
+    /// The same, if the file's first target has been assigned.
+    pub fn known_file(&self, file: u32, first_targets: &FirstTargets) -> Option<FileLayout<'_>> {
+        let first = self.fixed_first_target(file);
+        let first = first.or_else(|| first_targets.get(self.assigned_in, file))?;
+        Some(FileLayout {
+            layout: self,
+            first,
+        })
+    }
+
+    /// The number among the layout's targets of the one that holds a file's first byte, unless
+    /// it depends on the order in which files are first used.
+    fn fixed_first_target(&self, file: u32) -> Option<u64> {
         if let Some(known) = self.known.get(file as usize) {
-            return u64::from(*known);
+            return Some(u64::from(*known));
         }
         match self.first {
-            FirstServer::Zero => 0,
-            FirstServer::RoundRobin => u64::from(file) % self.targets,
-            FirstServer::Balance => {
-                let width = self.distribution.width();
-                self.balance.first_of(file, width, self.targets)
-            }
+            FirstServer::Zero => Some(0),
+            FirstServer::RoundRobin => Some(u64::from(file) % self.targets),
+            FirstServer::Balance => None,
             FirstServer::Random => {
                 let mut draws = u64::from(file);
-                Random::named(self.seed, "first server", &mut draws).below(self.targets)
+                let mut random = Random::named(self.seed, "first server", &mut draws);
+                Some(random.below(self.targets))
             }
         }
     }
@@ -225,30 +246,6 @@ impl Layout {
         }
     }
 
-    /// The targets that hold parts of a file, where they are no blocks.
-    pub fn targets_of(&self, file: u32) -> impl Iterator<Item = u32> {
-        let first = self.first_target(file);
-        (0..self.distribution.width()).map(move |turn| self.target(first + turn))
-    }
-
-    /// Returns the bytes of a file of `size` bytes that a target holds.
-    pub fn part(&self, file: u32, size: u64, target: u32) -> u64 {
-        let Some(number) = self.number_of(target) else {
-            return 0;
-        };
-        let turn = (number + self.targets - self.first_target(file)) % self.targets;
-        if turn >= self.distribution.width() {
-            return 0;
-        }
-        self.distribution.part(size, turn)
-    }
-
-    /// The target that holds a byte of a file, and the byte after the strip.
-    pub fn target_at(&self, file: u32, offset: u64) -> (u32, u64) {
-        let (turn, end) = self.distribution.at(offset);
-        (self.target(self.first_target(file) + turn), end)
-    }
-
     /// Bytes of a file, from a multiple of them on, that make requests of `request`
     /// bytes to every target they concern; 0 if `request` is 0.
     pub fn filling(&self, request: u64) -> u64 {
@@ -268,12 +265,47 @@ impl Layout {
         let strips = size / self.distribution.unit() + 2;
         size / self.packet + self.distribution.width().min(strips)
     }
+}
 
-    /// Returns the extents of a file's range on each target, by target number: target, first byte
+/// A file on its targets.
+#[derive(Clone, Copy, Debug)]
+pub struct FileLayout<'a> {
+    /// Layout that it has.
+    pub layout: &'a Layout,
+    /// The number among the layout's targets of the one that holds the first byte.
+    first: u64,
+}
+
+impl FileLayout<'_> {
+    /// The targets that hold parts of it, where they are no blocks.
+    pub fn targets(&self) -> impl Iterator<Item = u32> {
+        let turns = 0..self.layout.distribution.width();
+        turns.map(|turn| self.layout.target(self.first + turn))
+    }
+
+    /// Returns the bytes of it that a target holds if it has `size` bytes.
+    pub fn part(&self, size: u64, target: u32) -> u64 {
+        let Some(number) = self.layout.number_of(target) else {
+            return 0;
+        };
+        let turn = (number + self.layout.targets - self.first) % self.layout.targets;
+        if turn >= self.layout.distribution.width() {
+            return 0;
+        }
+        self.layout.distribution.part(size, turn)
+    }
+
+    /// The target that holds a byte, and the byte after the strip.
+    pub fn target_at(&self, offset: u64) -> (u32, u64) {
+        let (turn, end) = self.layout.distribution.at(offset);
+        (self.layout.target(self.first + turn), end)
+    }
+
+    /// Returns the extents of a range on each target, by target number: target, first byte
     /// within its part, and end.
-    pub fn extents(&self, file: u32, offset: u64, size: u64) -> SmallVec<[(u32, u64, u64); 4]> {
+    pub fn extents(&self, offset: u64, size: u64) -> SmallVec<[(u32, u64, u64); 4]> {
         let mut extents = SmallVec::new();
-        self.parts(file, offset, size, |target, start, end| {
+        self.parts(offset, size, |target, start, end| {
             extents.push((target, start, end));
         });
         extents.sort_unstable();
@@ -283,10 +315,10 @@ impl Layout {
     /// Gives the pieces of a request, target by target, from that of the first byte on: a
     /// target holds the bytes of a range one after the other, so they are one piece,
     /// cut at the packet limit. A request of no bytes is one empty piece.
-    pub fn pieces(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
-        self.parts(file, offset, size, |target, mut at, stop| {
+    pub fn pieces(&self, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
+        self.parts(offset, size, |target, mut at, stop| {
             loop {
-                let size = (stop - at).min(self.packet);
+                let size = (stop - at).min(self.layout.packet);
                 give(Piece {
                     target,
                     offset: at,
@@ -301,22 +333,21 @@ impl Layout {
     }
 
     /// Gives what of a request each target holds, from that of the first byte on.
-    fn parts(&self, file: u32, offset: u64, size: u64, mut give: impl FnMut(u32, u64, u64)) {
-        let first = self.first_target(file);
-        let width = self.distribution.width();
+    fn parts(&self, offset: u64, size: u64, mut give: impl FnMut(u32, u64, u64)) {
+        let width = self.layout.distribution.width();
         // Sizes come from traces too: past the end of 64 bits there is nothing.
         let end = offset.saturating_add(size);
-        let (first_turn, _) = self.distribution.at(offset);
+        let (first_turn, _) = self.layout.distribution.at(offset);
         let turns = match end == offset {
             true => 1,
-            false => self.distribution.spread(offset, end),
+            false => self.layout.distribution.spread(offset, end),
         };
         for turn in first_turn..first_turn + turns {
             let turn = turn % width;
-            let at = self.distribution.part(offset, turn);
-            let stop = self.distribution.part(end, turn);
+            let at = self.layout.distribution.part(offset, turn);
+            let stop = self.layout.distribution.part(end, turn);
             if at < stop || end == offset {
-                give(self.target(first + turn), at, stop);
+                give(self.layout.target(self.first + turn), at, stop);
             }
         }
     }

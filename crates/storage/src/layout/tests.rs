@@ -8,7 +8,7 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
         distribution: Distribution::Stripes(Stripes { unit, width }),
         targets: servers,
         pool: None,
-        balance: Balance::default(),
+        assigned_in: 0,
         first: FirstServer::RoundRobin,
         known: Arc::default(),
         seed: 1,
@@ -16,9 +16,13 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
     }
 }
 
+fn file_of(layout: &Layout, file: u32) -> FileLayout<'_> {
+    layout.file(file, &mut FirstTargets::default())
+}
+
 fn pieces(layout: &Layout, file: u32, offset: u64, size: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    layout.pieces(file, offset, size, |piece| pieces.push(piece));
+    file_of(layout, file).pieces(offset, size, |piece| pieces.push(piece));
     pieces
 }
 
@@ -52,9 +56,9 @@ proptest! {
         for piece in pieces(&layout, file, 0, size) {
             *parts.entry(piece.target).or_insert(0) += piece.size;
         }
-        let holders: Vec<u32> = layout.targets_of(file).collect();
+        let holders: Vec<u32> = file_of(&layout, file).targets().collect();
         for server in 0..(width + more) as u32 {
-            let part = layout.part(file, size, server);
+            let part = file_of(&layout, file).part(size, server);
             prop_assert_eq!(part, parts.get(&server).copied().unwrap_or(0));
             prop_assert!(part == 0 || holders.contains(&server));
         }
@@ -92,7 +96,7 @@ fn check(layout: &Layout, offset: u64, size: u64, expected: impl Fn(u64) -> (u64
         let (turn, local) = expected(byte);
         let target = ((3 + turn) % layout.targets) as u32;
         *want.entry((target, local)).or_insert(0) += 1;
-        assert_eq!(layout.target_at(3, byte).0, target);
+        assert_eq!(file_of(layout, 3).target_at(byte).0, target);
     }
     let mut got = BTreeMap::new();
     for piece in pieces(layout, 3, offset, size) {
@@ -102,7 +106,7 @@ fn check(layout: &Layout, offset: u64, size: u64, expected: impl Fn(u64) -> (u64
         }
     }
     assert_eq!(got, want);
-    let parts = (0..layout.targets as u32).map(|target| layout.part(3, size, target));
+    let parts = (0..layout.targets as u32).map(|target| file_of(layout, 3).part(size, target));
     assert_eq!(parts.sum::<u64>(), size);
 }
 
@@ -199,8 +203,8 @@ proptest! {
         prop_assert_eq!(pieces(&pool, file, offset, size), expected);
         for target in 0..45 {
             let number = members.iter().position(|member| *member == target);
-            let part = number.map_or(0, |number| all.part(file, size, number as u32));
-            prop_assert_eq!(pool.part(file, size, target), part);
+            let part = number.map_or(0, |number| file_of(&all, file).part(size, number as u32));
+            prop_assert_eq!(file_of(&pool, file).part(size, target), part);
         }
     }
 }
@@ -211,9 +215,12 @@ fn files_are_where_they_are_known_to_be_and_the_others_where_they_would_be() {
         known: [2, 2, 0].into(),
         ..layout(10, 1, 3, u64::MAX)
     };
-    let of = |file| layout.target_at(file, 0).0;
+    let of = |file| file_of(&layout, file).target_at(0).0;
     assert_eq!([0, 1, 2, 3, 4].map(of), [2, 2, 0, 0, 1]);
-    assert_eq!([0, 1, 2].map(|target| layout.part(1, 7, target)), [0, 0, 7]);
+    assert_eq!(
+        [0, 1, 2].map(|target| file_of(&layout, 1).part(7, target)),
+        [0, 0, 7]
+    );
 }
 
 #[test]
@@ -222,7 +229,11 @@ fn new_files_go_where_the_last_one_ended() {
         first: FirstServer::Balance,
         ..layout(10, 2, 5, u64::MAX)
     };
-    let of = |file| layout.targets_of(file).collect::<Vec<_>>();
+    let mut first_targets = FirstTargets::default();
+    let mut of = |file| {
+        let file = layout.file(file, &mut first_targets);
+        file.targets().collect::<Vec<_>>()
+    };
     assert_eq!([of(7), of(3), of(100)], [[0, 1], [2, 3], [4, 0]]);
     assert_eq!([of(3), of(100), of(0)], [[2, 3], [4, 0], [1, 2]]);
 }

@@ -14,10 +14,9 @@ use headrace_spec::ClientMachine;
 use super::callers::Callers;
 use super::machine::{Volumes, only_volume, processor};
 use super::server_dirty_data::Remote;
-use super::sizes::Sizes;
 use super::volume::Volume;
+use super::volume_stores::{CacheLocks, SharedStores, VolumeStores};
 use crate::iosched::BlockDevice;
-use crate::locks::LockSet;
 use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A cache's ways in and out.
@@ -43,13 +42,14 @@ pub fn cache(
     transfer: u64,
     callers: &Callers,
     remote: &Remote,
-    sizes: &Sizes,
-    locks: Option<&[LockSet]>,
 ) -> Store<Volumes> {
-    page.store("cache", |copy| {
-        let held = locks.map(|held| held[copy as usize].clone());
-        let (remote, sizes) = (remote.clone().locked(held), sizes.clone());
-        Volumes::one(Volume::client_cache(spec, transfer, callers, remote, sizes))
+    page.store("cache", |_| {
+        Volumes::one(Volume::client_cache(
+            spec,
+            transfer,
+            callers,
+            remote.clone(),
+        ))
     })
 }
 
@@ -59,6 +59,35 @@ pub fn client_page_cache(
     spec: &ClientMachine,
     callers: &Callers,
     volumes: Store<Volumes>,
+    shared: SharedStores,
+) -> CachePorts {
+    let SharedStores {
+        sizes,
+        first_targets,
+        locks,
+    } = shared;
+    match locks {
+        None => {
+            let stores = (volumes, sizes, first_targets);
+            machine(page, spec, callers, stores, false)
+        }
+        Some(CacheLocks::Extents(locks)) => {
+            let stores = (volumes, sizes, first_targets, locks);
+            machine(page, spec, callers, stores, true)
+        }
+        Some(CacheLocks::Oplocks(locks)) => {
+            let stores = (volumes, sizes, first_targets, locks);
+            machine(page, spec, callers, stores, false)
+        }
+    }
+}
+
+/// Writes the page with the stores that it borrows.
+fn machine(
+    page: &mut Page<'_>,
+    spec: &ClientMachine,
+    callers: &Callers,
+    stores: impl VolumeStores,
     locks: bool,
 ) -> CachePorts {
     let ports = CachePorts {
@@ -84,7 +113,7 @@ pub fn client_page_cache(
     let processor = processor(page, &spec.cpu);
     only_volume(
         page,
-        volumes,
+        stores,
         device,
         processor,
         (new, ports.complete),

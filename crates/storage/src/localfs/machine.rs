@@ -33,6 +33,7 @@ use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, StoredFile};
 use super::volume::{Next, SELF, Tick, Volume, Wait};
+use super::volume_stores::VolumeStores;
 use crate::device;
 use crate::failure::{Crash, Failing};
 use crate::iosched::BlockDevice;
@@ -134,7 +135,7 @@ impl Volumes {
     /// A volume, told how much the others have that is dirty and which part of all
     /// that was written it wrote (the kernel forgets slowly what was long ago: its
     /// part of the last seconds).
-    fn at(&mut self, number: usize) -> &mut Volume {
+    pub(super) fn at(&mut self, number: usize) -> &mut Volume {
         if self.list.len() > 1 {
             let all: u64 = self.list.iter().map(|it| it.dirty + it.writing).sum();
             let written: u64 = self.list.iter().map(|it| it.balance.written()).sum();
@@ -270,7 +271,7 @@ pub(super) fn processor(page: &mut Page<'_>, cpu: &Cpu) -> Node<Call> {
 /// Writes the volume of a machine that has no other.
 pub(super) fn only_volume(
     page: &mut Page<'_>,
-    volumes: Store<Volumes>,
+    stores: impl VolumeStores,
     device: BlockDevice,
     processor: Node<Call>,
     (new, complete): (Node<Request>, Port<Request>),
@@ -285,7 +286,7 @@ pub(super) fn only_volume(
         callers: callers.clone(),
         locks,
     };
-    volume(page, 0, volumes, device, ways)
+    volume(page, 0, stores, device, ways)
 }
 
 /// Place where a data server's machine loses its memory.
@@ -326,10 +327,10 @@ fn specs_of(spec: &Machine) -> Vec<Machine> {
 }
 
 /// Writes the net of one volume.
-fn volume(
+fn volume<S: VolumeStores>(
     page: &mut Page<'_>,
     number: usize,
-    volumes: Store<Volumes>,
+    stores: S,
     device: BlockDevice,
     ways: InnerPorts,
 ) -> Node<Dispatch> {
@@ -352,18 +353,19 @@ fn volume(
 
     page.transition("call")
         .take(ways.new)
-        .with(volumes)
+        .with_all(stores)
         .puts(places.requests)
         .may_put(places.processor)
         .may_put(places.throttled)
         .may_put(places.dispatches)
         .may_pass(places.requests, places.complete)
-        .fires(move |firing, request: Request, volumes| {
-            let volume = volumes.at(places.volume);
+        .fires(move |firing, request: Request, stores| {
             let slot = firing.put(places.requests, request);
             let mut call = call_of(&request, slot, &ways.callers);
-            call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
-            proceed(firing, call, volume, places);
+            S::step(stores, places.volume, |volume| {
+                call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
+                proceed(firing, call, volume, places);
+            });
         });
     for (name, from, spent, processed) in [
         ("go on", ways.processed, true, true),
@@ -373,7 +375,7 @@ fn volume(
         let transition = page
             .transition(name)
             .take(from)
-            .with(volumes)
+            .with_all(stores)
             .may_put(places.processor)
             .may_put(places.throttled)
             .may_put(places.dispatches)
@@ -382,63 +384,67 @@ fn volume(
             Some(given_up) => transition.may_put(given_up),
             None => transition,
         };
-        transition.fires(move |firing, mut call: Call, volumes| {
+        transition.fires(move |firing, mut call: Call, stores| {
             if spent {
                 call.time = Span::ZERO;
             }
-            let volume = volumes.at(places.volume);
-            if processed {
-                volume.copying -= u32::from(volume.copies(&call));
-            }
-            proceed(firing, call, volume, places);
+            S::step(stores, places.volume, |volume| {
+                if processed {
+                    volume.copying -= u32::from(volume.copies(&call));
+                }
+                proceed(firing, call, volume, places);
+            });
         });
     }
     if let Some((locks, given_up)) = ways.locks {
         page.transition("give up")
             .take(locks)
-            .with(volumes)
+            .with_all(stores)
             .may_put(given_up)
             .may_put(places.dispatches)
-            .fires(move |firing, lock: GivenUp, volumes| {
-                let volume = volumes.at(places.volume);
-                proceed(firing, revocation_call(&lock), volume, places);
+            .fires(move |firing, lock: GivenUp, stores| {
+                S::step(stores, places.volume, |volume| {
+                    proceed(firing, revocation_call(&lock), volume, places);
+                });
             });
     }
     let bags = places.waiting.0.into_iter();
     bags.fold(
         page.transition("arrived")
             .take(places.device.done)
-            .with(volumes),
+            .with_all(stores),
         |transition, bag| transition.may_take(bag),
     )
     .puts_many(places.ready)
     .may_put(places.dispatches)
-    .fires(move |firing, transfer: Transfer, volumes| {
-        let volume = volumes.at(places.volume);
-        volume.done_for.extend(transfer.owner);
-        volume.arrived(&transfer, firing.now());
-        // Calls of the kernel's own go before those that were waiting for others.
-        if volume.spawned.is_empty() {
-            done(firing, volume, places);
-            wake(firing, volume, places);
-        }
-        send_for(firing, volume, places);
+    .fires(move |firing, transfer: Transfer, stores| {
+        S::step(stores, places.volume, |volume| {
+            volume.done_for.extend(transfer.owner);
+            volume.arrived(&transfer, firing.now());
+            // Calls of the kernel's own go before those that were waiting for others.
+            if volume.spawned.is_empty() {
+                done(firing, volume, places);
+                wake(firing, volume, places);
+            }
+            send_for(firing, volume, places);
+        });
     });
     page.transition("periodic")
         .take(places.tick)
-        .with(volumes)
+        .with_all(stores)
         .may_put(places.dispatches)
-        .fires(move |firing, tick: Tick, volumes| {
-            let volume = volumes.at(places.volume);
-            volume.tick(tick, firing.now());
-            send_for(firing, volume, places);
+        .fires(move |firing, tick: Tick, stores| {
+            S::step(stores, places.volume, |volume| {
+                volume.tick(tick, firing.now());
+                send_for(firing, volume, places);
+            });
         });
     // Before anything else happens: what is to be done is of the last step.
     let bags = places.waiting.0.into_iter();
     bags.fold(
         page.transition("carry out")
             .take(places.dispatches)
-            .with(volumes)
+            .with_all(stores)
             .priority(1),
         |transition, bag| transition.may_put(bag).may_take(bag),
     )
@@ -446,8 +452,10 @@ fn volume(
     .puts_many(places.device.submit)
     .puts_many(places.tick)
     .later()
-    .fires(move |firing, _, volumes| {
-        dispatch(firing, volumes.at(places.volume), places);
+    .fires(move |firing, _, stores| {
+        S::step(stores, places.volume, |volume| {
+            dispatch(firing, volume, places)
+        });
     });
     places.dispatches
 }

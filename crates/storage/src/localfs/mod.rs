@@ -35,13 +35,15 @@ mod server_dirty_data;
 mod sizes;
 mod sync_calls;
 mod volume;
+mod volume_stores;
 mod write_calls;
 
 pub use active_inactive_lru::ActiveInactiveLru;
 pub use callers::{Callers, OpenFlags, StoredFile};
 pub use client_page_cache::{CachePorts, cache, client_page_cache};
 pub use extents::Range;
-pub use machine::{MachinePorts, machine};
+pub use machine::{MachinePorts, Volumes, machine};
 pub use page_cache::PageCache;
 pub use server_dirty_data::{Closing, Remote};
 pub use sizes::Sizes;
+pub use volume_stores::{CacheLocks, SharedStores};

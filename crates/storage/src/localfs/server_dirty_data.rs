@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_net::Time;
 use headrace_trace::Operation;
+use smallvec::SmallVec;
 
 use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::volume::Volume;
-use crate::layout::Layouts;
+use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{LockSet, Oplocks};
 use crate::tokens::Extent;
 
@@ -24,22 +25,37 @@ use crate::tokens::Extent;
 #[derive(Clone, Debug)]
 pub struct Remote {
     layouts: Layouts,
+    /// What the stores around the cache lend it.
+    pub(super) lent: Lent,
     /// Bytes of the largest request to a server; 0: of any size, and nothing goes out
     /// because it fills one.
     request: u64,
     /// The most dirty bytes for a server, or for each of its targets; 0: any number.
     limit: u64,
     page: u64,
-    /// The client's locks, if there are any.
-    held: Option<LockSet>,
+    /// True if the client has locks on parts of files.
+    locked: bool,
     /// Dirty bytes by server, until the server has them.
     dirty: BTreeMap<u32, u64>,
-    /// Files that no client may cache, if oplocks are modelled.
-    oplocks: Option<Oplocks>,
     /// Effect of closing a file, and the files written since their last sync.
     closing: Closing,
     unstable: BTreeSet<u32>,
 }
+
+/// State that a client's cache shares with others: the net's stores hold it, and it is here
+/// while a transition borrows them.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Lent {
+    /// First targets of the files.
+    pub first_targets: FirstTargets,
+    /// The client's locks, if there are any.
+    pub held: LockSet,
+    /// Files that no client may cache, if oplocks are modelled.
+    pub oplocks: Oplocks,
+}
+
+/// Parts of a range, with their servers.
+type Parts = SmallVec<[(u32, Range); 4]>;
 
 /// Effect of closing a file on data that only the client holds.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -60,34 +76,36 @@ impl Remote {
     pub fn new(layouts: Layouts, request: u64, limit: u64, page: u64) -> Remote {
         Remote {
             layouts,
+            lent: Lent::default(),
             request,
             limit,
             page,
-            held: None,
+            locked: false,
             dirty: BTreeMap::new(),
-            oplocks: None,
             closing: Closing::Keeps,
             unstable: BTreeSet::new(),
         }
     }
 
     /// The same under a client's locks on parts of files.
-    pub fn locked(self, held: Option<LockSet>) -> Remote {
-        Remote { held, ..self }
+    pub fn locked(self, locked: bool) -> Remote {
+        Remote { locked, ..self }
     }
 
     /// The byte up to which a file's bytes from `at` on, at most up to `end`, may be read
     /// ahead: what is not locked may be another's.
     pub(super) fn readable_until(&self, file: u32, at: u64, end: u64) -> u64 {
-        let Some(held) = &self.held else {
+        if !self.locked {
             return end;
+        }
+        let Some(layout) = self.layouts.known_file(file, &self.lent.first_targets) else {
+            return at.min(end);
         };
-        let layout = self.layouts.of(file);
         let mut at = at;
         while at < end {
-            let (target, strip) = layout.target_at(file, at);
-            let first = layout.part(file, at, target);
-            let locked = held.locked_until(file, target, first) - first;
+            let (target, strip) = layout.target_at(at);
+            let first = layout.part(at, target);
+            let locked = self.lent.held.locked_until(file, target, first) - first;
             if locked < strip - at {
                 return (at + locked).min(end);
             }
@@ -98,14 +116,16 @@ impl Remote {
 
     /// Returns the part of a file's range that a lock covers.
     pub(super) fn under_lock(&self, lock: Extent, range: Range) -> Vec<Range> {
-        let layout = self.layouts.of(lock.file);
         let mut parts = Vec::new();
+        let Some(layout) = (self.layouts).known_file(lock.file, &self.lent.first_targets) else {
+            return parts;
+        };
         let mut at = range.start;
         while at < range.end {
-            let (target, strip) = layout.target_at(lock.file, at);
+            let (target, strip) = layout.target_at(at);
             let stop = strip.min(range.end);
             if target == lock.target {
-                let first = layout.part(lock.file, at, target);
+                let first = layout.part(at, target);
                 if first >= lock.end {
                     break;
                 }
@@ -132,15 +152,9 @@ impl Remote {
         Remote { closing, ..self }
     }
 
-    /// The same, where locks tell which files may be cached.
-    pub fn under(self, oplocks: Option<Oplocks>) -> Remote {
-        Remote { oplocks, ..self }
-    }
-
     /// Returns true if a file may not be cached.
     pub(super) fn passes(&self, file: u32) -> bool {
-        let oplocks = self.oplocks.as_ref();
-        oplocks.is_some_and(|it| it.is_broken(file))
+        self.lent.oplocks.is_broken(file)
     }
 
     /// Returns the bytes of a write that may be copied before the limit is checked.
@@ -154,30 +168,31 @@ impl Remote {
 
     /// The parts of a range by server, whole pages each: a page counts for the server
     /// of its first byte.
-    fn parts(&self, range: Range) -> impl Iterator<Item = (u32, Range)> {
-        let page = self.page;
-        let layout = self.layouts.of(range.file);
+    fn parts(&mut self, range: Range) -> Parts {
+        let mut parts = Parts::new();
+        if range.start >= range.end {
+            return parts;
+        }
+        let layout = (self.layouts).file(range.file, &mut self.lent.first_targets);
         let mut at = range.start;
-        std::iter::from_fn(move || {
-            if at >= range.end {
-                return None;
-            }
+        while at < range.end {
             let start = at;
-            let (server, end) = layout.target_at(range.file, start - start % page);
+            let (server, end) = layout.target_at(start - start % self.page);
             // A strip may last to the end of all files.
-            let end = end.checked_next_multiple_of(page).unwrap_or(u64::MAX);
+            let end = end.checked_next_multiple_of(self.page).unwrap_or(u64::MAX);
             at = end.max(start + 1).min(range.end);
             let part = Range {
                 file: range.file,
                 start,
                 end: at,
             };
-            Some((server, part))
-        })
+            parts.push((server, part));
+        }
+        parts
     }
 
     /// Returns true if pages of a range that are not dirty can become so.
-    fn has_room(&self, range: Range, cache: &ActiveInactiveLru) -> bool {
+    fn has_room(&mut self, range: Range, cache: &ActiveInactiveLru) -> bool {
         let mut new: BTreeMap<u32, u64> = BTreeMap::new();
         for (server, part) in self.parts(range) {
             *new.entry(server).or_default() += clean_bytes(cache, part, self.page);
@@ -195,8 +210,7 @@ impl Remote {
 
     /// The servers have a range, or will never get it.
     fn settle(&mut self, range: Range) {
-        let parts: Vec<_> = self.parts(range).collect();
-        for (server, part) in parts {
+        for (server, part) in self.parts(range) {
             if let Some(dirty) = self.dirty.get_mut(&server) {
                 *dirty = dirty.saturating_sub(part.len());
             }
@@ -222,7 +236,7 @@ impl Volume {
     /// Returns true if the servers' limits let a range become dirty; if not, all that is dirty goes
     /// out.
     pub(super) fn servers_let(&mut self, range: Range, now: Time) -> bool {
-        let Some(remote) = &self.remote else {
+        let Some(remote) = &mut self.remote else {
             return true;
         };
         if remote.limit == 0 || remote.has_room(range, &self.cache) {
@@ -237,8 +251,7 @@ impl Volume {
         if let Some(remote) = &mut self.remote
             && remote.limit > 0
         {
-            let parts: Vec<_> = remote.parts(range).collect();
-            for (server, part) in parts {
+            for (server, part) in remote.parts(range) {
                 remote.add(server, clean_bytes(&self.cache, part, remote.page));
             }
         }
@@ -249,8 +262,7 @@ impl Volume {
         if let Some(remote) = &mut self.remote
             && remote.limit > 0
         {
-            let parts: Vec<_> = remote.parts(range).collect();
-            for (server, part) in parts {
+            for (server, part) in remote.parts(range) {
                 remote.add(server, part.len());
             }
         }

@@ -300,11 +300,9 @@ impl Volume {
         transfer: u64,
         callers: &Callers,
         remote: Remote,
-        sizes: Sizes,
     ) -> Volume {
         Volume {
             remote: Some(remote),
-            sizes,
             ..Volume::empty(Host::from(spec), transfer, callers)
         }
     }

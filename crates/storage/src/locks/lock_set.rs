@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::Common;
 use crate::tokens::Extent;
 
 /// A lock that a client has.
@@ -20,16 +19,14 @@ pub(crate) struct Lock {
 /// Locks by file and target.
 type ByObject = BTreeMap<(u32, u32), Vec<Lock>>;
 
-/// The locks that a client has. Copies are the same: a client's cache
-/// looks at what is locked.
+/// The locks that a client has.
 #[derive(Clone, Default, Debug)]
-pub struct LockSet(Common<ByObject>);
+pub struct LockSet(ByObject);
 
 impl LockSet {
     /// Uses a lock that is good for an extent, if there is one; gives its number.
-    pub(crate) fn take(&self, extent: Extent, write: bool) -> Option<u32> {
-        let mut map = self.0.get();
-        let locks = map.get_mut(&(extent.file, extent.target))?;
+    pub(crate) fn take(&mut self, extent: Extent, write: bool) -> Option<u32> {
+        let locks = self.0.get_mut(&(extent.file, extent.target))?;
         let lock = locks.iter_mut().find(|lock| {
             let covers = lock.extent.start <= extent.start && extent.end <= lock.extent.end;
             covers && !lock.called && (lock.write || !write)
@@ -39,36 +36,33 @@ impl LockSet {
     }
 
     /// A new lock.
-    pub(crate) fn add(&self, lock: Lock) {
+    pub(crate) fn add(&mut self, lock: Lock) {
         let key = (lock.extent.file, lock.extent.target);
-        self.0.get().entry(key).or_default().push(lock);
+        self.0.entry(key).or_default().push(lock);
     }
 
     /// A request does not need a lock any more. Gives it if it is to be given up now.
-    pub(crate) fn release(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
-        let mut map = self.0.get();
-        let locks = map.get_mut(&(file, target))?;
+    pub(crate) fn release(&mut self, file: u32, target: u32, number: u32) -> Option<Lock> {
+        let locks = self.0.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
         lock.users -= 1;
         (lock.users == 0 && lock.called).then_some(*lock)
     }
 
     /// The server wants a lock back. Gives it if nobody uses it.
-    pub(crate) fn call_back(&self, file: u32, target: u32, number: u32) -> Option<Lock> {
-        let mut map = self.0.get();
-        let locks = map.get_mut(&(file, target))?;
+    pub(crate) fn call_back(&mut self, file: u32, target: u32, number: u32) -> Option<Lock> {
+        let locks = self.0.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
         let first = !std::mem::replace(&mut lock.called, true);
         (first && lock.users == 0).then_some(*lock)
     }
 
     /// A lock is no more.
-    pub(crate) fn remove(&self, file: u32, target: u32, number: u32) {
-        let mut map = self.0.get();
-        if let Some(locks) = map.get_mut(&(file, target)) {
+    pub(crate) fn remove(&mut self, file: u32, target: u32, number: u32) {
+        if let Some(locks) = self.0.get_mut(&(file, target)) {
             locks.retain(|lock| lock.number != number);
             if locks.is_empty() {
-                map.remove(&(file, target));
+                self.0.remove(&(file, target));
             }
         }
     }
@@ -76,8 +70,7 @@ impl LockSet {
     /// The byte up to which what a target holds of a file is locked from `at` on, without
     /// a lock that is to be given up.
     pub fn locked_until(&self, file: u32, target: u32, at: u64) -> u64 {
-        let map = self.0.get();
-        let Some(locks) = map.get(&(file, target)) else {
+        let Some(locks) = self.0.get(&(file, target)) else {
             return at;
         };
         let mut until = at;

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::Common;
-
 /// Permitted caching of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lock {
@@ -22,12 +20,12 @@ struct Held {
     clients: BTreeMap<u32, u32>,
 }
 
-/// The server's table of locks. Copies are the same.
-#[derive(Clone, Debug)]
+/// The server's table of locks.
+#[derive(Clone, Default, Debug)]
 pub struct Oplocks {
-    files: Common<BTreeMap<u32, Held>>,
+    files: BTreeMap<u32, Held>,
     /// Files and clients that have closed them.
-    left: Common<BTreeSet<(u32, u32)>>,
+    left: BTreeSet<(u32, u32)>,
     level_two: bool,
 }
 
@@ -35,17 +33,15 @@ impl Oplocks {
     /// None held yet; level II is granted or not.
     pub fn new(level_two: bool) -> Oplocks {
         Oplocks {
-            files: Common::default(),
-            left: Common::default(),
             level_two,
+            ..Oplocks::default()
         }
     }
 
     /// A client opens a file at the server, for a program that does or to read or write it;
     /// gives who has to give up its lock first.
-    pub fn open(&self, file: u32, client: u32, program: bool) -> Option<u32> {
-        let mut files = self.files.get();
-        let held = files.entry(file).or_insert_with(|| Held {
+    pub fn open(&mut self, file: u32, client: u32, program: bool) -> Option<u32> {
+        let held = self.files.entry(file).or_insert_with(|| Held {
             lock: Lock::Exclusive(client),
             clients: BTreeMap::new(),
         });
@@ -58,7 +54,7 @@ impl Oplocks {
                 held.lock = if held.clients.get(&holder) == Some(&0) {
                     // It closes the file now.
                     held.clients.remove(&holder);
-                    self.left.get().insert((file, holder));
+                    self.left.insert((file, holder));
                     Lock::Exclusive(client)
                 } else if self.level_two {
                     Lock::LevelTwo
@@ -72,18 +68,16 @@ impl Oplocks {
     }
 
     /// A program opens a file that its client has open.
-    pub fn open_again(&self, file: u32, client: u32) {
-        let mut files = self.files.get();
-        let held = files.get_mut(&file);
+    pub fn open_again(&mut self, file: u32, client: u32) {
+        let held = self.files.get_mut(&file);
         if let Some(opens) = held.and_then(|it| it.clients.get_mut(&client)) {
             *opens += 1;
         }
     }
 
     /// A program closes a file; gives whether its client tells the server.
-    pub fn close(&self, file: u32, client: u32) -> bool {
-        let mut files = self.files.get();
-        let Some(held) = files.get_mut(&file) else {
+    pub fn close(&mut self, file: u32, client: u32) -> bool {
+        let Some(held) = self.files.get_mut(&file) else {
             return false;
         };
         let Some(opens) = held.clients.get_mut(&client) else {
@@ -94,22 +88,22 @@ impl Oplocks {
             return false;
         }
         held.clients.remove(&client);
-        self.left.get().insert((file, client));
+        self.left.insert((file, client));
         if held.clients.is_empty() {
-            files.remove(&file);
+            self.files.remove(&file);
         }
         true
     }
 
     /// Returns true if a client opens a file that it had closed: what it has cached of it others
     /// may have changed.
-    pub fn comes_back(&self, file: u32, client: u32) -> bool {
-        self.left.get().remove(&(file, client))
+    pub fn comes_back(&mut self, file: u32, client: u32) -> bool {
+        self.left.remove(&(file, client))
     }
 
     /// A client writes a file that it has opened.
-    pub fn write(&self, file: u32) {
-        if let Some(held) = self.files.get().get_mut(&file)
+    pub fn write(&mut self, file: u32) {
+        if let Some(held) = self.files.get_mut(&file)
             && held.lock == Lock::LevelTwo
         {
             held.lock = Lock::Broken;
@@ -119,15 +113,14 @@ impl Oplocks {
     /// Returns true if a client knows a file's attributes because nobody can change them.
     pub fn holds(&self, file: u32, client: u32) -> bool {
         self.files
-            .get()
             .get(&file)
             .is_some_and(|held| held.clients.contains_key(&client) && held.lock != Lock::Broken)
     }
 
     /// Returns true if nobody may cache a file.
     pub fn is_broken(&self, file: u32) -> bool {
-        let files = self.files.get();
-        files.get(&file).is_some_and(|it| it.lock == Lock::Broken)
+        let held = self.files.get(&file);
+        held.is_some_and(|it| it.lock == Lock::Broken)
     }
 }
 
@@ -138,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_lock_is_exclusive_then_shared_then_broken() {
-        let locks = Oplocks::new(true);
+        let mut locks = Oplocks::new(true);
         assert_eq!(locks.open(7, 0, true), None);
         locks.write(7);
         assert_eq!(locks.open(7, 0, true), None);
@@ -154,7 +147,7 @@ mod tests {
     /// A file may be cached again when all clients have closed it.
     #[test]
     fn a_file_that_all_have_closed_is_as_new() {
-        let locks = Oplocks::new(true);
+        let mut locks = Oplocks::new(true);
         locks.open(7, 0, true);
         assert!(!locks.close(7, 0) && locks.holds(7, 0));
         // Nobody has to wait for a lock that is not used.
@@ -182,7 +175,7 @@ mod tests {
                 (0_u32..4, 0_u32..3, any::<bool>(), any::<bool>()), 0..60,
             ),
         ) {
-            let locks = Oplocks::new(level_two);
+            let mut locks = Oplocks::new(level_two);
             for (client, file, writes, closes) in steps {
                 if closes {
                     locks.close(file, client);
@@ -194,7 +187,7 @@ mod tests {
                 }
                 for file in 0..3 {
                     let holders = (0..4).filter(|&it| locks.holds(file, it)).count();
-                    let lock = locks.files.get().get(&file).map(|it| it.lock);
+                    let lock = locks.files.get(&file).map(|it| it.lock);
                     match lock {
                         Some(Lock::Exclusive(_)) => prop_assert_eq!(holders, 1),
                         Some(Lock::LevelTwo) => prop_assert!(level_two && holders > 0),

@@ -7,23 +7,21 @@
 //!                   └─ the last of a job ─▶ answered
 //! ```
 
-use headrace_net::{Node, Page, Slot, To};
+use headrace_net::{Page, Slot};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use super::Buffers;
+use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message};
 
 /// Puts the messages between a client's jobs and its way to the servers, if jobs are
 /// more than a message each way.
-pub fn client(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
     let Some(spec) = scenario.messages.rendezvous() else {
-        return (send, received);
+        return outside;
     };
+    let Duplex { send, received } = outside;
     let buffers = Buffers::new(scenario, spec);
     let jobs = page.place::<Job>("to ask for");
     let answered = page.place::<Job>("answered");
@@ -104,5 +102,8 @@ pub fn client(
                 firing.put(answered, back);
             }
         });
-    (jobs.into(), answered)
+    Duplex {
+        send: jobs.into(),
+        received: answered,
+    }
 }

@@ -8,11 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use headrace_net::{Node, Page, To};
+use headrace_net::Page;
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use super::Buffers;
+use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message};
 
 /// Large jobs in progress by client and the client's number of it: the whole job, whose field
@@ -22,14 +23,11 @@ type UnderWay = BTreeMap<(u32, u32), Job>;
 
 /// Puts the messages between a server's jobs and its way to the clients, if jobs are
 /// more than a message each way.
-pub fn server(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+pub fn server(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
     let Some(spec) = scenario.messages.rendezvous() else {
-        return (send, received);
+        return outside;
     };
+    let Duplex { send, received } = outside;
     let buffers = Buffers::new(scenario, spec);
     let jobs = page.place::<Job>("taken in");
     let served = page.place::<Job>("to give back");
@@ -100,5 +98,8 @@ pub fn server(
             };
             firing.put(send, buffers.about(&job, message));
         });
-    (served.into(), jobs)
+    Duplex {
+        send: served.into(),
+        received: jobs,
+    }
 }

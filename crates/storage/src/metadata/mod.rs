@@ -12,10 +12,11 @@
 
 mod database;
 
-use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
+use headrace_net::{Fcfs, Page, Port, Random, Span};
 use headrace_spec::{Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
 
+use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
@@ -70,16 +71,16 @@ impl Times {
     }
 }
 
-/// Writes the page of a metadata server that takes jobs from `received` and
-/// puts answers into `send`. On simple data servers the daemon has taken the time. Gives
+/// Writes the page of a metadata server that takes and
+/// answers jobs. On simple data servers the daemon has taken the time. Gives
 /// where it loses its memory when it fails, if it has any.
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
-    received: Node<Job>,
-    send: To<Job>,
+    outside: Duplex,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
+    let Duplex { send, received } = outside;
     let spec = &scenario.metadata;
     let wire = Wire::new(&scenario.metadata_network());
     let by_daemon = spec.on != MetadataHosts::Own && scenario.servers.machine().is_none();

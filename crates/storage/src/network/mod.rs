@@ -27,6 +27,7 @@ use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
+use crate::duplex::Duplex;
 use crate::qos::SchedulerPorts;
 use crate::tokens::{Direction, Job};
 
@@ -55,16 +56,25 @@ pub struct ClientAttachment {
     from_metadata: Port<Job>,
 }
 
+impl ClientAttachment {
+    /// Both directions of jobs for data servers; answers of metadata servers arrive here too.
+    pub fn duplex(&self) -> Duplex {
+        Duplex {
+            send: self.send,
+            received: self.received,
+        }
+    }
+}
+
 /// A client's ports to the servers.
+#[derive(Clone, Copy)]
 pub struct ClientPorts {
-    /// Destination of jobs for data servers.
-    pub send: To<Job>,
+    /// Destination of jobs for data servers, and returned messages.
+    pub data: Duplex,
     /// Destination of metadata requests.
     pub ask: To<Job>,
-    /// Returned messages.
-    pub received: Node<Job>,
     /// Output and input of lock messages, if locks are modelled.
-    pub locks: Option<(To<Job>, Node<Job>)>,
+    pub locks: Option<Duplex>,
 }
 
 /// Attachment of a data or metadata server to the network.
@@ -75,6 +85,16 @@ pub struct ServerAttachment {
     pub received: Node<Job>,
     sent: Port<Job>,
     receive: Port<Job>,
+}
+
+impl ServerAttachment {
+    /// Both directions.
+    pub fn duplex(&self) -> Duplex {
+        Duplex {
+            send: self.send,
+            received: self.received,
+        }
+    }
 }
 
 /// Attaches a client with this card, in whose page this is called.

@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use headrace_net::{Fcfs, Node, Page, Random, To};
+use headrace_net::{Fcfs, Page, Random, To};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use super::lock_table::{Growth, Lock, LockNotice, Object};
+use crate::duplex::Duplex;
 use crate::network::Wire;
 use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
@@ -21,15 +22,11 @@ type Tables = BTreeMap<(u32, u16), Object>;
 
 /// Puts the lock server before what else a server does, if there are locks; gives what is
 /// not about locks.
-pub fn locks(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    send: To<Job>,
-    received: Node<Job>,
-) -> Node<Job> {
+pub fn locks(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
     let Some(spec) = scenario.locks.extent() else {
-        return received;
+        return outside;
     };
+    let Duplex { send, received } = outside;
     let time = span(spec.time_per_lock);
     let time = move |_: &Job, _: &mut Random<'_>| time;
     let server = page.station("lock server", Fcfs::new(1, time));
@@ -92,5 +89,8 @@ pub fn locks(
                 firing.put(send, told);
             }
         });
-    data
+    Duplex {
+        send,
+        received: data,
+    }
 }

@@ -19,11 +19,11 @@
 //! Not modelled: copying between network and daemon other than in `time_per_job`,
 //! the order in which threads are woken (they take turns), the daemon's own files.
 
-use headrace_net::{Account, Node, Page, Port, Time};
+use headrace_net::{Account, Page, Port, Time};
 use headrace_spec::{Daemon, Machine};
 use headrace_trace::Operation;
 
-use super::{InitialFiles, Reply};
+use super::{DaemonPorts, InitialFiles};
 use crate::failure::{Crash, Failing};
 use crate::localfs;
 use crate::tokens::{Job, Process, Request};
@@ -38,13 +38,13 @@ pub(super) fn server(
     daemon: &Daemon,
     spec: &Machine,
     initial_files: &InitialFiles<'_>,
-    received: Node<Job>,
-    reply: Reply,
+    jobs: DaemonPorts,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
+    let reply = jobs.reply;
     let number = daemon.threads;
     let waiting = page.place::<Job>("waiting for a thread");
-    page.connect(received, waiting);
+    page.connect(jobs.received, waiting);
     let threads = page.place::<Thread>("threads");
     page.tokens(threads, move |_| (0..number).map(Thread));
     page.rest(threads);

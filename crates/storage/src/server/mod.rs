@@ -22,6 +22,7 @@ pub use replication_chain::replication_chain;
 use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Parallel, ServerKind};
 
+use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
 use crate::localfs::{Callers, StoredFile};
 use crate::network::Wire;
@@ -54,51 +55,55 @@ pub struct Ports {
     pub partner: Option<PartnerPorts>,
 }
 
-/// Writes the page of a data server that takes jobs from `received` and puts
-/// them back into `send` when they are done.
+/// Writes the page of a data server, which takes jobs and sends them back when they are done.
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
     initial_files: &InitialFiles<'_>,
     names: Option<Names>,
-    received: Node<Job>,
-    send: To<Job>,
+    outside: Duplex,
     failing: Option<Failing>,
 ) -> Ports {
     let reply = Reply {
         wire: Wire::new(&scenario.network),
-        send,
+        send: outside.send,
+    };
+    let jobs = DaemonPorts {
+        received: outside.received,
+        names,
+        reply,
     };
     match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
-            streaming_server::server(page, scenario, received, reply);
+            streaming_server::server(page, scenario, jobs.received, reply);
             Ports::default()
         }
-        ServerKind::SimpleServer(spec) => {
-            simple::server(page, scenario, spec, names, received, reply, failing)
-        }
+        ServerKind::SimpleServer(spec) => simple::server(page, scenario, spec, jobs, failing),
         ServerKind::MachineServer(spec) => {
             // Threads of their own see to names.
-            if let Some(names) = names {
+            if let Some(names) = jobs.names {
                 page.connect(names.received, names.processed);
             }
             let daemon = &scenario.servers.daemon;
             let machine = &spec.machine;
-            let forget = machine::server(
-                page,
-                daemon,
-                machine,
-                initial_files,
-                received,
-                reply,
-                failing,
-            );
+            let forget = machine::server(page, daemon, machine, initial_files, jobs, failing);
             Ports {
                 forget,
                 partner: None,
             }
         }
     }
+}
+
+/// A daemon's ways in and out.
+#[derive(Clone, Copy)]
+struct DaemonPorts {
+    /// Jobs to be done.
+    received: Node<Job>,
+    /// Messages about names, if the server is a metadata server too.
+    names: Option<Names>,
+    /// Reply path of completed jobs.
+    reply: Reply,
 }
 
 /// Reply path of a completed job.

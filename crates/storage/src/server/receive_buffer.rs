@@ -13,9 +13,10 @@
 //!
 //! Not modelled: a limit of what the lists hold; that processors do other work.
 
-use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, To};
+use headrace_net::{Discipline, Line, Page, Slot, Span, Station};
 use headrace_spec::Parallel;
 
+use crate::duplex::Duplex;
 use crate::tokens::Job;
 
 /// The lists of one server.
@@ -79,16 +80,13 @@ impl Discipline<Job> for Lists {
 }
 
 /// Puts receive buffers between a server's jobs and its network, if they take any time.
-pub fn receive_buffers(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+pub fn receive_buffers(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
     let spec = &scenario.servers.receive_buffer;
     let (job, entry) = (spec.time_per_job.0, spec.time_per_entry.0);
     if job == 0.0 && entry == 0.0 {
-        return (send, received);
+        return outside;
     }
+    let Duplex { send, received } = outside;
     let lists = page.station(
         "receive buffers",
         Lists {
@@ -108,5 +106,8 @@ pub fn receive_buffers(
             firing.signal(lists, &job);
             job
         });
-    (served.into(), lists)
+    Duplex {
+        send: served.into(),
+        received: lists,
+    }
 }

@@ -13,11 +13,12 @@
 //! (Shvachko et al., MSST 2010, section II.C), with messages of a whole block one server
 //! after the other.
 
-use headrace_net::{Firing, Node, Page, Slot, To};
+use headrace_net::{Firing, Node, Page, Slot};
 use headrace_spec::Parallel;
 use headrace_trace::Operation;
 
 use super::Reply;
+use crate::duplex::Duplex;
 use crate::failure::Failing;
 use crate::layout::ReplicaPlacement;
 use crate::network::Wire;
@@ -28,11 +29,12 @@ pub fn replication_chain(
     page: &mut Page<'_>,
     scenario: &Parallel,
     failing: Option<Failing>,
-    (send, received): (To<Job>, Node<Job>),
-) -> (To<Job>, Node<Job>) {
+    outside: Duplex,
+) -> Duplex {
     if !scenario.replication.chained() {
-        return (send, received);
+        return outside;
     }
+    let Duplex { send, received } = outside;
     let wire = Wire::new(&scenario.network);
     let reply = Reply { wire, send };
     let jobs = page.place::<Job>("copies taken in");
@@ -79,7 +81,10 @@ pub fn replication_chain(
                 firing.put(send, job);
             }
         });
-    (served.into(), jobs)
+    Duplex {
+        send: served.into(),
+        received: jobs,
+    }
 }
 
 /// A server's link of the chain.

@@ -1,6 +1,7 @@
 //! From a scenario to a result.
 
 mod advice;
+mod hosts;
 mod local;
 mod outages;
 mod parallel;

@@ -1,146 +1,27 @@
-//! A data server of a page cache and a device.
-//!
-//! ```text
-//!   received ─▶ (daemon) ─▶ [begin]
-//!     read:  [look up] ─ cached ─▶ (memory) ─▶ [copied] ─▶ [reply] ─▶ send
-//!               └─ gaps ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ (memory) …
-//!     write: (memory) ─▶ [copied] ─▶ [store] ─ below the limit ─▶ [reply]
-//!               └─ write back ─▶ (device) ─▶ [transferred] ─▶ [go on] ─▶ [reply]
-//!   without a cache: [start] ─▶ (device) ─▶ [reply]
-//! ```
-//!
-//! Reads wait for what is not cached. Writes wait for the device only if there
-//! is no write-back, or for as much old dirty data as they push over the limit
-//! (Liu et al. 2011 (PFSsim), §5.1). Dirty data that a read pushes out goes to
-//! the device without that read waiting for it. An fsync waits until all that is dirty
-//! of its file is on the device, and for a flush of the device's own cache.
-//!
-//! Not modelled: locks, the daemon waiting for the file system, read-ahead, and
-//! that jobs which miss the same page at the same time need it from the device
-//! only once.
+//! The page cache of a simple data server, above its devices.
 
 use headrace_net::{Account, Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To};
-use headrace_spec::{Bytes, Memory, Parallel, SimpleServer};
+use headrace_spec::{Bytes, Memory};
 use headrace_trace::Operation;
 
-use super::partner::{self, PartnerPorts};
-use super::targets::{Targets, targets};
-use super::writes_in_flight::WritesInFlight;
-use super::{Names, Ports, Reply};
+use super::super::targets::Targets;
+use super::super::writes_in_flight::WritesInFlight;
+use super::transfer_of;
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
-use crate::metadata::Times;
-use crate::tokens::{Job, Role, Transfer};
+use crate::tokens::{Job, Transfer};
 
-/// Without a file system, every file lies in one piece, this far from the next;
-/// devices of a size count addresses round.
-const FILES_APART: u64 = 1 << 30;
-
-/// Writes what of a data server is behind its scheduler, if it is simple.
-pub(super) fn server(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    spec: &SimpleServer,
-    names: Option<Names>,
-    received: Node<Job>,
-    reply: Reply,
-    failing: Option<Failing>,
-) -> Ports {
-    let (device, partner) = devices(page, scenario, spec);
-    let waiting = page.bag::<Job>("waiting for device");
-    let spec_of_daemon = &scenario.servers.daemon;
-    let work = Span::from_seconds(spec_of_daemon.time_per_job.0);
-    let daemon = match (names, work) {
-        (Some(names), work) => for_both(page, scenario, work, names, received),
-        (None, Span::ZERO) => received,
-        (None, work) => {
-            let daemon = page.station("daemon", Fcfs::new(spec_of_daemon.threads, work));
-            page.connect(received, daemon);
-            daemon
-        }
-    };
-    if spec.memory.cache.0 == 0 {
-        uncached(page, daemon, device, waiting, reply);
-        Ports {
-            forget: None,
-            partner,
-        }
-    } else {
-        let served = page.place("served");
-        page.transition("reply")
-            .take(served)
-            .put(reply.send, move |_, job, ()| reply.to(job));
-        let forget = cached(
-            page,
-            daemon,
-            Parts {
-                device,
-                waiting,
-                served,
-                targets: scenario.servers.targets,
-            },
-            &spec.memory,
-            failing,
-        );
-        Ports { forget, partner }
-    }
-}
-
-/// The server's devices, and its partner's if it has one.
-fn devices(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    spec: &SimpleServer,
-) -> (Targets, Option<PartnerPorts>) {
-    let own = targets(page, scenario, spec);
-    if scenario.servers.partner(0).is_none() {
-        return (own, None);
-    }
-    let (all, ports) = partner::shared(page, scenario.servers.targets, own);
-    (all, Some(ports))
-}
-
-/// A daemon whose threads serve names as well as data; gives the data.
-fn for_both(
-    page: &mut Page<'_>,
-    scenario: &Parallel,
-    work: Span,
-    names: Names,
-    received: Node<Job>,
-) -> Node<Job> {
-    let times = Times::new(&scenario.metadata);
-    if work == Span::ZERO && times.all_zero() {
-        page.connect(names.received, names.processed);
-        return received;
-    }
-    let time = move |job: &Job, _: &mut Random<'_>| match job.role {
-        Role::Metadata => times.of(job.operation),
-        Role::Data => work,
-    };
-    let daemon = page.station("daemon", Fcfs::new(scenario.servers.daemon.threads, time));
-    page.connect(received, daemon);
-    page.connect(names.received, daemon);
-    let data = page.place("served data");
-    let (to_names, to_data): (To<Job>, To<Job>) = (names.processed, data.into());
-    page.transition("name or data").take(daemon).route(
-        [to_names, to_data],
-        move |_, job: &mut Job, ()| match job.role {
-            Role::Metadata => to_names,
-            Role::Data => to_data,
-        },
-    );
-    data
-}
-
+/// Parts of a server that its cache joins.
 #[derive(Clone, Copy)]
-struct Parts {
-    device: Targets,
+pub(super) struct Parts {
+    /// The devices.
+    pub device: Targets,
     /// Jobs whose transfers are at the device.
-    waiting: Node<Job>,
+    pub waiting: Node<Job>,
     /// Jobs that are done.
-    served: Node<Job>,
+    pub served: Node<Job>,
     /// Number of targets that are the server's own.
-    targets: u32,
+    pub targets: u32,
 }
 
 /// Cache and sizes of a server's files.
@@ -242,55 +123,16 @@ impl Parts {
     }
 }
 
-/// Every job is one transfer.
-fn uncached(
-    page: &mut Page<'_>,
-    daemon: Node<Job>,
-    device: Targets,
-    waiting: Node<Job>,
-    reply: Reply,
-) {
-    page.transition("start")
-        .take(daemon)
-        .puts(waiting)
-        .puts(device.submit)
-        .fires(move |firing, job: Job, ()| {
-            let slot = firing.put(waiting, job);
-            let (start, end) = (job.offset, job.offset + job.size);
-            let range = Range {
-                file: job.file,
-                start,
-                end,
-            };
-            let transfer = transfer_of(range, job.operation, Some(slot), job.target);
-            firing.put(device.submit, transfer);
-        });
-    page.transition("reply")
-        .take(device.done)
-        .may_pass(waiting, reply.send)
-        .fires(move |firing, transfer: Transfer, ()| {
-            if let Some(job) = transfer.owner
-                && let Some(job) = firing.take(waiting, Slot(job))
-            {
-                firing.put(reply.send, reply.to(job));
-            }
-        });
-}
-
-fn cached(
+/// Writes what a page cache and the devices do for the jobs that the daemon has taken. Gives where
+/// the server loses the cache, if servers fail.
+pub(super) fn cached(
     page: &mut Page<'_>,
     daemon: Node<Job>,
     parts: Parts,
     spec: &Memory,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
-    let Parts {
-        device,
-        waiting,
-        served,
-        targets: count,
-    } = parts;
-    let targets = u64::from(count);
+    let targets = u64::from(parts.targets);
     // Where there are several targets, each has an equal part of the cache.
     let part = Memory {
         cache: Bytes((spec.cache.0 / targets).max(spec.page.0)),
@@ -305,8 +147,32 @@ fn cached(
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
-    // Copying between cache and network buffers: reads last, writes first.
-    let memory = match spec.rate.map(|rate| 1e12 / rate.0) {
+    let places = Places {
+        memory: memory(page, spec),
+        read: page.place("read"),
+        write: page.place("write"),
+        sync: page.place("sync"),
+    };
+    distribute(page, daemon, parts, places);
+    read_and_write(page, parts, places, cache);
+    synchronise(page, parts, places, cache);
+    complete(page, parts, places, cache);
+    failing.map(|failing| forget(page, failing, cache, part))
+}
+
+/// Places of jobs by what they do next.
+#[derive(Clone, Copy)]
+struct Places {
+    /// Copying between cache and network buffers: reads last, writes first.
+    memory: Node<Job>,
+    read: Node<Job>,
+    write: Node<Job>,
+    sync: Node<Job>,
+}
+
+/// The memory, which takes time if it has a rate.
+fn memory(page: &mut Page<'_>, spec: &Memory) -> Node<Job> {
+    match spec.rate.map(|rate| 1e12 / rate.0) {
         None => page.place("memory"),
         Some(per_byte) => {
             let copy = move |job: &Job, _: &mut Random<'_>| {
@@ -314,10 +180,18 @@ fn cached(
             };
             page.station("memory", Fcfs::new(1, copy))
         }
-    };
-    let read = page.place("read");
-    let write = page.place("write");
-    let sync = page.place("sync");
+    }
+}
+
+/// Sends jobs to what they begin with, and from the memory to what they do next.
+fn distribute(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, places: Places) {
+    let Places {
+        memory,
+        read,
+        write,
+        sync,
+    } = places;
+    let served = parts.served;
     let targets: [To<Job>; 3] = [read.into(), memory.into(), sync.into()];
     page.transition("begin")
         .take(daemon)
@@ -336,7 +210,22 @@ fn cached(
                 served.into()
             }
         });
+}
 
+/// Looks data up for reads, and stores that of writes.
+fn read_and_write(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<Cached>) {
+    let Places {
+        memory,
+        read,
+        write,
+        ..
+    } = places;
+    let Parts {
+        device,
+        waiting,
+        served,
+        ..
+    } = parts;
     page.transition("look up")
         .take(read)
         .with(cache)
@@ -370,8 +259,15 @@ fn cached(
             };
             wait_for(firing, job, &ranges, cache, parts, served);
         });
+}
+
+/// Writes back what an fsync waits for.
+fn synchronise(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<Cached>) {
+    let Parts {
+        device, waiting, ..
+    } = parts;
     page.transition("synchronise")
-        .take(sync)
+        .take(places.sync)
         .with(cache)
         .puts(waiting)
         .puts_many(device.submit)
@@ -387,6 +283,17 @@ fn cached(
                 writes => firing.token_mut(waiting, slot).pending = writes,
             }
         });
+}
+
+/// Goes on with jobs whose transfers are done.
+fn complete(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<Cached>) {
+    let memory = places.memory;
+    let Parts {
+        device,
+        waiting,
+        served,
+        ..
+    } = parts;
     let done = page.place("device done");
     let written = page.place::<Written>("written for fsync");
     page.transition("transferred")
@@ -448,7 +355,6 @@ fn cached(
                 served.into()
             }
         });
-    failing.map(|failing| forget(page, failing, cache, part))
 }
 
 /// Place where a server loses its page cache.
@@ -472,18 +378,6 @@ fn forget(
             held.fill_with(|| PageCache::new(&spec));
         });
     crash
-}
-
-fn transfer_of(range: Range, operation: Operation, job: Option<Slot>, target: u16) -> Transfer {
-    let address = (u64::from(range.file) * FILES_APART).wrapping_add(range.start) % (1 << 62);
-    Transfer {
-        owner: job.map(|slot| slot.0),
-        file: range.file,
-        offset: range.start,
-        synchronous: job.is_some(),
-        member: target,
-        ..Transfer::new(operation, address, range.len())
-    }
 }
 
 /// Sends a job's transfers to the device and lets it wait for them, or lets it

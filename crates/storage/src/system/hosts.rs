@@ -1,0 +1,268 @@
+//! The hosts of a parallel file system: clients, data servers and metadata servers.
+//!
+//! A host is a list of stages around the way of its jobs, from its attachment to the network
+//! inwards. Most scenarios have few of them.
+//!
+//! ```text
+//!   client:   card ─ processor ─ (locks) ─ attempts ─ messages ─ scheduler ─ RPC limit ─ client
+//!   server:   card ─ gate ─ processor ─ (copies) ─ (names) ─ locks ─ messages ─ chain
+//!                  ─ receive buffers ─ scheduler ─ server
+//!   metadata: card ─ gate ─ processor ─ scheduler ─ metadata server
+//! ```
+//!
+//! What stands in parentheses separates jobs of one kind from the others.
+
+use headrace_net::{Page, Port, Span, To};
+use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
+
+use crate::client::in_flight::InFlight;
+use crate::client::{BreakPorts, ClientContext};
+use crate::duplex::Duplex;
+use crate::failure::{Crash, Failing};
+use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
+use crate::processors::{Kind, Shared};
+use crate::qos::{SchedulerPorts, Schedulers};
+use crate::server::InitialFiles;
+use crate::tokens::{Job, Request, Role};
+use crate::{client, failure, messages, metadata, processors, qos, server};
+
+/// Parts of a scenario that hosts are written from.
+#[derive(Clone, Copy)]
+pub(super) struct HostSpec<'a> {
+    pub scenario: &'a Scenario,
+    pub parallel: &'a Parallel,
+    pub hosts: Hosts,
+    pub schedulers: Schedulers<'a>,
+    /// None if no server fails.
+    pub failing: Option<Failing>,
+}
+
+/// A client's ways in and out.
+pub(super) struct ClientHost {
+    pub request: Port<Request>,
+    pub complete: Port<Request>,
+    pub attachment: ClientAttachment,
+    pub shared: Option<Shared>,
+    pub breaks: Option<BreakPorts>,
+}
+
+/// Writes the page of a client.
+pub(super) fn client_host(
+    page: &mut Page<'_>,
+    spec: HostSpec<'_>,
+    context: &ClientContext,
+) -> ClientHost {
+    let HostSpec {
+        scenario, parallel, ..
+    } = spec;
+    let clients = &scenario.clients;
+    let request = page.input("request");
+    let complete = page.output("complete");
+    let attachment = network::attach_client(page, parallel, &clients.card, spec.hosts);
+    let scheduler = qos::build(page, spec.schedulers, Position::Client);
+
+    let way = attachment.duplex();
+    let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
+    let (locks, way) = lock_messages(page, parallel, host.duplex);
+    let (way, ask) = failure::client(page, spec.failing, way, host.ask);
+    let way = messages::client(page, parallel, way);
+    let way = client_scheduler(page, ["back", "sort"], scheduler, way);
+    let in_flight = clients
+        .rpc
+        .in_flight
+        .limit()
+        .map(|most| qos::named(page, "rpc", Span::ZERO, |_| Box::new(InFlight::new(most))));
+    let way = client_scheduler(page, ["answered rpc", "sort rpc"], in_flight, way);
+    let ports = ClientPorts {
+        data: way,
+        ask,
+        locks,
+    };
+    let breaks = client::client(page, scenario, parallel, context, request, complete, ports);
+    ClientHost {
+        request,
+        complete,
+        attachment,
+        shared: host.shared,
+        breaks,
+    }
+}
+
+/// Separates messages about locks from what else a client receives, if there are any.
+fn lock_messages(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    outside: Duplex,
+) -> (Option<Duplex>, Duplex) {
+    if parallel.locks.extent().is_none() {
+        return (None, outside);
+    }
+    let places = ["about locks", "not about locks"];
+    let (received, others) = outside.separate(page, "locks or answers", places, |job| {
+        job.message.is_about_locks()
+    });
+    let locks = Duplex {
+        received,
+        ..outside
+    };
+    (Some(locks), others)
+}
+
+/// Puts a scheduler between a client and its network, if there is one. The names are of the place
+/// where jobs come back, and of the transition that finds those that were scheduled.
+fn client_scheduler(
+    page: &mut Page<'_>,
+    [place, transition]: [&str; 2],
+    scheduler: Option<SchedulerPorts>,
+    outside: Duplex,
+) -> Duplex {
+    let Some(scheduler) = scheduler else {
+        return outside;
+    };
+    page.connect(scheduler.dispatched, outside.send);
+    // Answers of metadata servers were not scheduled.
+    let back = page.place(place);
+    let (job, answer): (To<Job>, To<Job>) = (scheduler.finished.into(), back.into());
+    page.transition(transition).take(outside.received).route(
+        [job, answer],
+        move |_, it: &mut Job, ()| {
+            if it.role == Role::Data { job } else { answer }
+        },
+    );
+    page.connect(scheduler.returned, back);
+    Duplex {
+        send: scheduler.submit.into(),
+        received: back,
+    }
+}
+
+/// Puts a scheduler between a server and its network, if schedulers stand there.
+fn server_scheduler(
+    page: &mut Page<'_>,
+    spec: HostSpec<'_>,
+    position: Position,
+    outside: Duplex,
+) -> Duplex {
+    let Some(scheduler) = qos::build(page, spec.schedulers, position) else {
+        return outside;
+    };
+    let dispatched = page.place("dispatched");
+    page.connect(outside.received, scheduler.submit);
+    page.connect(scheduler.dispatched, dispatched);
+    page.connect(scheduler.returned, outside.send);
+    Duplex {
+        send: scheduler.finished.into(),
+        received: dispatched,
+    }
+}
+
+/// A data server's ways in and out.
+pub(super) struct ServerHost {
+    pub attachment: ServerAttachment,
+    pub shared: Option<Shared>,
+    pub names: Option<NamePorts>,
+    /// Place where a failure clears its memory.
+    pub forget: Option<Port<Crash>>,
+    /// Its ways to its partner's devices.
+    pub partner: Option<server::PartnerPorts>,
+    /// Place for orders to copy data to other servers.
+    pub order: Option<Port<Job>>,
+}
+
+/// Writes the page of a data server.
+pub(super) fn server_host(
+    page: &mut Page<'_>,
+    spec: HostSpec<'_>,
+    initial_files: &InitialFiles<'_>,
+) -> ServerHost {
+    let HostSpec {
+        parallel, failing, ..
+    } = spec;
+    let card = &parallel.servers.card;
+    let attachment = network::attach_server(page, parallel, &parallel.network, card);
+
+    let way = failure::availability_gate(page, failing, 0, attachment.duplex());
+    let host = processors::host(page, parallel, Kind::Server, way, way.send);
+    let (copying, way) = failure::sort(page, parallel, failing, host.duplex);
+    let (names, way) = name_messages(page, parallel, way);
+    let way = server::locks(page, parallel, way);
+    let way = messages::server(page, parallel, way);
+    let way = server::replication_chain(page, parallel, failing, way);
+    let way = server::receive_buffers(page, parallel, way);
+    let way = server_scheduler(page, spec, Position::Server, way);
+    let way = failure::join(page, copying.as_ref(), way);
+    let (names, for_daemon) = names.unzip();
+    let ports = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    ServerHost {
+        attachment,
+        shared: host.shared,
+        names,
+        forget: ports.forget,
+        partner: ports.partner,
+        order: copying.map(|it| it.order),
+    }
+}
+
+/// A data server's ways to the metadata server on it, and back.
+#[derive(Clone, Copy)]
+pub(super) struct NamePorts {
+    pub ask: Port<Job>,
+    pub answer: Port<Job>,
+}
+
+/// Separates messages about names from those about data, where a data server is a metadata
+/// server too: gives the ports, and what the daemon does for names.
+fn name_messages(
+    page: &mut Page<'_>,
+    parallel: &Parallel,
+    outside: Duplex,
+) -> (Option<(NamePorts, server::Names)>, Duplex) {
+    if parallel.metadata.on == MetadataHosts::Own {
+        return (None, outside);
+    }
+    let ask = page.output("to names");
+    let answer = page.input("from names");
+    let places = ["for names", "for data"];
+    let (received, data) = outside.separate(page, "names or data", places, |job| {
+        job.role == Role::Metadata
+    });
+    let answered = page.place("names answered");
+    page.connect(answer, answered);
+    page.transition("answer names")
+        .take(answered)
+        .put(outside.send, |_, job: Job, ()| job);
+    let ports = NamePorts { ask, answer };
+    let names = server::Names {
+        received,
+        processed: ask.into(),
+    };
+    (Some((ports, names)), data)
+}
+
+/// A metadata server's ways in and out.
+pub(super) struct MetadataHost {
+    pub attachment: ServerAttachment,
+    pub shared: Option<Shared>,
+    /// Place where a failure clears its memory.
+    pub forget: Option<Port<Crash>>,
+}
+
+/// Writes the page of a metadata server with a host of its own.
+pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> MetadataHost {
+    let HostSpec {
+        parallel, failing, ..
+    } = spec;
+    let network = parallel.metadata_network();
+    let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
+    let first = parallel.servers.count;
+
+    let way = failure::availability_gate(page, failing, first, attachment.duplex());
+    let host = processors::host(page, parallel, Kind::Server, way, way.send);
+    let way = server_scheduler(page, spec, Position::Metadata, host.duplex);
+    let forget = metadata::server(page, parallel, way, failing);
+    MetadataHost {
+        attachment,
+        shared: host.shared,
+        forget,
+    }
+}
