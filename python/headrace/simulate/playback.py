@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from headrace.parquet import parquet_file, reading_parquet
-from headrace.simulate.frames import Document
+from headrace.simulate.outcome import Document
 
 Counts: TypeAlias = NDArray[np.uint64]
 

@@ -24,7 +24,7 @@ from headrace.alternatives import (
 )
 from headrace.document_io import as_sets
 from headrace.intervals import half_width
-from headrace.simulate.frames import Document
+from headrace.simulate.outcome import Document
 from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
