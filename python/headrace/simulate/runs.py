@@ -73,6 +73,9 @@ def run(
     in_memory = _in_memory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
     recorded: list[Playback] = []
+    if playback is not None:
+        # Before the run, which must not be interrupted by an import.
+        from headrace.simulate.playback import playback_of
     with (
         run_progress(scenario.name, progress, _drawing) as report,
         readable_traces(loaded) as traces,
@@ -97,8 +100,6 @@ def run(
                 error = scheduler_error(failure, this)
                 raise error from error.__cause__
             if "playback" in ended:
-                from headrace.simulate.playback import playback_of
-
                 recorded.append(playback_of(ended["playback"]))
             return outcome(this, ended)
 

@@ -11,6 +11,7 @@ from headrace.document_io import not_a_result, read_saved
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
 from headrace.simulate import frames
+from headrace.simulate.report import report_of
 from headrace.simulate.result import Result
 from headrace.simulate.stored_results import PREFIX, is_stored, stored_record
 from headrace.store import StoreError
@@ -77,10 +78,10 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
     distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
     loaded = Result(document, frames.Frames(series, distribution))
     try:
-        # A result with these fields was saved completely.
-        tables = (loaded.summary, loaded.stations, loaded.breakdown, loaded.bottleneck)
-        _ = (loaded.name, document["seed"], document["simulated_seconds"], tables)
-    except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        report_of(document)
+        # Its operations are checked as well.
+        _ = loaded.summary
+    except (KeyError, ValueError, pl.exceptions.PolarsError) as error:
         raise not_a_result(path, f"its figures are incomplete: {_first_line(error)}") from None
     return loaded
 
