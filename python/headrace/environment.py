@@ -6,6 +6,7 @@ Results of two environments differ for reasons that are not in the scenario.
 import functools
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from os import PathLike
@@ -50,18 +51,16 @@ KINDS = {
 
 def of_host(started: datetime | None = None) -> Environment:
     """This host, with the start time; `now` if none is given."""
-    # Reading results needs the module, but not the library.
-    import psutil
-
-    return {
+    environment = {
         "started": timestamp(started or datetime.now(UTC)),
         "host": platform.node(),
         "client_hosts": 1,
         "kernel": f"{platform.system()} {platform.release()}",
         "processor": _processor(),
         "processors": len(os.sched_getaffinity(0)),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": memory_bytes(_read(Path("/proc/meminfo")) or ""),
     }
+    return {key: value for key, value in environment.items() if value is not None}
 
 
 def of_directory(directory: str | PathLike[str], started: datetime | None = None) -> Environment:
@@ -176,6 +175,12 @@ def _moment(where: str, value: Any) -> None:
 def timestamp(moment: datetime) -> str:
     """A moment in UTC, as 2026-11-22T13:17:28.123456Z."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def memory_bytes(meminfo: str) -> int | None:
+    """Return the total memory in the text of /proc/meminfo; None if it has no such line."""
+    found = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
 
 
 @functools.cache

@@ -7,9 +7,6 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any, TypeAlias, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
 from headrace import progress_events
 
 Advance: TypeAlias = Callable[[float, float | None, str], None]
@@ -92,6 +89,10 @@ def run_progress(
 
 @contextmanager
 def _terminal_bar(title: str) -> Iterator[Advance]:
+    # Most commands draw none: imports take longer than a small run.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

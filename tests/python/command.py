@@ -34,8 +34,11 @@ PROGRESS = re.compile(
 IMPORTED = (
     "alembic.command",
     "headrace.cli.app",
+    "headrace.cli.run_scenario",
     "headrace.report.tables",
-    "headrace.simulate",
+    "headrace.simulate.runs",
+    "headrace.simulate.saved_results",
+    "headrace.simulate.whatifs",
     "headrace.store.catalogue",
     "headrace.store.migration",
     "typer._adapters",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headrace.environment import memory_bytes
 from headrace.profile import worksheet
 
 CPUINFO = "".join(
@@ -56,8 +57,8 @@ def test_a_processor_without_topology_has_threads_only() -> None:
 
 
 def test_memory_is_in_bytes() -> None:
-    assert worksheet.memory_bytes("MemTotal:        2075608 kB\nMemFree: 1 kB\n") == 2125422592
-    assert worksheet.memory_bytes("MemFree: 1 kB\n") is None
+    assert memory_bytes("MemTotal:        2075608 kB\nMemFree: 1 kB\n") == 2125422592
+    assert memory_bytes("MemFree: 1 kB\n") is None
 
 
 def test_arrays_have_level_chunk_and_members() -> None:
@@ -81,7 +82,7 @@ def test_arrays_have_level_chunk_and_members() -> None:
 def test_any_text_is_read(text: str) -> None:
     worksheet.arrays(text)
     worksheet.processors(text)
-    assert worksheet.memory_bytes(text) is None
+    assert memory_bytes(text) is None
 
 
 @pytest.fixture

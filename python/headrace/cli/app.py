@@ -1,41 +1,47 @@
 """All commands."""
 
 import signal
+from collections import UserDict
+from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 from headrace import __version__, exit_codes, ranks
-from headrace.cli import (
-    agent,
-    baseline,
-    bench,
-    calibrate,
-    demo,
-    design,
-    explain,
-    lab,
-    net,
-    optimise,
-    papers,
-    presets,
-    profile,
-    results,
-    run_scenario,
-    schema,
-    serve,
-    sweep,
-    trace,
-    trace_findings,
-    trace_workload,
-    twin,
-    validate,
-    whatif,
-)
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
+
+COMMANDS = {
+    "run": "run_scenario.run",
+    "demo": "demo.demo",
+    "sweep": "sweep.sweep",
+    "optimise": "optimise.optimise",
+    "whatif": "whatif.whatif",
+    "net": "net.net",
+    "explain": "explain.explain",
+    "schema": "schema.schema",
+    "presets": "presets.presets",
+    "baseline": "baseline.baseline",
+    "calibrate": "calibrate.calibrate",
+    "twin": "twin.twin",
+    "validate": "validate.validate",
+    "papers": "papers.papers",
+    "bench": "bench.app",
+    "profile": "profile.app",
+    "lab": "lab.app",
+    "design": "design.app",
+    "trace": "trace.app",
+    "results": "results.app",
+    "serve": "serve.app",
+    "agent": "agent.app",
+}
+"""Module below `headrace.cli` and name of each command or group, in the order of the help."""
+
+CONTEXT_SETTINGS = {"papers": {"ignore_unknown_options": True}}
+"""Settings of commands that pass options on."""
 
 SEVERAL_RANKS = ("bench", "profile")
 """Commands that several ranks may run together."""
@@ -49,8 +55,37 @@ class _Interrupted(BaseException):
         self.error = error
 
 
+class _Commands(UserDict[str, Any]):
+    """Commands by name, each imported when it is first used.
+
+    The imports of all commands take longer than a small simulation.
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        command = super().__getitem__(name)
+        if isinstance(command, str):
+            command = self[name] = _imported(name, *command.rsplit(".", 1))
+        return command
+
+
+def _imported(name: str, module: str, attribute: str) -> Any:
+    """Import a command or a group."""
+    found = getattr(import_module(f"headrace.cli.{module}"), attribute)
+    parent = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    if isinstance(found, typer.Typer):
+        parent.add_typer(found, name=name)
+    else:
+        parent.command(name, context_settings=CONTEXT_SETTINGS.get(name))(found)
+    return typer.main.get_group(parent).commands[name]
+
+
 class _Group(TyperGroup):
-    """Passes Ctrl-C on with its notes: typer itself would replace it by a status."""
+    """Imports commands late. Passes Ctrl-C on with its notes, which typer itself would replace by
+    a status."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands(COMMANDS)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -68,31 +103,6 @@ app = typer.Typer(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command("run")(run_scenario.run)
-app.command("demo")(demo.demo)
-app.command("sweep")(sweep.sweep)
-app.command("optimise")(optimise.optimise)
-app.command("whatif")(whatif.whatif)
-app.command("net")(net.net)
-app.command("explain")(explain.explain)
-app.command("schema")(schema.schema)
-app.command("presets")(presets.presets)
-app.add_typer(bench.app, name="bench")
-app.command("baseline")(baseline.baseline)
-app.add_typer(profile.app, name="profile")
-app.command("calibrate")(calibrate.calibrate)
-app.command("twin")(twin.twin)
-app.command("validate")(validate.validate)
-app.add_typer(lab.app, name="lab")
-app.add_typer(design.app, name="design")
-trace.app.command("findings")(trace_findings.findings)
-trace.app.command("workload")(trace_workload.workload)
-app.add_typer(trace.app, name="trace")
-app.add_typer(results.app, name="results")
-app.add_typer(serve.app, name="serve")
-app.add_typer(agent.app, name="agent")
-app.command("papers", context_settings={"ignore_unknown_options": True})(papers.papers)
 
 
 @app.callback()

@@ -6,14 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
-
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import progress_events
 from headrace.ranks import current
 from headrace.report.plain_text import plain, plain_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.progress import Progress, ProgressColumn
 
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
@@ -72,7 +73,7 @@ class ProgressLines:
             thread.join()
 
 
-def show(what: RenderableType, *, redirected_width: int = WIDE) -> None:
+def show(what: "RenderableType", *, redirected_width: int = WIDE) -> None:
     """Print tables or text.
 
     Args:
@@ -80,6 +81,8 @@ def show(what: RenderableType, *, redirected_width: int = WIDE) -> None:
         redirected_width: Columns where there is no terminal that has a width. Texts are folded
             there; tables of figures may lose columns.
     """
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
@@ -131,6 +134,8 @@ def _progress(title: str) -> Iterator[Callable[[float, int, float | None], None]
 
         yield write
         return
+    from rich.progress import TextColumn
+
     with late_bar(title, TextColumn("{task.fields[detail]}"), detail="") as update:
 
         def report(seconds: float, requests: int, part: float | None) -> None:
@@ -143,7 +148,7 @@ def _progress(title: str) -> Iterator[Callable[[float, int, float | None], None]
 
 @contextlib.contextmanager
 def late_bar(
-    title: str, *columns: ProgressColumn, total: float | None = None, **fields: Any
+    title: str, *columns: "ProgressColumn", total: float | None = None, **fields: Any
 ) -> Iterator[Callable[..., None]]:
     """Yield a callback that updates a progress bar, which appears if the work takes long.
 
@@ -153,16 +158,10 @@ def late_bar(
         total: Value of `completed` at the end; None: unknown.
         fields: Initial values of the fields that the columns show.
     """
+    from rich.progress import TextColumn
+
     started = time.monotonic()
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(compact=True),
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-    )
+    bar = _bar(TextColumn("{task.percentage:>3.0f} %"), *columns)
     task = bar.add_task(plain(title), total=total, **fields)
     running = False
 
@@ -178,6 +177,22 @@ def late_bar(
     finally:
         if running:
             bar.stop()
+
+
+def _bar(amount: "ProgressColumn", *columns: "ProgressColumn") -> "Progress":
+    """Return a bar with the name of the work, and columns around the remaining time."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        amount,
+        TimeRemainingColumn(compact=True),
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
@@ -212,14 +227,11 @@ def _steps(title: str, detail: str) -> Iterator[Callable[[int, int, str], None]]
         with lines.repeated(lambda: state):
             yield write
         return
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+    from rich.progress import TextColumn
+
+    bar = _bar(
         TextColumn("{task.completed} of {task.total}"),
-        TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[detail]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
     )
     with bar:
         task = bar.add_task(plain(title), total=None, detail="")
@@ -257,6 +269,10 @@ def _records(title: str) -> Iterator[Callable[[int], None]]:
         with lines.repeated(lambda: f"{done:,} records"):
             yield write
         return
+    # Only a terminal needs what rich takes to import.
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         TextColumn("{task.completed:,.0f} records"),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from headrace import _core
-from headrace.cli import trace_edit, trace_replay
+from headrace.cli import trace_edit, trace_findings, trace_replay, trace_workload
 from headrace.cli.options import AsJson
 from headrace.cli.screen import records, show
 from headrace.cli.trace_options import (
@@ -147,3 +147,7 @@ def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
         return parse(text)
     except ValueError as error:
         raise ValueError(f"{option} {text!r}: {error}") from None
+
+
+app.command("findings")(trace_findings.findings)
+app.command("workload")(trace_workload.workload)

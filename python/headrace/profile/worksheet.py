@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headrace.environment import of_local_directory
+from headrace.environment import memory_bytes, of_local_directory
 
 SECTOR = 512
 """Bytes: the unit of /sys/block/*/size."""
@@ -140,12 +140,6 @@ def processors(cpuinfo: str) -> Processors:
             if "core id" in values:
                 cores.add((values["physical id"], values["core id"]))
     return Processors(model, len(sockets) or None, len(cores) or None, threads)
-
-
-def memory_bytes(meminfo: str) -> int | None:
-    """Return the total memory in the text of /proc/meminfo; None if it has no such line."""
-    found = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
 
 
 MEMBER = re.compile(r"^(\S+?)\[\d+\]((?:\([A-Z]\))*)$")

@@ -16,7 +16,6 @@ from headrace.report import (
     network_tables,
     profile_tables,
     study_tables,
-    sweep_tables,
     tables,
     tuning_tables,
 )
@@ -25,6 +24,14 @@ from headrace.report.plain_text import plain, plain_line
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
 Entry = Mapping[str, Any]
+
+
+def _sweep(document: Entry) -> RenderableType:
+    # A sweep's table needs polars, which a list of results should not wait for.
+    from headrace.report import sweep_tables
+
+    return sweep_tables.of_document(document)
+
 
 SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "simulated": tables.result,
@@ -36,7 +43,7 @@ SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
     "jobs": job_tables.jobs,
     "baseline": baseline_tables.baseline,
     "profile": profile_tables.profile,
-    "sweep": sweep_tables.of_document,
+    "sweep": _sweep,
 }
 """Tables by the kind of a result, as the command that measured it shows them."""
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

@@ -1,14 +1,8 @@
 """Run scenarios and read their results."""
 
-from headrace.simulate.parallel_runs import ParallelRuns
-from headrace.simulate.playback import Playback, load_playback
-from headrace.simulate.result import Result, load_result
-from headrace.simulate.runs import rerun, run
-from headrace.simulate.scenario import Quantified, Scenario, load, load_with_sets
-from headrace.simulate.single_requests import in_file
-from headrace.simulate.stored_results import import_saved, keep
-from headrace.simulate.trust import Trust
-from headrace.simulate.whatifs import WhatIf, study, whatif
+from typing import TYPE_CHECKING
+
+from headrace.late_imports import late_names
 
 __all__ = [
     "ParallelRuns",
@@ -30,3 +24,31 @@ __all__ = [
     "study",
     "whatif",
 ]
+
+if TYPE_CHECKING:
+    from headrace.simulate.parallel_runs import ParallelRuns
+    from headrace.simulate.playback import Playback, load_playback
+    from headrace.simulate.result import Result
+    from headrace.simulate.runs import rerun, run
+    from headrace.simulate.saved_results import load_result
+    from headrace.simulate.scenario import Quantified, Scenario, load, load_with_sets
+    from headrace.simulate.single_requests import in_file
+    from headrace.simulate.stored_results import import_saved, keep
+    from headrace.simulate.trust import Trust
+    from headrace.simulate.whatifs import WhatIf, study, whatif
+else:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "parallel_runs": ("ParallelRuns",),
+            "playback": ("Playback", "load_playback"),
+            "result": ("Result",),
+            "saved_results": ("load_result",),
+            "runs": ("rerun", "run"),
+            "scenario": ("Quantified", "Scenario", "load", "load_with_sets"),
+            "single_requests": ("in_file",),
+            "stored_results": ("import_saved", "keep"),
+            "trust": ("Trust",),
+            "whatifs": ("WhatIf", "study", "whatif"),
+        },
+    )

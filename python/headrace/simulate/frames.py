@@ -1,13 +1,12 @@
 """Results of a run as frames with SI units in the column names."""
 
-import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from headrace._core import TRACE_OPERATIONS, Loaded
-
-Document = dict[str, Any]
+from headrace._core import TRACE_OPERATIONS
+from headrace.simulate.outcome import Columns, Document, RunTables
 
 OPERATION = pl.Enum(TRACE_OPERATIONS)
 
@@ -25,41 +24,69 @@ SERIES = pl.Schema(
 LATENCY_DISTRIBUTION = pl.Schema({"latency_s": pl.Float64(), "share": pl.Float64()})
 
 
-class Outcome(NamedTuple):
-    """Result of a run."""
+MOST_POINTS = 500
+"""Most points of the latency distribution over all replications."""
 
-    document: Document
+
+class Frames(NamedTuple):
+    """The tables of a result that was loaded."""
+
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
 
 
-def outcome(loaded: Loaded, ended: dict[str, Any]) -> Outcome:
-    """Convert the extension module's result to frames."""
-    document = json.loads(ended["report"])
-    names = pl.Series(loaded.groups, dtype=pl.String)
-    seed = pl.lit(document["seed"], dtype=pl.UInt64).alias("seed")
-    window = pl.lit(ended["window_s"], dtype=pl.Float64)
+def series(of: RunTables) -> pl.DataFrame:
+    """Return the bytes that a run moved over time."""
+    names = pl.Series(of.groups, dtype=pl.String)
+    seed = pl.lit(of.seed, dtype=pl.UInt64).alias("seed")
+    window = pl.lit(of.window_s, dtype=pl.Float64)
     # The run may have ended within the last window.
-    spent = pl.min_horizontal(window, document["simulated_seconds"] - pl.col("time_s"))
+    spent = pl.min_horizontal(window, of.simulated_s - pl.col("time_s"))
     length = pl.when(spent > 0).then(spent).otherwise(window)
-    series = named(ended["series"], names).with_columns(
+    table = named(of.series_columns, names).with_columns(
         seed,
         window_s=length,
         throughput_bytes_per_s=pl.col("bytes") / length,
     )
-    return Outcome(
-        document,
-        series.select(list(SERIES)).cast(SERIES),
-        pl.DataFrame(ended["latency_curve"], schema=LATENCY_DISTRIBUTION),
+    return table.select(list(SERIES)).cast(SERIES)
+
+
+def latency_distribution(curve: Columns) -> pl.DataFrame:
+    """Return the share of requests that took no longer than a latency."""
+    return pl.DataFrame(curve, schema=LATENCY_DISTRIBUTION)
+
+
+def concatenated(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of all tables."""
+    return pl.concat(tables)
+
+
+def mean_distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the mean over replications of the shares of requests that took no longer."""
+    # Only replications need it.
+    import numpy as np
+
+    tables = [table for table in tables if table.height]
+    if not tables:
+        return pl.DataFrame(schema=LATENCY_DISTRIBUTION)
+    latency = np.unique(np.concatenate([table["latency_s"].to_numpy() for table in tables]))
+    if len(latency) > MOST_POINTS:
+        latency = latency[np.linspace(0, len(latency) - 1, MOST_POINTS).round().astype(int)]
+    share = np.zeros(len(latency))
+    for table in tables:
+        steps = np.concatenate([[0.0], table["share"].to_numpy()])
+        share += steps[np.searchsorted(table["latency_s"].to_numpy(), latency, side="right")]
+    return pl.DataFrame(
+        {"latency_s": latency, "share": share / len(tables)}, schema=LATENCY_DISTRIBUTION
     )
 
 
-def named(columns: dict[str, Any], groups: pl.Series) -> pl.DataFrame:
+def named(columns: Columns, groups: pl.Series) -> pl.DataFrame:
     """A frame with names in the place of numbers."""
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATION)
     return pl.DataFrame(
-        columns
-        | {
+        {
+            **columns,
             "group": groups.gather(columns["group"]),
             "operation": operations.gather(columns["operation"]),
         }

@@ -12,8 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from headrace.interruption import import_numpy
 from headrace.parquet import parquet_file, reading_parquet
-from headrace.simulate.frames import Document
+from headrace.simulate.outcome import Document
+
+import_numpy()
 
 Counts: TypeAlias = NDArray[np.uint64]
 

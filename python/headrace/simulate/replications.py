@@ -2,14 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import polars as pl
-
 from headrace.intervals import half_widths, means
-from headrace.simulate.frames import LATENCY_DISTRIBUTION, Document, Outcome
-
-MOST_POINTS = 500
-"""Most points of the latency distribution over all replications."""
+from headrace.simulate.outcome import Document, MergedTables, Outcome
 
 SUMMED = ("wall_seconds", "events")
 KEYED = {"stations": "station", "breakdown": "place"}
@@ -41,8 +35,7 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["intervals"] = intervals(documents)
     return Outcome(
         {key: document[key] for key in [*first, "replications", "intervals"]},
-        pl.concat(outcome.series for outcome in outcomes),
-        _distribution([outcome.latency_distribution for outcome in outcomes]),
+        MergedTables([outcome.tables for outcome in outcomes]),
     )
 
 
@@ -134,20 +127,3 @@ def _of_interest(document: Document) -> Document:
 
     groups = {name: group(of) for name, of in document["groups"].items()}
     return part(document) | {"groups": groups}
-
-
-def _distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The mean of the shares of requests that took no longer."""
-    tables = [table for table in tables if table.height]
-    if not tables:
-        return pl.DataFrame(schema=LATENCY_DISTRIBUTION)
-    latency = np.unique(np.concatenate([table["latency_s"].to_numpy() for table in tables]))
-    if len(latency) > MOST_POINTS:
-        latency = latency[np.linspace(0, len(latency) - 1, MOST_POINTS).round().astype(int)]
-    share = np.zeros(len(latency))
-    for table in tables:
-        steps = np.concatenate([[0.0], table["share"].to_numpy()])
-        share += steps[np.searchsorted(table["latency_s"].to_numpy(), latency, side="right")]
-    return pl.DataFrame(
-        {"latency_s": latency, "share": share / len(tables)}, schema=LATENCY_DISTRIBUTION
-    )

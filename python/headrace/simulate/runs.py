@@ -2,21 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _core
+from headrace._core import Loaded
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
-from headrace.simulate.frames import Outcome, outcome
-from headrace.simulate.playback import Playback, playback_of
+from headrace.simulate.outcome import Outcome, outcome
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
 from headrace.simulate.schedulers import scheduler_error, schedulers
-from headrace.simulate.single_requests import InMemory, Requests, collect_requests
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
+
+if TYPE_CHECKING:
+    from headrace.simulate.playback import Playback
+    from headrace.simulate.single_requests import InMemory, Requests
 
 Progress: TypeAlias = Callable[[float, int, float | None], object]
 """Callback for the progress of a run: simulated seconds, completed requests, and the completed part
@@ -30,7 +33,7 @@ MOST_FRAMES = 10_000
 def run(
     scenario: Scenario,
     *,
-    requests: bool | Requests = False,
+    requests: "bool | Requests" = False,
     progress: bool | Progress | None = None,
     trust: bool | Trust = False,
     playback: int | None = None,
@@ -67,9 +70,12 @@ def run(
     environment = of_host()
     replications = loaded.replications
     trusted = trust_of(trust)
-    in_memory = InMemory() if requests is True else None
+    in_memory = _in_memory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
     recorded: list[Playback] = []
+    if playback is not None:
+        # Before the run, which must not be interrupted by an import.
+        from headrace.simulate.playback import playback_of
     with (
         run_progress(scenario.name, progress, _drawing) as report,
         readable_traces(loaded) as traces,
@@ -82,7 +88,7 @@ def run(
             try:
                 ended = _core.run(
                     this,
-                    requests=collect_requests(taking, this, with_seed=replications > 1)
+                    requests=_collected(taking, this, with_seed=replications > 1)
                     if taking
                     else None,
                     traces=traces,
@@ -123,6 +129,19 @@ def rerun(result: Result, **options: Any) -> Result:
         The same result, except for `wall_seconds`.
     """
     return run(load(result.document["scenario"]["toml"]), **options)
+
+
+def _in_memory() -> "InMemory":
+    # Tables alone need polars, which takes longer to import than a small run.
+    from headrace.simulate.single_requests import InMemory
+
+    return InMemory()
+
+
+def _collected(taking: "Requests", loaded: Loaded, *, with_seed: bool) -> Callable[[Any], None]:
+    from headrace.simulate.single_requests import collect_requests
+
+    return collect_requests(taking, loaded, with_seed=with_seed)
 
 
 def _drawing(advance: Advance) -> Progress:

@@ -15,6 +15,8 @@ from headrace.simulate.frames import named
 
 Columns: TypeAlias = dict[str, Any]
 
+interruption.import_numpy()
+
 PART = 1_000_000
 """Requests of a part of a file: some 80 MB while they are in memory."""
 

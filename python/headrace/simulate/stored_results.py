@@ -62,7 +62,7 @@ def import_saved(store: "Store", path: Path) -> dict[str, bool]:
 
     Raises ScenarioError if the file is no saved result, OSError if it cannot be read.
     """
-    from headrace.simulate.result import load_saved
+    from headrace.simulate.saved_results import load_saved
 
     result, host = load_saved(path)
     known = store.with_document(result.document)

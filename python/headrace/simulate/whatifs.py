@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
@@ -24,12 +24,13 @@ from headrace.alternatives import (
 )
 from headrace.document_io import as_sets
 from headrace.intervals import half_width
-from headrace.simulate.frames import Document
+from headrace.simulate.outcome import Document
 from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
+from headrace.simulate.whatif_report import EFFECT, Change, Kind, LeftOutKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,17 +46,11 @@ HOW_IT_ASKS = (
     "workload.*.io.buffer",
 )
 """Fields of a workload that change only how the same work is done."""
-EFFECT = 0.01
-"""Largest change of a gain that counts as none."""
 MOST_PAIRED = 40
 """Most single changes that are combined."""
 
 POWERS = {"seconds": -1}
 """The power of the factor that should help; of all other quantities more should."""
-
-Kind: TypeAlias = Literal["quantity", "level", "pair"]
-Row: TypeAlias = dict[str, Any]
-"""A row of the table."""
 
 SCHEMA = pl.Schema(
     {
@@ -113,7 +108,7 @@ class WhatIf:
             "changes": self.table.to_dicts(),
             "nothing": self.nothing,
             "left_out": [
-                {"path": it.path, "after": it.after, "group": it.group, "error": it.error}
+                msgspec.to_builtins(LeftOutKind(it.path, it.after, it.group, it.error))
                 for it in self.left_out
             ],
         }
@@ -136,11 +131,21 @@ class WhatIf:
 
 
 @dataclass(frozen=True)
-class _Change:
-    """A change of the scenario, and the columns that name it."""
+class _Trial:
+    """A change of the scenario, before or after its runs."""
 
-    named: Row
+    row: Change
     sets: Mapping[str, Any]
+    """Values as they were given."""
+
+    def with_(self, **fields: Any) -> "_Trial":
+        """Return the change with other columns."""
+        return _Trial(msgspec.structs.replace(self.row, **fields), self.sets)
+
+    @property
+    def failed(self) -> bool:
+        """True if there is no such scenario, or its run failed."""
+        return self.row.effect == "failed"
 
 
 def whatif(
@@ -243,7 +248,7 @@ def study(
     Raises:
         ValueError: as `whatif` does; otherwise as `run`.
     """
-    # See `_Trials.rows`.
+    # See `_Trials.run`.
     from headrace.sweeps.engines import check_engine
 
     _check(by, kinds, quantities, cost, pairs)
@@ -267,23 +272,22 @@ def study(
         baseline = _figures(results, scenario)
         spent = statistics.mean(result.document["wall_seconds"] for result in results)
         trials = _Trials(scenario, baseline, spent, runs, where, trusted)
-        rows: list[Row] = []
+        done: list[_Trial] = []
         tried = [each for each in chosen if each.amount != 0]
         for direction in (1, -1):
-            made = [_change(scenario, each, by, direction) for each in tried]
-            changes = [it for it in made if isinstance(it, _Change)]
+            made = [it for each in tried if (it := _change(scenario, each, by, direction))]
             # Kinds and levels have no opposite.
             levels = [_level(it) for it in others] if direction == 1 else []
-            found = trials.rows([*changes, *levels])
-            found += [it for it in made if isinstance(it, dict)]
-            known = {row["path"] for row in rows if row["effect"] == "failed"}
-            rows += [row for row in found if row["path"] not in known or row["effect"] != "failed"]
-            other_way = {row["path"] for row in found if _is_worse(row)}
+            found = trials.run([*(it for it in made if not it.failed), *levels])
+            found += [it for it in made if it.failed]
+            known = {it.row.path for it in done if it.failed}
+            done += [it for it in found if it.row.path not in known or not it.failed]
+            other_way = {it.row.path for it in found if _is_worse(it.row)}
             tried = [each for each in tried if each.path in other_way]
         if pairs:
-            rows += trials.rows(_pairs(rows, pairs))
+            done += trials.run(_pairs(done, pairs))
     return WhatIf(
-        _ranked(rows),
+        _ranked([it.row for it in done]),
         [each.path for each in chosen if each.amount == 0],
         results[0],
         by,
@@ -340,10 +344,9 @@ def _replications(scenario: Scenario) -> list[Scenario]:
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 
-def _change(
-    scenario: Scenario, before: Quantified, by: float, direction: int
-) -> _Change | Row | None:
-    """The scenario with one field changed; why it cannot be, or nothing if it stays the same."""
+def _change(scenario: Scenario, before: Quantified, by: float, direction: int) -> _Trial | None:
+    """Return the change of one field, which has failed if there is no such scenario; None if the
+    field stays the same."""
     factor = by ** (direction * POWERS.get(before.quantity, 1))
     amount = before.amount * factor
     if before.quantity in ("bytes", "count"):
@@ -352,62 +355,56 @@ def _change(
         return None
     value = before.value(amount)
     sets = {before.path: value}
-    named = _named("quantity", before.path, group_of(before.path), before.text, str(value), sets)
-    named |= {"quantity": before.quantity, "factor": factor}
+    trial = _trial("quantity", before.path, group_of(before.path), before.text, str(value), sets)
+    trial = trial.with_(quantity=before.quantity, factor=factor)
     try:
         changed = scenario.with_(sets)
     except ScenarioError as error:
-        return named | {"effect": "failed", "error": error.message}
+        return trial.with_(effect="failed", error=error.message)
     after = next((it for it in changed.quantities if it.path == before.path), None)
     if after is None:
         return None
-    return _Change(named | {"after": after.text, "factor": after.amount / before.amount}, sets)
+    return trial.with_(after=after.text, factor=after.amount / before.amount)
 
 
-def _level(it: Alternative) -> _Change:
-    named = _named("level", it.path, it.group, it.before, it.after, it.sets)
-    return _Change(named | {"what": it.what, "caution": it.caution or None}, it.sets)
+def _level(it: Alternative) -> _Trial:
+    trial = _trial("level", it.path, it.group, it.before, it.after, it.sets)
+    return trial.with_(what=it.what, caution=it.caution or None)
 
 
-def _named(
+def _trial(
     kind: Kind, path: str, group: Group, before: str, after: str, sets: Mapping[str, Any]
-) -> Row:
-    return {
-        "path": path,
-        "kind": kind,
-        "group": group,
-        "before": before,
-        "after": after,
-        "sets": as_sets(sets),
-        # As it was given, for pairs.
-        "_sets": sets,
-    }
+) -> _Trial:
+    row = Change(path=path, kind=kind, group=group, before=before, after=after, sets=as_sets(sets))
+    return _Trial(row, sets)
 
 
-def _pairs(rows: Sequence[Row], count: int) -> list[_Change]:
+def _pairs(trials: Sequence[_Trial], count: int) -> list[_Trial]:
     """Return every two of the best changes that do not concern the same field."""
-    best: dict[str, Row] = {}
-    for row in sorted(rows, key=_rank):
-        if row["effect"] == "helps":
-            best.setdefault(row["path"], row)
+    best: dict[str, _Trial] = {}
+    for trial in sorted(trials, key=lambda it: _rank(it.row)):
+        if trial.row.effect == "helps":
+            best.setdefault(trial.row.path, trial)
     chosen = list(best.values())[:count]
     pairs = []
     for number, one in enumerate(chosen):
         for other in chosen[number + 1 :]:
-            if _overlap(one["_sets"], other["_sets"]):
+            if _overlap(one.sets, other.sets):
                 continue
             # The more expensive first: a system's preset must not undo what was set over it.
-            both = sorted((one, other), key=lambda row: -GROUPS.index(row["group"]))
-            named = _named(
+            first, second = sorted((one, other), key=lambda it: -GROUPS.index(it.row.group))
+            pair = _trial(
                 "pair",
-                " + ".join(row["path"] for row in both),
-                both[0]["group"],
-                " + ".join(row["before"] or "-" for row in both),
-                " + ".join(row["after"] for row in both),
-                {**both[0]["_sets"], **both[1]["_sets"]},
+                f"{first.row.path} + {second.row.path}",
+                first.row.group,
+                f"{first.row.before or '-'} + {second.row.before or '-'}",
+                f"{first.row.after} + {second.row.after}",
+                {**first.sets, **second.sets},
             )
-            cautions = dict.fromkeys(row["caution"] for row in both if row.get("caution"))
-            pairs.append(_Change(named | {"caution": "; ".join(cautions) or None}, named["_sets"]))
+            cautions = dict.fromkeys(
+                it.row.caution for it in (first, second) if it.row.caution is not None
+            )
+            pairs.append(pair.with_(caution="; ".join(cautions) or None))
     return pairs
 
 
@@ -426,7 +423,7 @@ def _section(path: str) -> str:
 
 
 def _figures(results: Sequence[Result], scenario: Scenario) -> "list[Figures]":
-    # See `_Trials.rows`.
+    # See `_Trials.run`.
     from headrace.sweeps.task import Report, figures, warm_up
 
     warm_up_s = warm_up(scenario.loaded)
@@ -456,8 +453,8 @@ class _Trials:
     count: int = 0
     """Runs so far."""
 
-    def rows(self, changes: Sequence[_Change]) -> list[Row]:
-        """Run every change with every seed, and return its row."""
+    def run(self, changes: Sequence[_Trial]) -> list[_Trial]:
+        """Run every change with every seed, and return them with their gains."""
         # The sweep is made of scenarios, as this module is: it cannot be imported before.
         from headrace.sweeps.execution import run_points
 
@@ -479,39 +476,39 @@ class _Trials:
         by_point: dict[int, list[Any]] = {}
         for run in found.runs:
             by_point.setdefault(run.point, []).append(run)
-        return [self._row(change, by_point[at]) for at, change in enumerate(changes)]
+        return [self._measured(change, by_point[at]) for at, change in enumerate(changes)]
 
-    def _row(self, change: _Change, runs: Sequence[Any]) -> Row:
+    def _measured(self, change: _Trial, runs: Sequence[Any]) -> _Trial:
         if error := next((run.error for run in runs if run.error), ""):
-            return change.named | {"effect": "failed", "error": error}
+            return change.with_(effect="failed", error=error)
         takes_time = any(each.operations > 0 for each in self.baseline)
         if takes_time and all(run.figures.simulated_seconds == 0 for run in runs):
             # Its throughput is unlimited: nothing that it still uses has a cost in the scenario.
-            return change.named | {"effect": "helps"}
+            return change.with_(effect="helps")
         figures: list[Figures] = [run.figures for run in runs]
         moves_bytes = any(each.throughput > 0 for each in self.baseline)
         pairs = list(zip(self.baseline, figures, strict=True))
-        gains = {
-            "throughput": [
-                _ratio(_rate(new, moves_bytes), _rate(old, moves_bytes)) for old, new in pairs
-            ],
-            "latency_p95": [_ratio(_p95(old), _p95(new)) for old, new in pairs],
-        }
-        row = dict(change.named)
-        differs = []
-        for name, each in gains.items():
-            gain, width = _mean(each)
-            row |= {f"{name}_gain": gain, f"{name}_gain_half_width": width}
-            if gain is not None and abs(gain - 1) > max(EFFECT, width or 0.0):
-                differs.append(gain)
-        return row | {
-            "effect": "none" if not differs else "helps" if max(differs) > 1 else "harms",
-            "throughput_bytes_per_s": statistics.mean(each.throughput for each in figures)
+        throughput = _mean(
+            [_ratio(_rate(new, moves_bytes), _rate(old, moves_bytes)) for old, new in pairs]
+        )
+        latency = _mean([_ratio(_p95(old), _p95(new)) for old, new in pairs])
+        differs = [
+            gain
+            for gain, width in (throughput, latency)
+            if gain is not None and abs(gain - 1) > max(EFFECT, width or 0.0)
+        ]
+        return change.with_(
+            effect="none" if not differs else "helps" if max(differs) > 1 else "harms",
+            throughput_gain=throughput[0],
+            throughput_gain_half_width=throughput[1],
+            latency_p95_gain=latency[0],
+            latency_p95_gain_half_width=latency[1],
+            throughput_bytes_per_s=statistics.mean(each.throughput for each in figures)
             if moves_bytes
             else None,
-            "operations_per_s": statistics.mean(each.operations for each in figures),
-            "latency_p95_s": statistics.mean(map(_p95, figures)),
-        }
+            operations_per_s=statistics.mean(each.operations for each in figures),
+            latency_p95_s=statistics.mean(map(_p95, figures)),
+        )
 
 
 def _ratio(one: float, other: float) -> float | None:
@@ -529,25 +526,26 @@ def _mean(gains: Sequence[float | None]) -> tuple[float | None, float | None]:
     return statistics.mean(known), half_width(known)
 
 
-def _is_worse(row: Row) -> bool:
+def _is_worse(row: Change) -> bool:
     """Return whether the opposite change may be better."""
-    if row["effect"] == "failed":
+    if row.effect == "failed":
         return True
-    gains = (row.get("throughput_gain"), row.get("latency_p95_gain"))
+    gains = (row.throughput_gain, row.latency_p95_gain)
     return any(gain is not None and gain < 1 - EFFECT for gain in gains)
 
 
-def _rank(row: Row) -> tuple[float, float, int, str]:
+def _rank(row: Change) -> tuple[float, float, int, str]:
     """Throughput gain first; of equal ones the latency's, then the cheaper."""
-    throughput = row.get("throughput_gain") or 0.0
-    latency = row.get("latency_p95_gain") or 0.0
-    return -round(throughput / EFFECT), -latency, GROUPS.index(row["group"]), row["path"]
+    throughput = row.throughput_gain or 0.0
+    latency = row.latency_p95_gain or 0.0
+    return -round(throughput / EFFECT), -latency, GROUPS.index(row.group), row.path
 
 
-def _ranked(rows: Sequence[Row]) -> pl.DataFrame:
+def _ranked(rows: Sequence[Change]) -> pl.DataFrame:
     """Sort the changes by throughput gain, largest first; equal gains are sorted by latency."""
-    named = [{key: row.get(key) for key in SCHEMA} for row in sorted(rows, key=_rank)]
-    return pl.DataFrame(named, schema=SCHEMA)
+    return pl.DataFrame(
+        [msgspec.to_builtins(row) for row in sorted(rows, key=_rank)], schema=SCHEMA
+    )
 
 
 def _about(seconds: float) -> str:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from headrace._core import Loaded, RunError, TraceError
-from headrace.trace.darshan import is_darshan
-from headrace.trace.trace import import_trace
 
 PARQUET_BEGINS = b"PAR1"
 
@@ -30,6 +28,9 @@ def readable_traces(loaded: Loaded) -> Iterator[Traces]:
     if not copied:
         yield []
         return
+    # Scenarios without such a trace need not wait for these imports.
+    from headrace.trace.trace import import_trace
+
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         copies: dict[Path, Path] = {}
         for _, path in copied:
@@ -48,6 +49,8 @@ def readable_traces(loaded: Loaded) -> Iterator[Traces]:
 def _is_for_python(path: Path) -> bool:
     if not path.is_file():
         return False
+    from headrace.trace.darshan import is_darshan
+
     try:
         with path.open("rb") as file:
             return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS or is_darshan(path)

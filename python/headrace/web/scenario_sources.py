@@ -73,7 +73,7 @@ def _of_job(identifier: str, name: str) -> Opened:
 
 def _of_store(identifier: str) -> Opened:
     from headrace import ScenarioError
-    from headrace.simulate.result import load_result
+    from headrace.simulate.saved_results import load_result
     from headrace.simulate.stored_results import stored_scenario
     from headrace.store import StoreError, StoreFailure
 

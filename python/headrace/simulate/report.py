@@ -1,0 +1,251 @@
+"""Records of a simulation's document (docs/reference/results.md).
+
+Times are in seconds, amounts in bytes, rates a second. With replications most figures are means, so
+that counts may have decimals. The document that is printed and saved stays as the simulation made
+it; these types read it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class ScenarioText(msgspec.Struct):
+    """The scenario of a run."""
+
+    name: str
+    toml: str
+    description: str = ""
+
+
+class Precision(msgspec.Struct):
+    """Precision of the mean latency at the end of a run."""
+
+    wanted: float
+    """Half the width of the confidence interval over the mean, as `run.stop.precision` has it."""
+    got: float | None
+    """The same as reached; None with too few requests."""
+    confidence: float
+    """Probability that the interval holds."""
+    reached: bool
+    drifts: str | None = None
+    """Quantity that still drifted at the end, so that the interval is meaningless."""
+
+
+class Stop(msgspec.Struct):
+    """End of a run."""
+
+    reason: str | None
+    """None if replications ended for different reasons."""
+    precision: Precision | None = None
+
+
+class Rates(msgspec.Struct):
+    """How often an operation was done."""
+
+    count: float
+    bytes: float
+    active_seconds: float
+    per_second: float | None = None
+    """Operations a second of the active time; None if they took no time."""
+    failed: float = 0.0
+
+
+class SyncedWrites(msgspec.Struct):
+    """Writes and syncs together."""
+
+    throughput: float
+    """Bytes a second of the time in which either was active."""
+
+
+class Latency(msgspec.Struct):
+    """Time that requests took; None where none was done."""
+
+    count: float
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    max: float | None = None
+
+
+class Unfinished(msgspec.Struct):
+    """Requests that were due before the end and were not done."""
+
+    count: float
+    in_flight: float | None = None
+    """Those that had been issued."""
+    mean: float | None = None
+    """From the intended start to the end of the run."""
+    max: float | None = None
+
+
+class Share(msgspec.Struct):
+    """A group's share of throughput, over windows in which all groups had requests in progress."""
+
+    mean: float | None
+    sd: float | None = None
+
+
+class GroupReport(msgspec.Struct):
+    """Figures of a group of clients."""
+
+    throughput: dict[str, float | None]
+    """Bytes a second of the active time, by operation."""
+    operations: dict[str, Rates]
+    latency: dict[str, Latency]
+    """By operation, and over `all`."""
+    share: Share | None = None
+
+
+class Station(msgspec.Struct):
+    """A station, its copies merged."""
+
+    station: str
+    discipline: str
+    copies: float
+    servers: float | None
+    """Servers of one copy; None if unbounded."""
+    utilisation: float
+    """Busy share of the time, mean over the copies."""
+    most_utilisation: float
+    """The same of the busiest copy."""
+    queue: float
+    """Mean number waiting in one copy."""
+    service: float
+    residence: float
+    visits: float
+    busiest: str | None = None
+    lost: float | None = None
+    """Packets that found its queue full."""
+
+
+class BreakdownEntry(msgspec.Struct):
+    """Time that requests spend in a place."""
+
+    place: str
+    share: float
+    """Share of the time that requests were in progress."""
+    seconds: float
+    """Contribution to the mean latency."""
+    waiting: float
+    """The part of `seconds` spent waiting."""
+
+
+class Packets(msgspec.Struct):
+    """Packet counts of a network that is modelled by packets."""
+
+    sent: float
+    lost: float
+    sent_again: float
+    timeouts: float
+
+
+class Repair(msgspec.Struct):
+    """Repair of the copies that a failed server had."""
+
+    copied_bytes: float
+    whole_s: float | None
+
+
+class Outage(msgspec.Struct):
+    """A failure of a server. Times are from the start of the run."""
+
+    at_s: float
+    until_s: float | None
+    noticed_s: float | None
+    """When the first client declared the server failed."""
+    forgotten_bytes: float
+    server: int | None = None
+    metadata: int | None = None
+    """Number of a metadata server; None for a data server."""
+    repair: Repair | None = None
+
+
+class Bottleneck(msgspec.Struct):
+    """The resource that limits the system."""
+
+    sentence: str
+    station: str | None = None
+
+
+class Replication(msgspec.Struct):
+    """One replication."""
+
+    seed: int
+    simulated_seconds: float
+
+
+class Warned(msgspec.Struct):
+    """A warning beside a result."""
+
+    message: str
+
+
+class MeanShare(msgspec.Struct):
+    """Half-width of a group's mean share."""
+
+    mean: float | None = None
+
+
+class LatencyWidths(msgspec.Struct):
+    """Half-widths of latencies."""
+
+    mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+
+
+class RateWidth(msgspec.Struct):
+    """Half-width of an operation's rate."""
+
+    per_second: float | None = None
+
+
+class HalfWidths(msgspec.Struct):
+    """Half-widths of the 95 % confidence intervals of replicated figures."""
+
+    throughput: dict[str, float | None] = {}
+    operations: dict[str, RateWidth] = {}
+    latency: dict[str, LatencyWidths] = {}
+    share: MeanShare | None = None
+    groups: "dict[str, HalfWidths]" = {}
+
+
+class Report(msgspec.Struct):
+    """Figures of a simulation."""
+
+    scenario: ScenarioText
+    seed: int
+    simulated_seconds: float
+    wall_seconds: float
+    events: float
+    """Firings and events."""
+    stop: Stop
+    throughput: dict[str, float | None]
+    operations: dict[str, Rates]
+    latency: dict[str, Latency]
+    groups: dict[str, GroupReport]
+    stations: list[Station]
+    breakdown: list[BreakdownEntry]
+    """Most time first."""
+    bottleneck: Bottleneck
+    version: str | None = None
+    synced_writes: SyncedWrites | None = None
+    latency_from_intended: dict[str, Latency] = {}
+    unfinished: Unfinished | None = None
+    packets: Packets | None = None
+    failures: list[Outage] = []
+    replications: list[Replication] = []
+    intervals: HalfWidths | None = None
+    warnings: list[Warned] = []
+
+
+def report_of(document: Mapping[str, Any]) -> Report:
+    """Read the figures of a simulation's document.
+
+    Raises msgspec.ValidationError, a ValueError, if a field is missing or malformed.
+    """
+    return msgspec.convert(document, Report)
