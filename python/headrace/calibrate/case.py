@@ -118,7 +118,7 @@ def run_workload(
         measured = measure_strict(
             text, place.path, calls=calls, settle=quiesce_seconds(resource, text)
         )
-    measured.document["warnings"] += place.warnings
+    measured.report.warnings += place.warnings
     return measured
 
 

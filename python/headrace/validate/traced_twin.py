@@ -15,6 +15,7 @@ from headrace.calibrate.measurements import ProgressCallback
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.kernel_traced import in_kernel
+from headrace.measure.report import KernelTime
 from headrace.validate.breakdown import Breakdown, simulated_device, throttled_share
 from headrace.validate.discrepancy import explanation
 from headrace.validate.point import Point
@@ -79,18 +80,18 @@ def breakdown_from_trace(
         None if the simulated system is not a machine with a local file system.
     """
     return breakdown_from_kernel(
-        point, processes, measured.document, in_kernel(measured.document, recording)
+        point, processes, measured.document, in_kernel(measured.report, recording)
     )
 
 
 def breakdown_from_kernel(
-    point: Point, processes: int, document: Mapping[str, Any], kernel: Mapping[str, Any]
+    point: Point, processes: int, document: Mapping[str, Any], kernel: KernelTime
 ) -> Breakdown | None:
     """Compare the saved trace summary (`kernel`) of a measurement with its simulation."""
     simulated = point.predicted.document
     if simulated_device(simulated) is None:
         return None
-    parts = {name: seconds / processes for name, seconds in kernel["seconds"].items()}
+    parts = {name: seconds / processes for name, seconds in kernel.seconds.items()}
     parts[BENCHMARK] = seconds_in_calls(document, processes) - sum(parts.values())
     return Breakdown(
         point.name,
@@ -98,7 +99,7 @@ def breakdown_from_kernel(
         parts,
         simulated_parts(simulated, processes),
         point.within_repetitions,
-        (kernel["requests"], float(_visits(simulated))),
+        (kernel.requests, float(_visits(simulated))),
     )
 
 

@@ -7,11 +7,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.case import seconds_in_calls
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences, of_document
+from headrace.measure.report import KernelTime
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
 from headrace.simulate.trust import Trust
@@ -185,7 +188,9 @@ def _breakdown(
     )
     if traced:
         middle = traced[(len(traced) - 1) // 2]
-        return breakdown_from_kernel(point, processes, middle, middle["kernel"])
+        return breakdown_from_kernel(
+            point, processes, middle, msgspec.convert(middle["kernel"], KernelTime)
+        )
     return breakdown_from_counters(point, processes, runs)
 
 
