@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from headrace import simulate
 from headrace.calibrate.case import COLD, WARM, scenario_for_machine
 from headrace.calibrate.estimators import device, flushing
 from headrace.calibrate.probe import Probe, calls
+from headrace.calibrate.run_report import simulated
 
 MAX_SIMULATIONS = 40
 """Upper limit of simulations in the search of one value."""
@@ -131,7 +131,7 @@ def fit(fitted: FittedParameter, machine: Path, measured: float, then: Mapping[s
     @cache
     def excess(value: float) -> float:
         sets = {**then, fitted.field: f"{value!r} s"}
-        time = fitted.probe.seconds(simulate.run(simulate.load(text, sets=sets)).json())
+        time = fitted.probe.seconds(simulated(text, sets))
         # The search ends at an exact zero.
         return 0.0 if abs(time - measured) <= TOLERANCE * measured else time - measured
 
