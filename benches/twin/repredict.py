@@ -2,7 +2,7 @@
 
     python benches/twin/repredict.py [FOLDER]
 
-Re-fits and re-predicts every twin saved in FOLDER, by default `measured/` beside this file
+Re-fits and re-predicts every twin saved in FOLDER, by default `tests/data/twins`
 (docs/explanation/calibration.md). Prints errors as `file_systems.py` does, and the share of
 measurements within their interval. Nothing is measured and root is not needed, so the effect of a
 changed model or estimator on real file systems is known within minutes.
@@ -21,7 +21,7 @@ from file_systems import headings, rows
 import headrace
 from headrace import validate
 
-MEASURED = Path(__file__).parent / "measured"
+MEASURED = Path(__file__).parents[2] / "tests" / "data" / "twins"
 
 
 def again(saved: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ CASE = (*SYSTEM, "group", "case", "file_bytes", "block_bytes", "count", "state")
 
 # Processor time of a name, in seconds, on a machine of the same kind times the ratio of the two
 # machines' system calls. On ext3 and ext4 a create takes 16.1 us there and an unlink 9.0 us; on XFS
-# 17.8 and 16.3 us, the medians of the twins in benches/twin/measured.
+# 17.8 and 16.3 us, the medians of the twins in tests/data/twins.
 NAMES = {"ext3": (11e-6, 3.5e-6), "ext4": (11e-6, 3.5e-6)}
 NAMES["xfs"] = (11e-6 * 17.8 / 16.1, 3.5e-6 * 16.3 / 9.0)
 

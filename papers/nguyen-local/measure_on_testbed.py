@@ -29,6 +29,7 @@ from headrace import exit_codes, lab
 from headrace._core import VERSION
 from headrace.calibrate import CalibrationRun, mount_of
 from headrace.calibrate.case import quiesce_seconds
+from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
 from headrace.files import atomic_file, check_directory, save_json
 from headrace.interruption import run_interruptible
@@ -77,7 +78,7 @@ def one_round(
             measurement = measure_strict(
                 text, directory, settle=quiesce_seconds(case.resource, text)
             )
-            rates[case.name] = case.rate(measurement.document)
+            rates[case.name] = case.rate(RunReport.measured(measurement.report))
     return rates
 
 

@@ -5,7 +5,7 @@ directory.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,9 +34,9 @@ from headrace.calibrate.case import (
     WARM,
     Resource,
     scenario,
-    seconds_in_calls,
     transfers,
 )
+from headrace.calibrate.run_report import RunReport
 from headrace.validate import Predicted, predict
 
 FOLDER = Path(__file__).resolve().parent / "present"
@@ -69,11 +69,11 @@ class Case:
         """Return the scenario, without a system."""
         return scenario(self.name, self.work(folder), 1)
 
-    def rate(self, document: Mapping[str, Any]) -> float:
-        """Return KB/s of 1024 bytes from a measured or simulated result."""
+    def rate(self, report: RunReport) -> float:
+        """Return KB/s of 1024 bytes from a measured or simulated run."""
         if self.operation == SYNCED:
-            return BANDWIDTH / seconds_in_calls(document) / KIB
-        return float(document["throughput"][self.operation]) / KIB
+            return BANDWIDTH / report.seconds_in_calls() / KIB
+        return (report.throughput[self.operation] or 0.0) / KIB
 
 
 def _calls(size: int, block: int, phases: list[str], io: str, **more: str) -> Callable[[Path], str]:

@@ -1,10 +1,14 @@
 """Checks for the fields of documents from other programs and versions.
 
-A check takes the field's path and its value, and raises `WrongField` if the value is invalid.
+`convert` reads a document as a type. A check takes the field's path and its value. Both raise
+`WrongField` if a value is invalid.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import msgspec
 
 Check: TypeAlias = Callable[[str, Any], None]
 
@@ -15,10 +19,16 @@ LONGEST = 40
 """Characters that an error has of a value."""
 
 
-class WrongField(Exception):
+Of = TypeVar("Of")
+Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
+"""A duration in seconds."""
+
+
+class WrongField(ValueError):
     """The value of a field is invalid."""
 
     def __init__(self, where: str, value: Any, expected: str) -> None:
+        self.where, self.value, self.expected = where, value, expected
         text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
         super().__init__(f"{where} = {text}: expected {expected}")
 
@@ -112,3 +122,94 @@ def flag(where: str, value: Any) -> None:
     """Yes or no."""
     if not isinstance(value, bool):
         raise WrongField(where, value, "true or false")
+
+
+def check_usable(where: str, *values: float) -> None:
+    """Raise WrongField for a number whose products and quotients may not be finite."""
+    for value in values:
+        number(where, value)
+
+
+def convert(document: Any, of: type[Of]) -> Of:
+    """Return a document from JSON as a type; fields that the type lacks are ignored.
+
+    Raises
+    ------
+    WrongField
+        If a field is missing or has another type. The message names it by its path.
+    """
+    try:
+        return msgspec.convert(document, of)
+    except msgspec.ValidationError as error:
+        raise _wrong_field(document, of, error) from None
+
+
+_PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|(\[\.\.\.\])")
+_EXPECTED = re.compile(r"Expected `([^`]*)`(?: (>=|<=|>|<) (\S+?))?(?:, got `.*`)?$")
+_MISSING = re.compile(r"Object missing required field `(.*)`$")
+_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
+
+
+def _wrong_field(document: Any, of: type[Any], error: msgspec.ValidationError) -> WrongField:
+    keys, value = _place_of(document, of, error)
+    where = ".".join(map(str, keys))
+    if isinstance(error.__cause__, WrongField):
+        own = error.__cause__
+        return WrongField(f"{where}.{own.where}" if where else own.where, own.value, own.expected)
+    text, _, _ = str(error).partition(" - at ")
+    if missing := _MISSING.match(text):
+        return WrongField(where or "the document", value, f"an object with {missing[1]}")
+    expected = "a known value" if text.startswith("Invalid enum value") else text
+    if found := _EXPECTED.match(text):
+        expected = " or ".join(_WORDS.get(it, it) for it in found[1].split(" | "))
+        if found[2]:
+            expected += f", {_BOUNDS[found[2]].format(f'{float(found[3]):g}')}"
+    return WrongField(where or "the document", value, expected)
+
+
+def _place_of(
+    document: Any, of: type[Any], error: msgspec.ValidationError
+) -> tuple[list[str | int], Any]:
+    """Return the keys of an invalid value, and the value. A path of msgspec has no keys of
+    mappings: they are found by converting the document with one entry at a time."""
+    keys: list[str | int] = []
+    value = document
+    _, _, path = str(error).rpartition(" - at `$")
+    for name, number, _ in _PATH.findall(path.removesuffix("`")):
+        if name or number:
+            keys.append(name or int(number))
+        else:
+            keys.append(next(_damaged_entries(document, of, keys, value), "?"))
+        try:
+            value = value[keys[-1]]
+        except (LookupError, TypeError):
+            return keys, None
+    return keys, value
+
+
+def _damaged_entries(
+    document: Any, of: type[Any], above: list[str | int], entries: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield the keys of a mapping without whose entries the document cannot be read."""
+    for key, value in entries.items():
+        try:
+            msgspec.convert(_with(document, above, {key: value}), of)
+        except msgspec.ValidationError:
+            yield key
+
+
+def _with(document: Any, keys: list[str | int], value: Any) -> Any:
+    """Return a copy of a document with another value at a place."""
+    if not keys:
+        return value
+    copied = document.copy()
+    copied[keys[0]] = _with(document[keys[0]], keys[1:], value)
+    return copied

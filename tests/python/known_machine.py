@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from headrace import simulate
 from headrace.calibrate.estimators.calls import BUFFER
 from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.run_report import simulated
 
 KNOWN = """
 system = "ext4"
@@ -78,7 +78,6 @@ def probed(probe: Probe, machine: Path) -> float:
     """What a probe takes on a simulated machine, where reading the clock takes no time."""
     if probe.made_by == "null":
         return 0.0
-    scenario = simulate.load(f'system = "{machine}"\n{probe.text}')
     # A simulation tells of the library's bufferfuls, a measurement of each call.
     calls = BUFFER if "library" in probe.workload else 1
-    return probe.seconds(simulate.run(scenario).json()) / calls
+    return probe.seconds(simulated(f'system = "{machine}"\n{probe.text}')) / calls

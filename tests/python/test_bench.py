@@ -17,6 +17,7 @@ from command import command
 from headrace import _core
 from headrace.measure import benchmark
 from headrace.measure.removal import remove_directory
+from headrace.measure.report import ResultWarning
 
 WRITE_AND_READ = """
 [clients]
@@ -348,9 +349,9 @@ def test_figures_outlive_the_file_system(tmp_path: Path) -> None:
 def test_what_an_interrupted_measurement_has_left_is_noted(
     below: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(directory: _core.BenchmarkDirectory, **_others: object) -> dict[str, str]:
+    def left(directory: _core.BenchmarkDirectory, **_others: object) -> ResultWarning:
         directory.remove()
-        return {"condition": "not-removed", "message": "it is left"}
+        return ResultWarning("not-removed", "it is left")
 
     def interrupt() -> None:
         wait_for_files(below)
@@ -397,7 +398,7 @@ def test_a_second_interruption_leaves_the_rest_and_says_where(below: Path) -> No
         warning = remove_directory(Slow(times), interrupted=interrupted)  # type: ignore[arg-type]
         assert (warning is not None) == left
         if warning is not None:
-            assert f"headrace bench clean {below} removes it" in warning["message"]
+            assert f"headrace bench clean {below} removes it" in warning.message
 
 
 def test_places_that_are_drawn_are_those_of_the_simulation(tmp_path: Path, below: Path) -> None:

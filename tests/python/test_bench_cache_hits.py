@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import headrace.measure as measure
 from headrace.measure.cache import Reads, cache
+from headrace.measure.report import ClassifiedReads
 
 PASSES = """
 [clients]
@@ -79,12 +81,13 @@ def test_what_was_just_written_is_a_hit(tmp_path: Path) -> None:
 
 
 def test_ranks_do_not_tell_hits_from_what_was_read_ahead() -> None:
-    pages = {"asked_bytes": 100, "hit_bytes": 20, "read_ahead_bytes": 30, "missed_bytes": 50}
-    pages["unknown_bytes"] = 7
+    pages = ClassifiedReads(
+        asked_bytes=100, hit_bytes=20, read_ahead_bytes=30, missed_bytes=50, unknown_bytes=7
+    )
     together = cache(Reads(100, 90), "sda", pages, apart=False)
-    assert together["hit_rate"] == 0.5 and together["read_ahead_bytes"] is None
-    assert "ranks" in together["note"] and together["unknown_bytes"] == 7
-    assert cache(Reads(100, 90), "sda", pages)["hit_rate"] == 0.2
+    assert together.hit_rate == 0.5 and together.read_ahead_bytes is None
+    assert "ranks" in str(together.note) and together.unknown_bytes == 7
+    assert cache(Reads(100, 90), "sda", pages).hit_rate == 0.2
     # Where the kernel tells nothing of any page, it is counted otherwise.
-    nothing = pages | {"asked_bytes": 0}
-    assert cache(Reads(4_000_000, 1_000_000), "sda", nothing)["hit_rate"] == 0.75
+    nothing = msgspec.structs.replace(pages, asked_bytes=0)
+    assert cache(Reads(4_000_000, 1_000_000), "sda", nothing).hit_rate == 0.75

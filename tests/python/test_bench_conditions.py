@@ -1,41 +1,56 @@
 """What is told beside a measurement: counters and warnings."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
 import headrace.measure as measure
-from headrace.measure.conditions import CHECKS, conditions, reports_free_pages
+from headrace.measure.conditions import CHECKS, Measured, conditions, reports_free_pages
 from headrace.measure.counters import SERIES, Counters, device_below
-
-QUIET: Mapping[str, Any] = {
-    "measured_seconds": 10.0,
-    "processes": 1,
-    "calls": "posix",
-    "files": {"count": 1, "bytes": 1 << 60},
-    "operations": {"read": {"group": "read", "bytes": 1, "prepare_seconds": 0.1}},
-    "counters": {
-        "processors": 4,
-        "cpu_user": 0.02,
-        "cpu_system": 0.05,
-        "cpu_steal": 0.0,
-        "cpu_own": 0.05,
-    },
-}
+from headrace.measure.report import CounterMeans, OperationFigures
 
 
-def found(document: Mapping[str, Any], *, direct: bool = False, free: float = 0.5) -> set[str]:
+def operation(group: str, moved: int, prepare_seconds: float) -> OperationFigures:
+    return OperationFigures(group, 1, moved, 1.0, 1.0, prepare_seconds)
+
+
+QUIET = Measured(
+    calls="posix",
+    processes=1,
+    seconds=10.0,
+    file_bytes=1 << 60,
+    operations={"read": operation("read", 1, 0.1)},
+    counters=CounterMeans(
+        device=None,
+        processors=4,
+        cpu_user=0.02,
+        cpu_system=0.05,
+        cpu_iowait=0.0,
+        cpu_steal=0.0,
+        cpu_own=0.05,
+        device_busy=None,
+        device_flushing=None,
+        device_read_bytes_per_s=None,
+        device_write_bytes_per_s=None,
+        device_reads_per_s=None,
+        device_writes_per_s=None,
+    ),
+    direct=False,
+    free=0.5,
+)
+
+
+def found(measured: Measured) -> set[str]:
     # What this machine's clock, frequencies and memory are like is its own affair.
     machine = {"clock", "governor", "memory-given-back"}
-    warnings = conditions(document, direct=direct, free=free)
-    return {warning["condition"] for warning in warnings} - machine
+    return {warning.condition for warning in conditions(measured)} - machine
 
 
-def counters(**values: float) -> dict[str, Any]:
-    return {**QUIET, "counters": {**QUIET["counters"], **values}}
+def counters(**values: float) -> Measured:
+    return replace(QUIET, counters=msgspec.structs.replace(QUIET.counters, **values))
 
 
 def test_nothing_is_said_of_a_quiet_machine() -> None:
@@ -43,31 +58,30 @@ def test_nothing_is_said_of_a_quiet_machine() -> None:
 
 
 def test_a_file_set_smaller_than_memory_is_said_unless_the_cache_is_passed_by() -> None:
-    small = {**QUIET, "files": {"count": 1, "bytes": psutil.virtual_memory().total // 2}}
+    small = replace(QUIET, file_bytes=psutil.virtual_memory().total // 2)
     assert found(small) == {"fits-in-memory"}
-    assert found(small, direct=True) == set()
-    written = {"write": {"group": "write", "bytes": 1, "prepare_seconds": 0.0}}
-    assert found({**small, "operations": written}) == set()
+    assert found(replace(small, direct=True)) == set()
+    assert found(replace(small, operations={"write": operation("write", 1, 0.0)})) == set()
 
 
 @pytest.mark.parametrize(
-    ("document", "condition"),
+    ("measured", "condition"),
     [
-        ({**QUIET, "processes": 5}, "oversubscribed"),
-        ({**QUIET, "calls": "null"}, "no-calls"),
+        (replace(QUIET, processes=5), "oversubscribed"),
+        (replace(QUIET, calls="null"), "no-calls"),
         # One process of four processors' cannot take more than a quarter.
         (counters(cpu_own=0.24, cpu_user=0.2), "generator-was-the-limit"),
         (counters(cpu_user=0.3), "others-computed"),
         (counters(cpu_steal=0.05), "steal"),
     ],
 )
-def test_what_disturbs_is_said(document: Mapping[str, Any], condition: str) -> None:
-    assert found(document) == {condition}
+def test_what_disturbs_is_said(measured: Measured, condition: str) -> None:
+    assert found(measured) == {condition}
 
 
 def test_preparation_that_takes_most_of_the_time_is_said() -> None:
-    slow = {"create": {"group": "file", "bytes": 0, "prepare_seconds": 6.0}}
-    assert found({**QUIET, "operations": slow}) == {"generator-was-the-limit"}
+    slow = {"create": operation("file", 0, 6.0)}
+    assert found(replace(QUIET, operations=slow)) == {"generator-was-the-limit"}
 
 
 def test_memory_that_goes_back_to_the_host_is_said(
@@ -82,18 +96,16 @@ def test_memory_that_goes_back_to_the_host_is_said(
         assert reports_free_pages(tmp_path) == reports
     monkeypatch.setattr("headrace.measure.conditions.BALLOONS", tmp_path)
 
-    def said(document: Mapping[str, Any], *, direct: bool = False) -> bool:
-        warnings = conditions(document, direct=direct, free=0.5)
-        return "memory-given-back" in {warning["condition"] for warning in warnings}
+    def said(measured: Measured) -> bool:
+        return "memory-given-back" in {warning.condition for warning in conditions(measured)}
 
     assert said(QUIET)
-    assert not said(QUIET, direct=True) and not said({**QUIET, "calls": "null"})
-    names = {"stat": {"group": "file", "bytes": 0, "prepare_seconds": 0.0}}
-    assert not said({**QUIET, "operations": names})
+    assert not said(replace(QUIET, direct=True)) and not said(replace(QUIET, calls="null"))
+    assert not said(replace(QUIET, operations={"stat": operation("file", 0, 0.0)}))
 
 
 def test_a_full_file_system_is_said() -> None:
-    assert found(QUIET, free=0.01) == {"nearly-full"}
+    assert found(replace(QUIET, free=0.01)) == {"nearly-full"}
 
 
 def test_every_warning_is_in_the_documentation() -> None:

@@ -23,6 +23,8 @@ from headrace.measure.tuning.profilers import command_profiler, gluster_counts, 
 from headrace.measure.tuning.search import mix_of
 from headrace.measure.tuning.tune import tune
 
+GLUSTER_PROFILE = Path(__file__).parents[1] / "data" / "gluster-profile.txt"
+
 
 def system(operations: int, kinds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Protocol operations of each file operation, and a mix that can be reached."""
@@ -129,7 +131,7 @@ def test_counters_of_the_kernels_nfs_are_read_by_name(tmp_path: Path) -> None:
 def test_calls_of_a_gluster_volume_are_read() -> None:
     # What GlusterFS 10.3 printed for a volume of two replicas after a file of 3 bytes was
     # written and read; names of host and bricks changed.
-    text = Path(__file__).with_name("gluster_profile.txt").read_text(encoding="utf-8")
+    text = GLUSTER_PROFILE.read_text(encoding="utf-8")
     counts = gluster_counts(text)
     assert (counts["lookup"], counts["write"], counts["create"]) == (8, 2, 2)
     # One replica answers reads.

@@ -13,6 +13,7 @@ from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.traced_calibration import probes
 from headrace.kernel_trace import Recording
+from headrace.measure.report import Latency
 
 CALL_NS = 700
 
@@ -60,8 +61,12 @@ def seen(probe: Probe, service_ns: int, size: int, direction: str = "read") -> T
             "result": [size or 1] * 10,
         }
     )
-    engine = {"read": {"mean": (service_ns + CALL_NS + 150) * 1e-9}}
+    engine = {"read": latency((service_ns + CALL_NS + 150) * 1e-9)}
     return TracedProbe(engine, recording, made, kernel_trace.requests(recording))
+
+
+def latency(mean_s: float) -> Latency:
+    return Latency(10, mean_s, mean_s, mean_s, mean_s, mean_s)
 
 
 def test_parameters_follow_from_what_the_kernel_did() -> None:
@@ -106,7 +111,7 @@ def test_parameters_follow_from_what_the_kernel_did() -> None:
 def test_what_was_not_seen_is_left_out() -> None:
     nothing = Recording({})
     empty = TracedProbe(
-        {"read": {"mean": 1e-6}},
+        {"read": latency(1e-6)},
         nothing,
         kernel_trace.timed(nothing, 1.0),
         kernel_trace.requests(nothing),

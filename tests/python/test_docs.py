@@ -23,6 +23,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *ROOT.glob("papers/*/README.md"),
         *ROOT.glob("benches/**/README.md"),
+        *ROOT.glob("tests/data/**/README.md"),
     ]
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

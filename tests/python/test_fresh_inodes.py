@@ -21,6 +21,7 @@ from headrace.calibrate.fresh_inodes import RECENTLY_FREED_S, FreshInodes, _Used
 from headrace.calibrate.mount import Mount, mount_of
 from headrace.calibrate.settings import has_journal
 from headrace.measure import removal
+from headrace.measure.report import ResultWarning
 
 
 def test_each_place_is_in_another_group_of_inodes(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_a_place_that_cannot_be_removed_is_told(apart: Path) -> None:
         (top,) = apart.iterdir()
         (top / "somebody's").touch()
     (warning,) = place.warnings
-    assert warning["condition"] == "not-removed" and f"{top} was not removed" in warning["message"]
+    assert warning.condition == "not-removed" and f"{top} was not removed" in warning.message
 
 
 def test_a_place_that_an_interruption_leaves_is_noted(apart: Path) -> None:
@@ -137,7 +138,7 @@ def test_ctrl_c_while_its_directory_is_removed_ends_what_follows(
     if not mount.kind.startswith("ext") or has_journal(mount):
         pytest.skip(f"{tmp_path}: on {mount.kind} with a journal no places are looked for")
 
-    def removed(top: BenchmarkDirectory) -> dict[str, str] | None:
+    def removed(top: BenchmarkDirectory) -> ResultWarning | None:
         # As it goes on at a first one.
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -191,7 +192,7 @@ def test_of_groups_that_were_used_that_of_the_longest_ago_is_taken(small: Small)
         places._used.append(_Used(device, inode, 0.0 if group < 4 else 100.0))
     with places.below(directory) as place:
         (warning,) = place.warnings
-        assert " 150 s before" in warning["message"]
+        assert " 150 s before" in warning.message
         assert os.stat(place.path).st_ino < 1 + told.f_files // 2
 
 

@@ -14,7 +14,13 @@ from command import command
 from headrace.measure import cache
 from headrace.measure.cache import Reads
 from headrace.measure.load_search import search
-from headrace.measure.load_sweep import findings, knee, overall_response
+from headrace.measure.load_sweep import (
+    Findings,
+    LoadPoint,
+    findings_of_points,
+    knee,
+    overall_response,
+)
 
 WORKLOAD = """
 [clients]
@@ -72,31 +78,31 @@ def test_the_knee_of_a_known_curve() -> None:
     assert knee([1, 2], [1, 3]) is None
 
 
-def step(requested: float, achieved: float, mean: float, keeps_up: bool) -> dict[str, object]:
-    return {
-        "requested_per_second": requested,
-        "offered_per_second": requested,
-        "achieved_per_second": achieved,
-        "response": {"mean": mean},
-        "keeps_up": keeps_up,
-    }
+def found(*steps: tuple[float, float, float, bool]) -> Findings:
+    """Findings of steps of requested and achieved load, response time, and whether it is
+    sustained."""
+    points = [LoadPoint(requested, achieved, mean) for requested, achieved, mean, _ in steps]
+    return findings_of_points(points, [sustained for *_, sustained in steps])
 
 
 def test_findings_end_at_the_first_load_that_is_not_kept_up_with() -> None:
     steps = [
-        step(100, 100, 0.001, True),
-        step(200, 200, 0.001, True),
-        step(400, 300, 0.5, False),
+        (100, 100, 0.001, True),
+        (200, 200, 0.001, True),
+        (400, 300, 0.5, False),
         # By chance, as what follows what stays behind may be.
-        step(800, 800, 0.001, True),
+        (800, 800, 0.001, True),
     ]
-    found = findings(steps)
-    assert found["knee"]["requested_per_second"] == 200
-    assert found["kept_up"]["requested_per_second"] == 200
-    assert found["cut_off"]["requested_per_second"] == 400
-    assert found["achieved_at_most_per_second"] == 800
-    assert findings(steps[:2])["knee"] is None and findings(steps[:2])["cut_off"] is None
-    assert findings([])["kept_up"] is None
+    all_of_them = found(*steps)
+    for point, requested in (
+        (all_of_them.knee, 200),
+        (all_of_them.kept_up, 200),
+        (all_of_them.cut_off, 400),
+    ):
+        assert point is not None and point.requested_per_second == requested
+    assert all_of_them.achieved_at_most_per_second == 800
+    assert found(*steps[:2]).knee is None and found(*steps[:2]).cut_off is None
+    assert found().kept_up is None
 
 
 def test_the_overall_response_time_is_the_area_under_the_curve_by_the_largest_load() -> None:
@@ -104,9 +110,9 @@ def test_the_overall_response_time_is_the_area_under_the_curve_by_the_largest_lo
     assert overall_response([(300.0, 3e-3), (100.0, 1e-3)]) == pytest.approx(5e-3 / 3)
     assert overall_response([(50.0, 2e-3)]) == pytest.approx(2e-3)
     assert overall_response([]) is None and overall_response([(0.0, 1e-3)]) is None
-    steps = [step(100, 100, 0.001, True), step(300, 300, 0.003, True), step(400, 350, 1.0, False)]
-    assert findings(steps)["overall_response_s"] == pytest.approx(5e-3 / 3)
-    assert findings(steps[2:])["overall_response_s"] is None
+    steps = [(100, 100, 0.001, True), (300, 300, 0.003, True), (400, 350, 1.0, False)]
+    assert found(*steps).overall_response_s == pytest.approx(5e-3 / 3)
+    assert found(*steps[2:]).overall_response_s is None
 
 
 def mix(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -185,11 +191,11 @@ def test_more_clients_than_processors_are_told(workload: Path, below: Path) -> N
 
 def test_reads_of_what_was_just_written_hit_the_cache() -> None:
     read = Reads(4_000_000, 1_000_000)
-    assert cache.cache(read, "sda")["hit_rate"] == 0.75
-    assert cache.cache(Reads(1000, 0), "sda")["hit_rate"] is None
+    assert cache.cache(read, "sda").hit_rate == 0.75
+    assert cache.cache(Reads(1000, 0), "sda").hit_rate is None
     ahead = cache.cache(Reads(10_000_000, 15_000_000), "sda")
-    assert ahead["hit_rate"] is None and "read ahead" in ahead["note"]
-    assert cache.cache(None, "sda")["note"] and cache.cache(read, None)["note"]
+    assert ahead.hit_rate is None and "read ahead" in str(ahead.note)
+    assert cache.cache(None, "sda").note and cache.cache(read, None).note
     before = cache.reads_now()
     if before is None:
         pytest.skip("the kernel does not count the bytes that processes read")

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from command import command
 from damage import damaged
-from headrace import ScenarioError, simulate, validate
+from headrace import ScenarioError, validate
 from headrace.calibrate import Measurements, scenario_for_machine
 from headrace.calibrate.checks import CHECKS
 from headrace.calibrate.measurements import all_probes
+from headrace.calibrate.run_report import simulated
+from headrace.measure.report import ResultWarning
 from headrace.validate.breakdown import DEVICE, REST, compare_device_time
 from headrace.validate.cases import CASES
 from headrace.validate.twin import Twin, twin_from_calibration
@@ -32,9 +34,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     machine.write_text(KNOWN)
 
     def seconds(work: str, case: Any) -> float:
-        return float(
-            case.seconds(simulate.run(simulate.load(scenario_for_machine(machine, work))).json())
-        )
+        return float(case.seconds(simulated(scenario_for_machine(machine, work))))
 
     once = {probe.name: probed(probe, machine) for probe in all_probes(READ)}
     measured = Measurements(
@@ -45,7 +45,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (once, {name: 1.1 * time for name, time in once.items()}),
         {case.name: (t, 1.1 * t) for case in CHECKS for t in (seconds(case.work, case),)},
         True,
-        ({"condition": "shared", "message": "others were there"},),
+        (ResultWarning("shared", "others were there"),),
     )
     times = [(t, 1.1 * t) for case in CHOSEN for t in (seconds(case.work, case),)]
     found = twin_from_calibration(

@@ -1,4 +1,4 @@
-"""The models against real file systems: twins that were measured (benches/twin/measured), predicted
+"""The models against real file systems: twins that were measured (tests/data/twins), predicted
 by this version."""
 
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from headrace import validate
 
-MEASURED = Path(__file__).parents[2] / "benches" / "twin" / "measured"
+MEASURED = Path(__file__).parents[1] / "data" / "twins"
 MEDIAN = {"device": 0.05, "cache": 0.1}
 """Of the errors of cases that are bound so, the most."""
 

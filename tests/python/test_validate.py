@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from conftest import MACHINE, SYSTEM
 from headrace import ScenarioError, calibrate, calibration_fields, simulate, validate
 from headrace.calibrate.case import NEW, Case, scenario_for_machine, transfers
 from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.run_report import RunReport, SimulatedText
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import discrepancy
@@ -47,7 +49,7 @@ DIRECT_WRITES = 'block = "64 KiB"\ntransfer = "4 KiB"\nphases = ["write"]\nio = 
 def test_an_interval_is_that_of_the_rounds(tmp_path: Path) -> None:
     (tmp_path / "machine.toml").write_text(MACHINE)
     text = f'system = "{tmp_path / "machine.toml"}"\n{WORK}'
-    predicted = validate.predict(text, lambda document: document["latency"]["write"]["mean"])
+    predicted = validate.predict(text, lambda report: report.latency["write"].mean or 0.0)
     assert predicted.seconds == pytest.approx(10e-6, rel=1e-3)
     # Steps of a quarter: the mean logarithm is that of 10 us, their deviation ln(1.25), and
     # Student's quantile for 90 % and two degrees of freedom 2.92 (any table).
@@ -197,9 +199,9 @@ def test_intervals_that_tell_little_are_told(tmp_path: Path) -> None:
 
     def told() -> str:
         (warning,) = interval_width_warnings([narrow, far, none], machine, [FEW_CALLS] * 3)
-        assert warning["condition"] == "wide-intervals"
-        assert "1 of 3 predictions" in warning["message"] and "'far'" in warning["message"]
-        return warning["message"]
+        assert warning.condition == "wide-intervals"
+        assert "1 of 3 predictions" in warning.message and "'far'" in warning.message
+        return warning.message
 
     # Rounds of 8 to 12.5 us are not that far apart.
     assert "3 rounds are too few" in told()
@@ -228,14 +230,14 @@ values = ["0 s", "5 ms", "4 ms"]
     (warning,) = interval_width_warnings(
         [Point("direct", "device", (1.0,), predicted)], machine, [case]
     )
-    assert "3 rounds gave machine.device.latency = 0 s, 5 ms, 4 ms" in warning["message"]
-    assert "page_fault" not in warning["message"]
+    assert "3 rounds gave machine.device.latency = 0 s, 5 ms, 4 ms" in warning.message
+    assert "page_fault" not in warning.message
     # What --set puts over the file has no rounds any more.
     sets = {"machine.device.latency": "5 ms"}
     (warning,) = interval_width_warnings(
         [Point("direct", "device", (1.0,), predicted)], machine, [case], sets
     )
-    assert "latency" not in warning["message"]
+    assert "latency" not in warning.message
 
 
 def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
@@ -287,14 +289,14 @@ def test_errors_are_summed_up_by_group() -> None:
         Point("c", "cache", (4.0,), Predicted(4.0, None)),
     ]
     found = summary(points)
-    assert found["disk"] == {
+    assert msgspec.structs.asdict(found["disk"]) == {
         "points": 2,
         "median_error": pytest.approx(0.2),
         "worst_error": pytest.approx(-0.3),
         "bias": pytest.approx(-0.1),
         "covered": pytest.approx((1 / 3 + 0) / 2),
     }
-    assert found["cache"]["covered"] is None
+    assert found["cache"].covered is None
     assert points[0].within_repetitions and not points[1].within_repetitions
 
 
@@ -375,7 +377,7 @@ def test_cases_have_names_of_their_own() -> None:
 
 def simulated(utilisation: float, waiting: float) -> Predicted:
     """A second in ten calls, of which the device is waited for so long in each."""
-    document = {
+    document: dict[str, Any] = {
         "simulated_seconds": 1.0,
         "operations": {"read": {"count": 10}},
         "latency": {"all": {"count": 10, "mean": 0.1}, "read": {"mean": 0.1}},
@@ -387,7 +389,7 @@ def simulated(utilisation: float, waiting: float) -> Predicted:
             {"place": "system/client/device", "seconds": waiting},
         ],
     }
-    return Predicted(1.0, None, document)
+    return Predicted(1.0, None, RunReport.of_document(document))
 
 
 def run(seconds: float, busy: float) -> Run:
@@ -425,8 +427,12 @@ def test_counters_tell_the_device_from_the_rest() -> None:
     # What waits for a limit has not come to the device yet, as its counters see it.
     limited = simulated(0.9, 0.08)
     device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
-    limited.document["scenario"] = {"toml": f"[machine.device]\n{device}\n"}
-    limited.document["stations"][0] |= {"residence": 0.04, "queue": 0.6}
+    report = msgspec.structs.replace(
+        limited.report,
+        scenario=SimulatedText(f"[machine.device]\n{device}\n"),
+        stations=[msgspec.structs.replace(limited.report.stations[0], residence=0.04, queue=0.6)],
+    )
+    limited = replace(limited, report=report)
     held = breakdown_from_counters(Point("case", "device", (1.0,), limited), 1, [run(1.0, 0.0)])
     assert held is not None
     assert held.simulated == pytest.approx({"device": 0.2, "beyond the device": 0.8})

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import SYSTEM
 from headrace import validate
+from headrace.calibrate.run_report import RunReport
 from headrace.validate.cases import CASES
 from headrace.validate.traced_twin import simulated_parts
 from traceable import traceable
@@ -34,7 +35,7 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
             {"place": "system/client/journal", "seconds": 0.1, "waiting": 0.1},
         ],
     }
-    assert simulated_parts(simulated, 2) == pytest.approx(
+    assert simulated_parts(RunReport.of_document(simulated), 2) == pytest.approx(
         {
             "journal": 0.5,
             "device": 1.5,
@@ -46,7 +47,7 @@ def test_a_simulations_time_is_divided_as_its_transfers_is() -> None:
     # Waiting for a limit of the device, here for 0.9 s of 1.2, is `other waiting` in the kernel.
     device = 'kind = "throttled"\nrate = "1 GB/s"\nread_rate = "1 MB/s"'
     limited = {"scenario": {"toml": f"[machine.device]\n{device}\n"}, "simulated_seconds": 2.0}
-    found = simulated_parts(simulated | limited, 2)
+    found = simulated_parts(RunReport.of_document(simulated | limited), 2)
     assert found["device"] == pytest.approx(1.5 / 4)
     assert found["other waiting"] == pytest.approx(1.5 * 3 / 4)
 

@@ -19,6 +19,7 @@ from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.measurements import Calibration, Measurements, ProgressCallback, all_probes
 from headrace.calibrate.mount import mount_of
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
 from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
@@ -197,20 +198,21 @@ class CalibrationRun:
         first = probes[0]
 
         def measure() -> None:
-            document = run_workload(
+            found = run_workload(
                 first.text, self._directory, first.resource, calls=first.made_by
-            ).document
-            self._collector.add(document)
+            ).report
+            self._collector.add(found.warnings)
+            report = RunReport.measured(found)
             for probe in probes:
-                self._of_round.setdefault(probe.name, []).append(probe.seconds(document))
+                self._of_round.setdefault(probe.name, []).append(probe.seconds(report))
 
         return Step(first.name, first.resource, measure, first.processes)
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
-            document = CHECKS[number].measure(self._directory).document
-            self._collector.add(document)
-            seconds = CHECKS[number].seconds(document)
+            found = CHECKS[number].measure(self._directory).report
+            self._collector.add(found.warnings)
+            seconds = CHECKS[number].seconds(RunReport.measured(found))
             self._checks_of_round.setdefault(number, []).append(seconds)
 
         return measure

@@ -5,10 +5,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
+from headrace.calibrate.run_report import RunReport
 from headrace.measure import Measurement, measure_strict
 from headrace.measure import load as load_workload
 from headrace.measure.conditions import memory_is_given_back
@@ -70,16 +71,16 @@ class Case:
         """TOML of the clients and the workload."""
         return scenario(self.name, self.workload, self.processes)
 
-    def seconds(self, document: Mapping[str, Any]) -> float:
-        """Return the time of the case from a measured or simulated result, in seconds.
+    def seconds(self, report: RunReport) -> float:
+        """Return the time of the case from a measured or simulated run, in seconds.
 
         For one process this is the time in calls; for several, the time until all have finished. A
         wait for a CPU is only charged if the process was interrupted within a call. Time in calls
         therefore says little about processes that share CPUs.
         """
         if self.processes > 1:
-            return elapsed(document)
-        return seconds_in_calls(document)
+            return report.elapsed
+        return report.seconds_in_calls()
 
     def measure(self, directory: str | PathLike[str]) -> Measurement:
         """Measure the case in a directory. Raises as `run_workload` does."""
@@ -118,7 +119,7 @@ def run_workload(
         measured = measure_strict(
             text, place.path, calls=calls, settle=quiesce_seconds(resource, text)
         )
-    measured.document["warnings"] += place.warnings
+    measured.report.warnings += place.warnings
     return measured
 
 
@@ -166,20 +167,6 @@ def scenario_for_machine(machine: str | PathLike[str], work: str) -> str:
     """
     # JSON string escapes are valid in TOML.
     return f"system = {json.dumps(fspath(machine), ensure_ascii=False)}\n{work}"
-
-
-def elapsed(document: Mapping[str, Any]) -> float:
-    """Return the time until all processes have finished, measured or simulated, in seconds."""
-    return float(document.get("measured_seconds") or document["simulated_seconds"])
-
-
-def seconds_in_calls(document: Mapping[str, Any], processes: int = 1) -> float:
-    """Return the mean time that a process spends in calls, measured or simulated, in seconds."""
-    latency, operations = document["latency"], document["operations"]
-    total = sum(
-        it["count"] * latency[name]["mean"] for name, it in operations.items() if name in latency
-    )
-    return float(total) / processes
 
 
 def transfers(size: int, block: int, phases: list[str], io: str, more: Mapping[str, str]) -> str:

@@ -6,9 +6,7 @@ is the error of the model.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from headrace import simulate
 from headrace.calibrate.case import (
     COLD,
     DIRECT,
@@ -26,6 +24,8 @@ from headrace.calibrate.case import (
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import limiting_resource
 from headrace.calibrate.parameter import seconds_text
+from headrace.calibrate.records import CheckRecord, CheckRound
+from headrace.calibrate.run_report import simulated
 
 CHECKS: tuple[Case, ...] = (
     Case("cached reads of 48 KiB", "cache", transfers(48 * MIB, 48 * KIB, ["read"], WARM, {})),
@@ -94,19 +94,16 @@ class Check:
     rounds: tuple[tuple[float, float], ...]
     """Measured time of each round, and the simulated time with that round's parameters."""
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document."""
-        return {
-            "name": self.name,
-            "bound": self.resource,
-            "measured_s": self.measured,
-            "predicted_s": self.predicted,
-            "error": self.predicted / self.measured - 1,
-            "rounds": [
-                {"measured_s": measured, "predicted_s": predicted}
-                for measured, predicted in self.rounds
-            ],
-        }
+    def record(self) -> CheckRecord:
+        """Return the record of the check."""
+        return CheckRecord(
+            self.name,
+            self.resource,
+            self.measured,
+            self.predicted,
+            error=self.predicted / self.measured - 1,
+            rounds=[CheckRound(measured, predicted) for measured, predicted in self.rounds],
+        )
 
     def toml(self) -> str:
         """Return the `[[check]]` tables of a machine file, one per round. A new measurement is a
@@ -135,15 +132,12 @@ def predict_check(
         Parameters of each round, by field.
     """
 
-    def simulated(sets: Mapping[str, str]) -> dict[str, Any]:
-        return simulate.run(
-            simulate.load(scenario_for_machine(machine, case.work), sets=sets)
-        ).json()
-
+    text = scenario_for_machine(machine, case.work)
     rounds = tuple(
-        (time, case.seconds(simulated(sets))) for time, sets in zip(times, values, strict=True)
+        (time, case.seconds(simulated(text, sets)))
+        for time, sets in zip(times, values, strict=True)
     )
-    whole = simulated({})
+    whole = simulated(text)
     return Check(
         case.name, limiting_resource(whole), hodges_lehmann(times), case.seconds(whole), rounds
     )

@@ -24,6 +24,7 @@ from headrace.calibrate.mount import mount_of
 from headrace.calibrate.settings import has_journal
 from headrace.interruption import defer_signals, record_signals
 from headrace.measure.removal import remove_directory
+from headrace.measure.report import ResultWarning
 
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
 """FS_IOC_GETFLAGS and FS_IOC_SETFLAGS (include/uapi/linux/fs.h), where a long has 64 bits."""
@@ -42,7 +43,7 @@ class Place:
     """Directory in which a metadata workload runs."""
 
     path: str | PathLike[str]
-    warnings: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[ResultWarning] = field(default_factory=list)
     """Warnings for the document: no unused block group was left, or the directory could not be
     removed."""
 
@@ -89,7 +90,7 @@ class FreshInodes:
         except BaseException as error:
             left = None if top is None else remove_directory(top, interrupted=True)
             if left is not None:
-                error.add_note(left["message"])
+                error.add_note(left.message)
             raise
         with record_signals() as came:
             left = remove_directory(top)
@@ -137,7 +138,7 @@ class _Used:
         return other.st_dev == self.device and abs(other.st_ino - self.inode) < reach
 
 
-def _warning(directory: Path, passed: float) -> dict[str, str]:
+def _warning(directory: Path, passed: float) -> ResultWarning:
     groups = math.ceil(os.statvfs(directory).f_files / _inodes_of_a_group(directory))
     message = (
         "the metadata workload ran in a block group where this program removed files"
@@ -145,7 +146,7 @@ def _warning(directory: Path, passed: float) -> dict[str, str]:
         f" {RECENTLY_FREED_S / 60:.0f} minutes ext4 without a journal skips recently freed inodes,"
         " and creating files may take many times as long: use fewer rounds or a larger file system"
     )
-    return {"condition": CONDITION, "message": message}
+    return ResultWarning(CONDITION, message)
 
 
 def _spread(directory: str | PathLike[str]) -> None:

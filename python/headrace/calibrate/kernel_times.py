@@ -12,9 +12,11 @@ from headrace import kernel_trace
 from headrace.calibrate.case import COLD, KIB, MIB, transfers
 from headrace.calibrate.estimators import calls, device
 from headrace.calibrate.fitted_parameter import FLUSH
-from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.records import Unit
 from headrace.kernel_trace import Recording
+from headrace.measure.report import Latency
 
 METHOD = "kernel trace"
 
@@ -28,7 +30,7 @@ COLD_READS = Probe(
 class TracedProbe:
     """A probe that was measured while the kernel was traced."""
 
-    engine: Mapping[str, Mapping[str, float]]
+    engine: Mapping[str, Latency]
     """Service times of its operations, as the load engine measured them."""
     recording: Recording
     calls: pl.DataFrame
@@ -93,7 +95,7 @@ def _calls(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Ite
     yield KernelTime(
         "a call of one byte, within the kernel", field, inside, "s", outside.get(field)
     )
-    own = one.engine["read"]["mean"] - sum(inside) / max(len(inside), 1)
+    own = (one.engine["read"].mean or 0.0) - sum(inside) / max(len(inside), 1)
     yield KernelTime("what the engine and tracing take of a call", None, (max(own, 0.0),), "s")
 
 

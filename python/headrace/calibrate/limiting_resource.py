@@ -5,10 +5,8 @@ A case's intended group is not reliable. Direct writes use the page cache if dat
 it.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from headrace.calibrate.case import Resource
+from headrace.calibrate.run_report import RunReport
 
 DEVICE_AND_QUEUE = ("device", "I/O queue")
 ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
@@ -16,13 +14,13 @@ ON_DEVICE = (*DEVICE_AND_QUEUE, "journal")
 flush."""
 
 
-def limiting_resource(simulated: Mapping[str, Any]) -> Resource:
+def limiting_resource(simulated: RunReport) -> Resource:
     """Return the resource that takes more than half of the time in calls.
 
     Parameters
     ----------
     simulated
-        Result document of a simulated machine.
+        Figures of a simulated machine.
 
     Returns
     -------
@@ -34,20 +32,20 @@ def limiting_resource(simulated: Mapping[str, Any]) -> Resource:
     return "device" if 2 * on_device > sum(found.values()) else "cache"
 
 
-def waits(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
+def waits(simulated: RunReport, processes: int) -> dict[str, float]:
     """Return the time that one process spends at each place, in seconds by the place's name.
 
     Parameters
     ----------
     simulated
-        Result document of a simulated machine.
+        Figures of a simulated machine.
     processes
         Number of processes over which the time is divided.
     """
-    count = simulated["latency"].get("all", {}).get("count", 0)
+    count = simulated.latency["all"].count if "all" in simulated.latency else 0
     found: dict[str, float] = {}
-    for entry in simulated["breakdown"]:
-        _, _, name = entry["place"].rpartition("/")
+    for entry in simulated.breakdown:
+        _, _, name = entry.place.rpartition("/")
         name = "I/O queue" if name == "O queue" else name  # It has a stroke of its own.
-        found[name] = found.get(name, 0.0) + entry["seconds"] * count / processes
+        found[name] = found.get(name, 0.0) + entry.seconds * count / processes
     return found

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from headrace.calibrate.cgroups import own_cgroups
 from headrace.calibrate.mount import Mount
-from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.records import Unit
 from headrace.calibrate.sysfs import read_sysfs
 
 FIELDS: dict[str, tuple[str, Unit]] = {

@@ -10,6 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+import msgspec
+from msgspec import UNSET
+
 from headrace._core import VERSION, RunError, ScenarioError
 from headrace.calibrate.checks import CHECKS, Check, predict_check
 from headrace.calibrate.estimators import ESTIMATORS, probes_for
@@ -19,7 +22,14 @@ from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
+from headrace.calibrate.records import (
+    CalibrationRecord,
+    MeasuredCalibration,
+    ProbeRecord,
+    SavedCalibration,
+)
 from headrace.environment import Environment
+from headrace.measure.report import ResultWarning
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with the number done, the total, and the name of the next."""
@@ -35,8 +45,7 @@ class Calibration:
     parameters: tuple[Parameter, ...]
     checks: tuple[Check, ...]
     started: datetime
-    warnings: tuple[dict[str, str], ...] = ()
-    """Warnings of the measurements, each with `condition` and `message`."""
+    warnings: tuple[ResultWarning, ...] = ()
     measured: "Measurements | None" = None
     """The measured times; None for a calibration of servers."""
     host: str = dataclasses.field(default_factory=platform.node)
@@ -46,20 +55,24 @@ class Calibration:
 
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
-        return {
-            "kind": "calibration",
-            "directory": self.directory,
-            "file_system": self.file_system,
-            "host": self.host,
-            "version": VERSION,
-            "date": self.started.isoformat(timespec="seconds"),
-            "parameters": [parameter.json() for parameter in self.parameters],
-            "checks": [check.json() for check in self.checks],
-            "warnings": list(self.warnings),
-            "machine": self.toml,
-            **({} if self.environment is None else {"environment": self.environment}),
-            **({} if self.measured is None else self.measured.json()),
-        }
+        document: dict[str, Any] = msgspec.to_builtins(self.record())
+        return document
+
+    def record(self) -> CalibrationRecord:
+        """Return the record of the calibration."""
+        found = CalibrationRecord(
+            directory=self.directory,
+            file_system=self.file_system,
+            host=self.host,
+            version=VERSION,
+            date=self.started.isoformat(timespec="seconds"),
+            parameters=[parameter.record() for parameter in self.parameters],
+            checks=[check.record() for check in self.checks],
+            warnings=list(self.warnings),
+            machine=self.toml,
+            environment=UNSET if self.environment is None else self.environment,
+        )
+        return found if self.measured is None else self.measured.add_to(found)
 
     @property
     def toml(self) -> str:
@@ -84,24 +97,27 @@ class Measurements:
     """Seconds of each check, one value per round."""
     memory_given_back: bool
     """True on a virtual machine that reports free pages to its host."""
-    warnings: tuple[dict[str, str], ...] = ()
+    warnings: tuple[ResultWarning, ...] = ()
     host: str = dataclasses.field(default_factory=platform.node)
     """Name of the machine."""
     environment: Environment | None = None
     """Where and when the calibration ran; None in files of earlier versions."""
 
-    def json(self) -> dict[str, Any]:
-        """Return the part of the JSON document from which parameters can be estimated again."""
+    def add_to(self, record: CalibrationRecord) -> MeasuredCalibration:
+        """Return a calibration's record with that from which its parameters can be estimated
+        again."""
         names = self.times[0]
-        return {
-            "settings": [it.field for it in self.read],
-            "memory_given_back": self.memory_given_back,
-            "probes": [{"name": it, "rounds_s": [of[it] for of in self.times]} for it in names],
-        }
+        own = {field: getattr(record, field) for field in record.__struct_fields__}
+        return MeasuredCalibration(
+            **own,
+            settings=[it.field for it in self.read],
+            memory_given_back=self.memory_given_back,
+            probes=[ProbeRecord(it, [of[it] for of in self.times]) for it in names],
+        )
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read the measurements from a calibration's document, whose field types were checked.
+    def of_record(cls, record: SavedCalibration) -> Self:
+        """Read the measurements from a calibration's record.
 
         Raises
         ------
@@ -110,16 +126,12 @@ class Measurements:
         ValueError
             If a text cannot be parsed.
         """
-        for kind in ("probes", "checks"):
-            check_once(kind, document[kind])
-        settings = set(document["settings"])
-        parameters = (it for it in document["parameters"] if it["field"] in settings)
-        rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
-        read = tuple(map(Parameter.from_json, parameters))
-        checks = {
-            it["name"]: tuple(float(of["measured_s"]) for of in it["rounds"])
-            for it in document["checks"]
-        }
+        check_once("probes", (it.name for it in record.probes))
+        check_once("checks", (it.name for it in record.checks))
+        settings = set(record.settings)
+        read = tuple(Parameter.of_setting(it) for it in record.parameters if it.field in settings)
+        rounds = {it.name: it.rounds_s for it in record.probes}
+        checks = {it.name: tuple(of.measured_s for of in it.rounds) for it in record.checks}
         count = max(map(len, rounds.values()), default=0)
         estimates = {**rounds, **checks}
         for name in (*(it.name for it in all_probes(read)), *(case.name for case in CHECKS)):
@@ -135,18 +147,18 @@ class Measurements:
                 )
         rounds = {name: times for name, times in rounds.items() if len(times) == count}
         return cls(
-            str(document["directory"]),
-            str(document["file_system"]),
-            datetime.fromisoformat(document["date"]),
+            record.directory,
+            record.file_system,
+            datetime.fromisoformat(record.date),
             read,
             tuple(
                 {name: times[number] for name, times in rounds.items()} for number in range(count)
             ),
             checks,
-            bool(document["memory_given_back"]),
-            tuple(document["warnings"]),
-            str(document["host"]),
-            document.get("environment"),
+            record.memory_given_back,
+            tuple(record.warnings),
+            record.host,
+            record.environment,
         )
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
@@ -210,7 +222,7 @@ class Measurements:
             yield times, {it.field: it.text(it.values[number]) for it in measured}
 
 
-def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
+def check_once(kind: str, names: Iterable[str]) -> None:
     """Check that no name occurs twice in a list of a document.
 
     Raises
@@ -218,7 +230,7 @@ def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:
     ScenarioError
         If one does.
     """
-    for name, times in Counter(it["name"] for it in found).items():
+    for name, times in Counter(names).items():
         if times > 1:
             raise ScenarioError(f"{kind}: {name!r} occurs {times} times: expected it once")
 

@@ -1,17 +1,14 @@
 """A parameter of a machine, its source and its spread."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Self
+
+from msgspec import UNSET
 
 from headrace._core import parse_bytes, parse_seconds
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.records import ParameterRecord, Unit, Value
 from headrace.report.units import binary_size
-
-Unit: TypeAlias = Literal["s", "B", "B/s", "", "word"]
-"""Seconds, bytes, bytes per second, a number, or a keyword."""
-
-Value: TypeAlias = float | int | str | bool
 
 
 @dataclass(frozen=True)
@@ -62,27 +59,31 @@ class Parameter:
             case _:
                 return f"{given:.6g}"
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document. `values` has one value per round, none for a setting."""
+    def record(self) -> ParameterRecord:
+        """Return the record of the parameter."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
-        found: dict[str, Any] = {"field": self.field, "value": self.text(), "method": self.method}
         rounds = list(self.values) if self.measured else []
-        ends = {"least": self.text(min(numbers)), "most": self.text(max(numbers))} if rounds else {}
-        curve = {"curve": list(self.curve)} if self.curve else {}
-        return found | {"unit": self.unit, "values": rounds} | ends | curve
+        return ParameterRecord(
+            self.field,
+            self.text(),
+            self.method,
+            self.unit,
+            rounds,
+            least=self.text(min(numbers)) if rounds else UNSET,
+            most=self.text(max(numbers)) if rounds else UNSET,
+            curve=list(self.curve) or UNSET,
+        )
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read a setting from a document.
+    def of_setting(cls, record: ParameterRecord) -> Self:
+        """Read a setting from its record.
 
         Raises
         ------
         ValueError
-            If its unit or value cannot be parsed.
+            If its value cannot be parsed.
         """
-        text, unit = str(document["value"]), document["unit"]
-        if unit not in get_args(Unit):
-            raise ValueError(f"{document['field']}: unknown unit {unit!r}")
+        text, unit = record.value, record.unit
         value: Value = text
         if text in ("true", "false"):
             value = text == "true"
@@ -92,7 +93,7 @@ class Parameter:
             value = parse_bytes(text)
         elif unit != "word":
             value = float(text.removesuffix(" B/s"))
-        return cls(str(document["field"]), (value,), unit, str(document["method"]))
+        return cls(record.field, (value,), unit, record.method)
 
     def toml(self) -> str:
         """Format the value as TOML."""

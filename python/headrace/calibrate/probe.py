@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from headrace.calibrate.case import Resource, elapsed, scenario, transfers
+from headrace.calibrate.case import Resource, scenario, transfers
+from headrace.calibrate.run_report import RunReport
 
 Times: TypeAlias = Mapping[str, float]
 """Seconds per operation, by name of the probe."""
@@ -32,24 +33,15 @@ class Probe:
         """The scenario of the probe."""
         return scenario(self.name, self.workload, self.processes)
 
-    def seconds(self, document: Mapping[str, Any]) -> float:
-        """Return the statistic from a measured or simulated result, in seconds."""
-        count = int(document["operations"][self.operation]["count"])
+    def seconds(self, report: RunReport) -> float:
+        """Return the statistic from a measured or simulated run, in seconds."""
+        count = report.operations[self.operation].count
         if self.statistic == "interval":
-            return elapsed(document) / count
+            return report.elapsed / count
         if self.statistic == "processor":
-            return on_processor(document) / count
-        return float(document["latency"][self.operation][self.statistic])
-
-
-def on_processor(document: Mapping[str, Any]) -> float:
-    """Return the busy time of all processors, measured or simulated, in seconds."""
-    counters = document.get("counters")
-    if counters is not None:
-        shares = counters["cpu_own"] * counters["processors"]
-        return float(shares) * elapsed(document)
-    stations = (it for it in document["stations"] if it["station"].endswith("/processor"))
-    return sum(float(it["service"]) * int(it["visits"]) for it in stations)
+            return report.processor_seconds / count
+        times = report.latency[self.operation]
+        return (times.mean if self.statistic == "mean" else times.p50) or 0.0
 
 
 def calls(count: int, block: int, phases: list[str], io: str, **more: str) -> str:

@@ -15,8 +15,10 @@ from headrace.calibrate.case import DIRECT
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.measurements import Calibration, ProgressCallback
 from headrace.calibrate.mount import served_mount_of
-from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe, calls
+from headrace.calibrate.records import Unit
+from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.sysfs import read_sysfs
 from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
@@ -235,9 +237,9 @@ def _messages(address: str, token: str, size: int) -> Messages:
 
 
 def _seconds(probe: Probe, directory: str | PathLike[str], collector: WarningCollector) -> float:
-    document = measure_strict(probe.text, directory).document
-    collector.add(document)
-    return probe.seconds(document)
+    report = measure_strict(probe.text, directory).report
+    collector.add(report.warnings)
+    return probe.seconds(RunReport.measured(report))
 
 
 def host_and_port(address: str) -> tuple[str, int]:

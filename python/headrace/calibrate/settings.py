@@ -9,7 +9,8 @@ from headrace import mountinfo
 from headrace.calibrate.limits import limits
 from headrace.calibrate.memory import kernel, machine_memory, memory
 from headrace.calibrate.mount import Mount
-from headrace.calibrate.parameter import Parameter, Unit, Value
+from headrace.calibrate.parameter import Parameter
+from headrace.calibrate.records import Unit, Value
 from headrace.calibrate.sysfs import read_sysfs
 
 KIB, MIB = 1024, 1024 * 1024

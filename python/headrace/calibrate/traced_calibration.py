@@ -149,13 +149,13 @@ def _measured(probe: Probe, directory: str | PathLike[str]) -> Measurement:
 
 
 def _mean(measured: Measurement) -> float:
-    return float(measured.document["latency"]["all"]["mean"])
+    return measured.report.latency["all"].mean or 0.0
 
 
 def _seen(measured: Measurement, recording: Recording) -> TracedProbe:
-    made = kernel_trace.timed(recording, measured.document["measured_seconds"])
+    made = kernel_trace.timed(recording, measured.report.measured_seconds)
     requests = kernel_trace.requests(recording)
     if made.height:
         start, end = made["entered_ns"].to_numpy().min(), made["left_ns"].to_numpy().max()
         requests = requests.filter(pl.col("issued_ns").is_between(start, end))
-    return TracedProbe(measured.document["latency"], recording, made, requests)
+    return TracedProbe(measured.report.latency, recording, made, requests)

@@ -1,7 +1,8 @@
 """Merge the warnings of many measurements."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+
+from headrace.measure.report import ResultWarning
 
 BY_DESIGN = ("fits-in-memory", "oversubscribed", "generator-was-the-limit", "no-calls")
 """Conditions that calibration workloads cause on purpose, to measure processors, concurrency and
@@ -15,22 +16,18 @@ class WarningCollector:
         self._found: dict[str, tuple[str, int]] = {}
         self._measurements = 0
 
-    def add(self, document: Mapping[str, Any]) -> None:
-        """Add the warnings of one measurement's document."""
+    def add(self, warnings: Iterable[ResultWarning]) -> None:
+        """Add the warnings of one measurement."""
         self._measurements += 1
-        for warning in document["warnings"]:
-            condition = warning["condition"]
-            if condition not in BY_DESIGN:
-                message, count = self._found.get(condition, (warning["message"], 0))
-                self._found[condition] = (message, count + 1)
+        for warning in warnings:
+            if warning.condition not in BY_DESIGN:
+                message, count = self._found.get(warning.condition, (warning.message, 0))
+                self._found[warning.condition] = (message, count + 1)
 
-    def all(self) -> tuple[dict[str, str], ...]:
+    def all(self) -> tuple[ResultWarning, ...]:
         """Return each condition once, with its first message and the number of measurements it
         occurred in."""
         return tuple(
-            {
-                "condition": condition,
-                "message": f"{message} ({count} of {self._measurements} measurements)",
-            }
+            ResultWarning(condition, f"{message} ({count} of {self._measurements} measurements)")
             for condition, (message, count) in self._found.items()
         )

@@ -4,7 +4,9 @@ import dataclasses
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from headrace.fields import convert
 
 Role = Literal["client", "server", "metadata"]
 
@@ -88,7 +90,7 @@ class Plan:
     server: str
     """Name of the server software in `headrace.lab.servers`."""
     options: dict[str, Any]
-    """Options of the server software."""
+    """Options of the server software, which reads them as its own record."""
     directory: str | None
     """Directory of the disks' images; None for the testbed's own directory."""
     hosts: tuple[Host, ...]
@@ -107,25 +109,16 @@ class Plan:
         """Return the JSON document."""
         return dataclasses.asdict(self)
 
-    @staticmethod
-    def from_json(document: dict[str, Any]) -> "Plan":
-        """Read a plan from its JSON document."""
-        hosts = tuple(_host(it) for it in document["hosts"])
-        notes = {
-            key: tuple(Note(**it) for it in document[key]) for key in ("carried", "not_carried")
-        }
-        return Plan(**{**document, "hosts": hosts, "sets": tuple(document["sets"]), **notes})
+    @classmethod
+    def from_json(cls, document: Any) -> Self:
+        """Read a plan from its JSON document.
 
-
-def _host(document: dict[str, Any]) -> Host:
-    link = document["link"]
-    disks = tuple(_disk(it) for it in document["disks"])
-    return Host(**{**document, "link": link and Link(**link), "disks": disks})
-
-
-def _disk(document: dict[str, Any]) -> Disk:
-    words = {key: tuple(document[key]) for key in ("make", "mount_options", "given_options")}
-    return Disk(**{**document, "limits": Limits(**document["limits"]), **words})
+        Raises
+        ------
+        WrongField
+            If a field is missing or invalid.
+        """
+        return convert(document, cls)
 
 
 NETWORK = ipaddress.ip_network("198.18.0.0/15")

@@ -7,10 +7,12 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+import msgspec
 
 from headrace import _core
 from headrace._core import RunError
@@ -23,6 +25,16 @@ LABS = Path("/var/lib/headrace/labs")
 LONGEST_NAME = 40
 FIRST = b'{"lab": '
 """Start of every journal."""
+
+
+class FirstLine(msgspec.Struct, frozen=True):
+    """The first line of a journal."""
+
+    lab: str
+    """Name of the testbed."""
+    token: str
+    boot: str
+    """Boot identifier at its start."""
 
 
 def name_of(file: str | os.PathLike[str], given: str | None = None) -> str:
@@ -80,25 +92,29 @@ class Lab:
         Raises
         ------
         RunError
-            If setup was interrupted before the plan was saved.
+            If setup was interrupted before the plan was saved, or the file is damaged.
         """
+        file = self.folder / "plan.json"
         try:
-            document = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
+            return Plan.from_json(json.loads(file.read_text(encoding="utf-8")))
         except FileNotFoundError:
             raise RunError(f"{self.name}: setup was interrupted; run headrace lab down") from None
-        return Plan.from_json(document)
+        except ValueError as error:
+            raise RunError(
+                f"{file}: expected the plan of a testbed: {error}; run headrace lab down"
+            ) from None
 
-    def write(self, what: dict[str, Any]) -> None:
+    def write(self, what: Mapping[str, object]) -> None:
         """Append a line to the journal, and flush it to the disk."""
         with (self.folder / "journal").open("a", encoding="utf-8") as file:
             file.write(json.dumps(what) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def journal(self) -> list[dict[str, Any]]:
-        """Return all steps that were started. An incomplete last line is ignored."""
+    def journal(self) -> list[str]:
+        """Return the lines of all steps that were started. An incomplete last one is ignored."""
         lines = (self.folder / "journal").read_text(encoding="utf-8").split("\n")[1:]
-        return [json.loads(line) for line in lines[:-1]]
+        return lines[:-1]
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -146,7 +162,7 @@ def create(name: str) -> Lab:
             # Another process has removed the parent with its last testbed.
             continue
     lab = Lab(name, secrets.token_hex(8), this_boot())
-    lab.write({"lab": name, "token": lab.token, "boot": lab.boot})
+    lab.write(msgspec.structs.asdict(FirstLine(name, lab.token, lab.boot)))
     return lab
 
 
@@ -161,9 +177,10 @@ def find(name: str) -> Lab | None:
     if not folder.is_dir():
         return None
     try:
-        first = json.loads((folder / "journal").read_text(encoding="utf-8").split("\n")[0])
-        return Lab(name, first["token"], first["boot"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        text = (folder / "journal").read_text(encoding="utf-8")
+        first = msgspec.json.decode(text.split("\n")[0], type=FirstLine)
+        return Lab(name, first.token, first.boot)
+    except (FileNotFoundError, ValueError):
         # Setup was interrupted before the first line: nothing has been done.
         return Lab(name, "", "")
 

@@ -1,20 +1,100 @@
 """Status of a testbed, and how it represents the scenario's values."""
 
 import contextlib
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from headrace._core import RunError
 from headrace.lab import cgroups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
-from headrace.lab.plan import Disk, Host
+from headrace.lab.plan import Disk, Host, Note
 from headrace.lab.servers import Server
 from headrace.lab.state import Lab
 from headrace.lab.steps import LoopDevice
+
+
+class LinkStatus(msgspec.Struct, frozen=True):
+    """A host's link."""
+
+    rate_bytes_per_s: float
+    mtu: int
+    limited: bool
+    """True if the rate is applied."""
+
+
+class DiskStatus(msgspec.Struct, frozen=True):
+    """A host's disk."""
+
+    name: str
+    device: str | None
+    image: str | None
+    size_bytes: int
+    file_system: str
+    mount_options: str | None
+    mounted: bool
+    limits: dict[str, float]
+    queue: dict[str, str | None]
+    """Settings in /sys/block/DEVICE/queue."""
+    write_back: dict[str, str | None]
+    """Settings in /sys/block/DEVICE/bdi."""
+
+
+class ProcessStatus(msgspec.Struct, frozen=True):
+    """A process of a host."""
+
+    number: int
+    command: str
+
+
+class HostStatus(msgspec.Struct, frozen=True):
+    """State of a host."""
+
+    name: str
+    role: str
+    up: bool
+    address: str | None
+    memory_bytes: int | None
+    """Memory limit."""
+    memory_used_bytes: int | None
+    memory_page_cache_bytes: int | None
+    link: LinkStatus | None
+    disks: list[DiskStatus]
+    mounted: bool | None
+    """True if a client has mounted the file system; None for a server."""
+    processes: list[ProcessStatus]
+    missing: list[str]
+    """Programs that should run and do not."""
+
+    @property
+    def complete(self) -> bool:
+        """True if everything runs and is mounted."""
+        return (
+            self.up
+            and self.mounted is not False
+            and all(it.mounted for it in self.disks)
+            and (self.link is None or self.link.limited)
+            and not self.missing
+        )
+
+
+class TestbedStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """State of a testbed."""
+
+    kind: str = "testbed"
+    name: str
+    scenario: str
+    server: str
+    mount_point: str
+    up: bool
+    hosts: list[HostStatus]
+    carried: tuple[Note, ...]
+    """Values of the scenario that the testbed applies."""
+    not_carried: tuple[Note, ...]
 
 
 def status(lab: Lab) -> dict[str, Any]:
@@ -32,32 +112,24 @@ def status(lab: Lab) -> dict[str, Any]:
     }
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
-    return {
-        "kind": "testbed",
-        "name": lab.name,
-        "scenario": plan.scenario,
-        "server": plan.server,
-        "mount_point": str(lab.mount_point),
-        "up": all(_is_up(it) for it in found),
-        "hosts": found,
-        "carried": [dataclasses.asdict(it) for it in plan.carried],
-        "not_carried": [dataclasses.asdict(it) for it in plan.not_carried],
-    }
-
-
-def _is_up(host: dict[str, Any]) -> bool:
-    return (
-        host["up"]
-        and host["mounted"] is not False
-        and all(it["mounted"] for it in host["disks"])
-        and (host["link"] is None or host["link"]["limited"])
-        and not host["missing"]
+    document: dict[str, Any] = msgspec.to_builtins(
+        TestbedStatus(
+            name=lab.name,
+            scenario=plan.scenario,
+            server=plan.server,
+            mount_point=str(lab.mount_point),
+            up=all(it.complete for it in found),
+            hosts=found,
+            carried=plan.carried,
+            not_carried=plan.not_carried,
+        )
     )
+    return document
 
 
 def _host(
     lab: Lab, hosts: Hosts, host: Host, devices: dict[str, LoopDevice], server: Server
-) -> dict[str, Any]:
+) -> HostStatus:
     number = processes.holder(lab, host.name)
     mounts = _mounts(number)
     group = cgroups.of_host(lab.name, host.name)
@@ -65,23 +137,23 @@ def _host(
     is_client = host.role == "client"
     found = [it for it in processes.processes(lab, host.name) if it != number]
     running = Counter(map(processes.program, found))
-    return {
-        "name": host.name,
-        "role": host.role,
-        "up": number is not None,
-        "address": host.address,
-        "memory_bytes": _memory(group),
-        "memory_used_bytes": used and used.used,
-        "memory_page_cache_bytes": used and used.page_cache,
-        "link": host.link and _link(hosts, host, number),
-        "disks": [
+    return HostStatus(
+        name=host.name,
+        role=host.role,
+        up=number is not None,
+        address=host.address,
+        memory_bytes=_memory(group),
+        memory_used_bytes=None if used is None else used.used,
+        memory_page_cache_bytes=None if used is None else used.page_cache,
+        link=_link(hosts, host, number),
+        disks=[
             _disk(disk, devices.get(f"{host.name}-{disk.name}.img"), hosts, mounts, group)
             for disk in host.disks
         ],
-        "mounted": str(lab.mount_point) in mounts if is_client else None,
-        "processes": [{"number": it, "command": processes.command(it)} for it in found],
-        "missing": sorted((Counter(server.serving(host)) - running).elements()),
-    }
+        mounted=str(lab.mount_point) in mounts if is_client else None,
+        processes=[ProcessStatus(it, processes.command(it)) for it in found],
+        missing=sorted((Counter(server.serving(host)) - running).elements()),
+    )
 
 
 def _memory(group: Path | None) -> int | None:
@@ -93,14 +165,15 @@ def _memory(group: Path | None) -> int | None:
     return int(text) if text.isdigit() and int(text) < 1 << 62 else None
 
 
-def _link(hosts: Hosts, host: Host, number: int | None) -> dict[str, Any]:
-    assert host.link is not None
+def _link(hosts: Hosts, host: Host, number: int | None) -> LinkStatus | None:
+    if host.link is None:
+        return None
     limited = False
     if number is not None:
         # An incomplete host may have no network card yet.
         with contextlib.suppress(RunError):
             limited = "tbf" in hosts.run(host.name, "tc", "qdisc", "show", "dev", CARD).split()
-    return {"rate_bytes_per_s": host.link.rate, "mtu": host.link.mtu, "limited": limited}
+    return LinkStatus(host.link.rate, host.link.mtu, limited)
 
 
 def _disk(
@@ -109,19 +182,20 @@ def _disk(
     hosts: Hosts,
     mounts: dict[str, str],
     group: Path | None,
-) -> dict[str, Any]:
-    return {
-        "name": disk.name,
-        "device": None if device is None else str(device.device),
-        "image": None if device is None else device.image,
-        "size_bytes": disk.size,
-        "file_system": disk.file_system,
-        "mount_options": mounts.get(str(hosts.disk(disk))),
-        "mounted": str(hosts.disk(disk)) in mounts,
-        "limits": _limits(device, group),
-        "queue": _settings(device, "queue", disk.queue),
-        "write_back": _settings(device, "bdi", disk.write_back),
-    }
+) -> DiskStatus:
+    mount_options = mounts.get(str(hosts.disk(disk)))
+    return DiskStatus(
+        name=disk.name,
+        device=None if device is None else str(device.device),
+        image=None if device is None else device.image,
+        size_bytes=disk.size,
+        file_system=disk.file_system,
+        mount_options=mount_options,
+        mounted=mount_options is not None,
+        limits=_limits(device, group),
+        queue=_settings(device, "queue", disk.queue),
+        write_back=_settings(device, "bdi", disk.write_back),
+    )
 
 
 def _limits(device: LoopDevice | None, group: Path | None) -> dict[str, float]:

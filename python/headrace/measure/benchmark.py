@@ -1,16 +1,15 @@
 """Carrying a scenario's workloads out in a directory."""
 
 import contextlib
-import json
 import os
 import signal
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from headrace import _core, ranks
 from headrace._core import RunError
@@ -18,10 +17,11 @@ from headrace.environment import of_directory
 from headrace.interruption import defer_signals, import_numpy, record_signals
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
-from headrace.measure.conditions import conditions
+from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
-from headrace.measure.measurement import Measurement, measured
+from headrace.measure.measurement import EngineResult, Measurement, measured
 from headrace.measure.removal import cleanup_failures, remove_directory
+from headrace.measure.report import Files, Report, ResultWarning
 from headrace.measure.workload import load
 from headrace.progress_bar import Advance, run_progress
 from headrace.trace.readable import Traces, readable_traces
@@ -86,7 +86,7 @@ def measure(
         record_signals() as came,
     ):
         measurement = _measure_and_remove(below, loaded, traces, calls, settle, keep, report)
-    measurement.document["environment"] = environment
+    measurement.report.environment = environment
     if not came or ranks.count() > 1:
         return measurement
     return replace(measurement, stop_signal=came[0])
@@ -119,41 +119,41 @@ def _measure_and_remove(
         measurement = measure_in(
             directory, loaded, traces=traces, calls=calls, settle=settle, progress=progress
         )
-        _check_measured(measurement.document, loaded)
+        _check_measured(measurement.report, loaded)
     except BaseException as error:
         if directory is not None:
             left = remove_directory(
                 directory, interrupted=True, on_progress=removal_callback(progress)
             )
             if left is not None:
-                error.add_note(left["message"])
+                error.add_note(left.message)
         raise
     if not keep:
-        document = measurement.document
-        interrupted = document["stop"]["reason"] == "interrupted"
+        report = measurement.report
         left = remove_directory(
-            directory, interrupted=interrupted, on_progress=removal_callback(progress)
+            directory,
+            interrupted=report.stop.reason == "interrupted",
+            on_progress=removal_callback(progress),
         )
         if left is not None:
-            document["warnings"].append(left)
+            report.warnings.append(left)
     return measurement
 
 
-def _check_measured(document: Mapping[str, Any], loaded: _core.Loaded) -> None:
+def _check_measured(report: Report, loaded: _core.Loaded) -> None:
     """Raise ScenarioError if the run came to its end and nothing was measured."""
-    reason = document["stop"]["reason"]
-    if document["operations"] or reason in hosts.EARLY:
+    if report.operations or report.stop.early:
         return
     run = tomllib.loads(loaded.toml).get("run", {})
     warm_up = run.get("warm_up", "0 s")
-    if reason == "time":
+    if report.stop.reason == "time":
         raise _core.ScenarioError(
             f'run.stop.time = "{run["stop"]["time"]}": no request completed after the warm-up of'
             f" {warm_up}; expected a longer run or a higher load"
         )
     raise _core.ScenarioError(
         f'run.warm_up = "{warm_up}": the workload ended after'
-        f" {document['measured_seconds']:.3g} s, before statistics began; expected a shorter"
+        f" {report.measured_seconds:.3g} s, before statistics began; expected a shorter"
         " warm-up or a longer workload"
     )
 
@@ -174,11 +174,11 @@ def removal_callback(progress: Progress | None) -> Callable[[int], object] | Non
     return report
 
 
-DIRECTORY_GONE = {
-    "condition": "directory-gone",
-    "message": "the benchmark's directory is no longer where it was made: it was unmounted, moved"
-    " or removed meanwhile, and what was open went on",
-}
+DIRECTORY_GONE = ResultWarning(
+    "directory-gone",
+    "the benchmark's directory is no longer where it was made: it was unmounted, moved or removed"
+    " meanwhile, and what was open went on",
+)
 
 
 def measure_in(
@@ -200,19 +200,36 @@ def measure_in(
     # Also if only one of several ranks takes part: Ctrl-C must reach it through the others.
     if ranks.count() > 1:
         return _measure_ranks(directory, loaded, traces, calls, report, counters)
-    result = _core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
+    result = EngineResult(
+        **_core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
+    )
     counters.sample(at_once=True)
-    document: dict[str, Any] = json.loads(result["report"])
+    engine = result.engine_report()
     files, free = _files(directory)
-    document["calls"] = str(calls)
-    document["files"] = files
-    document["counters"] = counters.summary()
-    pages = document.pop("reads", None)
-    document["cache"] = cache(reads_since(before), counters.device, pages)
-    document["warnings"] = conditions(document, direct=_is_direct(loaded), free=free)
+    means = counters.summary()
+    found = Measured(
+        calls=str(calls),
+        processes=engine.processes,
+        seconds=engine.measured_seconds,
+        file_bytes=files.bytes,
+        operations=engine.operations,
+        counters=means,
+        direct=_is_direct(loaded),
+        free=free,
+    )
+    warnings = conditions(found)
     if not directory.is_there():
-        document["warnings"].append(DIRECTORY_GONE)
-    return measured(document, result, counters.frame())
+        warnings.append(DIRECTORY_GONE)
+    pages, engine.reads = engine.reads, None
+    whole = Report.of_engine(
+        engine,
+        calls=str(calls),
+        files=files,
+        counters=means,
+        cache=cache(reads_since(before), counters.device, pages),
+        warnings=warnings,
+    )
+    return measured(whole, result, counters.frame())
 
 
 def _measure_ranks(
@@ -227,54 +244,49 @@ def _measure_ranks(
     here = ranks.current()
     here.begin(_core.hosts_of_each(loaded, here.size))
     before = reads_now()
-    result: dict[str, Any] = {}
+    part: hosts.RankPart | None = None
     error: BaseException | None = None
     try:
-        result = _core.measure(
-            loaded,
-            directory,
-            traces=traces,
-            calls=calls,
-            progress=report,
-            share=(here.rank, here.size),
-            others=here,
+        part = hosts.RankPart(
+            **_core.measure(
+                loaded,
+                directory,
+                traces=traces,
+                calls=calls,
+                progress=report,
+                share=(here.rank, here.size),
+                others=here,
+            )
         )
     except (Exception, KeyboardInterrupt) as raised:
         error = raised
     counters.sample(at_once=True)
     reads = reads_since(before)
     mine = hosts.RankResult(
-        here.host, here.number, here.name(), result, error, counters.summary(), reads
+        here.host, here.number, here.name(), part, error, counters.summary(), reads
     )
-    document, result = hosts.merge_ranks(
+    whole, result = hosts.merge_ranks(
         loaded, mine, lambda: _files(directory), direct=_is_direct(loaded), calls=str(calls)
     )
-    return measured(document, result, counters.frame())
+    return measured(whole, result, counters.frame())
 
 
-def _files(directory: _core.BenchmarkDirectory) -> tuple[dict[str, int], float]:
+def _files(directory: _core.BenchmarkDirectory) -> tuple[Files, float]:
     """The files in it, and which part of the file system is free."""
     try:
         count, size = directory.usage()
         room = os.statvfs(directory.path)
     except OSError:
         # The directory is gone, or its device has failed; the measurement remains valid.
-        return {"count": 0, "bytes": 0}, 1.0
+        return Files(0, 0), 1.0
     free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
-    return {"count": count, "bytes": size}, free
+    return Files(count, size), free
 
 
 def _is_direct(loaded: _core.Loaded) -> bool:
     """Return whether all workloads bypass the page cache (O_DIRECT)."""
     workloads = tomllib.loads(loaded.toml)["workload"]
     return all(workload.get("io", {}).get("direct", False) for workload in workloads)
-
-
-def ended_early(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return why a measurement ended early, with the error if there was one; None if it did not."""
-    if document["stop"]["reason"] not in hosts.EARLY:
-        return None
-    return {**document["stop"], **{key: document[key] for key in ("error",) if key in document}}
 
 
 def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]]]:
@@ -323,12 +335,12 @@ def measure_strict(
     try:
         if measurement.stop_signal is not None:
             signal.raise_signal(measurement.stop_signal)
-        if measurement.document["stop"]["reason"] == "interrupted":
+        if measurement.report.stop.reason == "interrupted":
             raise KeyboardInterrupt
         if measurement.partial:
-            raise RunError(measurement.document["error"])
+            raise RunError(measurement.report.error)
     except BaseException as error:
-        for message in cleanup_failures(measurement.document):
+        for message in cleanup_failures(measurement.report.warnings):
             error.add_note(message)
         raise
     return measurement

@@ -1,10 +1,14 @@
 """Page-cache hit rate of a measurement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from headrace.intervals import means
+from headrace.measure.report import CacheFigures, ClassifiedReads
 
 LEAST = 1_000_000
 """Bytes read below which no hit rate is given: reading the counters itself takes some kilobytes."""
@@ -43,10 +47,10 @@ def reads_since(before: Reads | None) -> Reads | None:
 def cache(
     read: Reads | None,
     device: str | None,
-    pages: Mapping[str, int] | None = None,
+    pages: ClassifiedReads | None = None,
     *,
     apart: bool = True,
-) -> dict[str, Any]:
+) -> CacheFigures:
     """Return the page-cache hit rate of reads.
 
     For a mix, `pages` are bytes that the engine classified read by read. Pages that were only read
@@ -56,45 +60,47 @@ def cache(
 
     `hit_rate` is null, with a `note`, where it is unknown.
     """
-    if pages is not None and pages["asked_bytes"]:
+    if pages is not None and pages.asked_bytes:
         return _by_pages(pages, read if device else None, apart=apart)
     if read is None:
-        return {"hit_rate": None, "note": "the kernel does not count the bytes that processes read"}
-    asked, from_device = read
-    found: dict[str, Any] = {"asked_bytes": asked, "device_bytes": from_device}
+        return CacheFigures(None, "the kernel does not count the bytes that processes read")
     if device is None:
-        note = "there is no block device below the directory"
-        return {"hit_rate": None, "note": note}
+        return CacheFigures(None, "there is no block device below the directory")
+    asked, from_device = read
+    rate: float | None = None
+    note: str | UnsetType = UNSET
     if asked < LEAST:
-        return {"hit_rate": None, "note": "too few bytes were read for a hit rate", **found}
-    if from_device > asked:
+        note = "too few bytes were read for a hit rate"
+    elif from_device > asked:
         note = "more bytes were read ahead than requested"
-        return {"hit_rate": None, "note": note, **found}
-    return {"hit_rate": 1.0 - from_device / asked, **found}
+    else:
+        rate = 1.0 - from_device / asked
+    return CacheFigures(rate, note, asked_bytes=asked, device_bytes=from_device)
 
 
-def cache_of_all(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def cache_of_all(several: Sequence[CacheFigures]) -> CacheFigures:
     """Merge the cache figures of several measurements of one load. Bytes are sums, or null if a
     measurement lacks them. The hit rate is the mean."""
-    combined: dict[str, Any] = means(several)
+    documents = [msgspec.to_builtins(it) for it in several]
+    combined = means(documents)
     for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.
-        found = [it.get(key, 0 if "asked_bytes" in it else None) for it in several]
+        found = [it.get(key, 0 if "asked_bytes" in it else None) for it in documents]
         combined[key] = None if None in found else sum(found)
-    return combined
+    return msgspec.convert(combined, CacheFigures)
 
 
-def _by_pages(pages: Mapping[str, int], read: Reads | None, *, apart: bool) -> dict[str, Any]:
-    asked, hits, ahead = (pages[key] for key in ("asked_bytes", "hit_bytes", "read_ahead_bytes"))
-    found: dict[str, Any] = {
-        "asked_bytes": asked,
-        "hit_bytes": hits if apart else hits + ahead,
-        "read_ahead_bytes": ahead if apart else None,
-        "missed_bytes": pages["missed_bytes"],
-        "device_bytes": None if read is None else read.from_device,
-    }
-    if pages["unknown_bytes"]:
-        found["unknown_bytes"] = pages["unknown_bytes"]
-    if not apart:
-        found["note"] = "hits include read-ahead: a rank does not know what other ranks have read"
-    return {"hit_rate": found["hit_bytes"] / asked, **found}
+def _by_pages(pages: ClassifiedReads, read: Reads | None, *, apart: bool) -> CacheFigures:
+    hits = pages.hit_bytes if apart else pages.hit_bytes + pages.read_ahead_bytes
+    return CacheFigures(
+        hits / pages.asked_bytes,
+        UNSET
+        if apart
+        else "hits include read-ahead: a rank does not know what other ranks have read",
+        asked_bytes=pages.asked_bytes,
+        hit_bytes=hits,
+        read_ahead_bytes=pages.read_ahead_bytes if apart else None,
+        missed_bytes=pages.missed_bytes,
+        device_bytes=None if read is None else read.from_device,
+        unknown_bytes=pages.unknown_bytes or UNSET,
+    )

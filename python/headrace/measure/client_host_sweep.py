@@ -1,29 +1,34 @@
 """A sweep over client hosts: the same load sweep with one number of hosts after another."""
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
+import msgspec
+
 from headrace import _core, ranks
 from headrace.measure.load_sweep import (
-    OVERALL,
     SPEC_SFS,
     AtLoad,
     Criteria,
     Loads,
+    catalogued,
     findings,
+    judged,
     load_step,
+    repetitions_of,
 )
+from headrace.measure.report import Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
+from headrace.measure.sweep_steps import Step
 from headrace.report.units import hosts as in_words
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """Function that returns the scenario for a rate and a number of ranks."""
 SWEEP_OVER = "client-hosts"
 """Value of `of` in the document."""
-POINTS = ("knee", "kept_up", "cut_off")
 
 
 def client_host_sweep(
@@ -117,14 +122,14 @@ def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence
         )
 
 
-def _step(document: dict[str, Any]) -> dict[str, Any] | None:
+def _step(report: Report, each: Sequence[Report]) -> Step | None:
     """Return the sweep's step for a measurement; None if no operation was done."""
-    step = load_step(document)
-    if step is None:
-        return None
-    # Without mpirun there is only this host, which the document does not list.
-    count = len(document.get("hosts", ("",)))
-    return {**step, "name": on_hosts(step["name"], count), "client_hosts": count}
+    step = load_step(report, each)
+    if step is not None:
+        # Without mpirun there is only this host, which the report does not list.
+        step.client_hosts = len(report.hosts) or 1
+        step.name = on_hosts(step.name, step.client_hosts)
+    return step
 
 
 def on_hosts(what: str, count: int) -> str:
@@ -135,49 +140,29 @@ def on_hosts(what: str, count: int) -> str:
 def _document(
     sweep: SweepRunner, criteria: Criteria, hosts: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
-    steps = sorted(
-        sweep.steps, key=lambda it: (int(it["client_hosts"]), float(it["requested_per_second"]))
-    )
-    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
+    steps = sorted(sweep.steps, key=lambda it: (it.client_hosts or 1, it.load.requested_per_second))
+    whole = judged(steps, criteria)
     document = {
         **sweep.document(),
         "criteria": criteria._asdict(),
         "hosts": [{"name": name, "ranks": list(of_it)} for name, of_it in hosts.items()],
-        "steps": steps,
+        "steps": [step.json() for step in steps],
+        **_shown(whole),
     }
-    whole = [step for step in steps if not step.get("partial")]
-    document |= _shown(whole)
     if sweep.repetition_count > 1:
-        document["repetitions"] = (
-            list(_repetitions(whole, criteria)) if sweep.first_complete else []
-        )
+        repetitions = repetitions_of(whole, _step) if sweep.first_complete else ()
+        document["repetitions"] = [_shown(judged(it, criteria)) for it in repetitions]
     return document
 
 
-def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _shown(steps: Sequence[Step]) -> dict[str, Any]:
     """The curve of each number of hosts, and the figures that the store catalogues."""
-    curves = [
-        {"client_hosts": count, **findings([it for it in steps if it["client_hosts"] == count])}
-        for count in dict.fromkeys(step["client_hosts"] for step in steps)
-    ]
-    operations: dict[str, Any] = {}
-    latency: dict[str, Any] = {}
-    for curve in curves:
-        count = curve["client_hosts"]
-        for point in POINTS:
-            if curve[point] is not None:
-                name = on_hosts(point.replace("_", " "), count)
-                operations[name] = {"per_second": curve[point]["requested_per_second"]}
-        if curve["overall_response_s"] is not None:
-            latency[on_hosts(OVERALL, count)] = {"mean": curve["overall_response_s"]}
-    for step in steps:
-        operations[step["name"]] = {"per_second": step["achieved_per_second"]}
-        latency[step["name"]] = step["response"]
-    return {"curves": curves, "operations": operations, "latency": latency}
-
-
-def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each complete repetition of the sweep."""
-    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
-        of_it = filter(None, map(_step, several))
-        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
+    counts = dict.fromkeys(step.client_hosts or 1 for step in steps)
+    curves = {count: findings([it for it in steps if it.client_hosts == count]) for count in counts}
+    suffixes = {on_hosts("", count): found for count, found in curves.items()}
+    return {
+        "curves": [
+            {"client_hosts": count, **msgspec.to_builtins(found)} for count, found in curves.items()
+        ],
+        **catalogued(steps, suffixes),
+    }

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+import msgspec
+
 from headrace import _core
+from headrace.histograms import ALL
 from headrace.intervals import half_width
+from headrace.measure.report import Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
-from headrace.measure.sweep_steps import step as step_of
+from headrace.measure.sweep_steps import Step
 
 
 def client_sweep(
@@ -41,7 +45,7 @@ def client_sweep(
         lambda sweep: _document(sweep, warm_up),
         below,
         of="clients",
-        step_of=lambda document: _step(document, warm_up),
+        step_of=lambda report, each: _step(report, each, warm_up),
         calls=calls,
         repeats=repeats,
         keep=keep,
@@ -52,81 +56,81 @@ def client_sweep(
 
 
 def _document(sweep: SweepRunner, warm_up: float) -> dict[str, Any]:
-    steps = sorted(sweep.steps, key=lambda step: int(step["processes"]))
+    steps = sorted(sweep.steps, key=lambda it: it.report.processes)
     _compare(steps, warm_up)
-    document = {**sweep.document(), "steps": steps}
-    whole = [step for step in steps if not step.get("partial")]
-    document |= _catalogued({step["name"]: step for step in whole})
+    whole = [step for step in steps if not step.partial]
+    document = {
+        **sweep.document(),
+        "steps": [step.json() for step in steps],
+        **_catalogued(
+            [(it.name, it.operations_per_second, it.report.latency.get(ALL)) for it in whole]
+        ),
+    }
     if sweep.repetition_count > 1:
-        names = [step["name"] for step in whole]
-        several = zip(
-            *(step["repetitions"] for step in whole if sweep.first_complete), strict=False
-        )
+        several = zip(*(step.each for step in whole if sweep.first_complete), strict=False)
         document["repetitions"] = [
-            _catalogued({name: _shown(it, warm_up) for name, it in zip(names, of_it, strict=True)})
-            for of_it in several
+            _catalogued(
+                [
+                    (step.name, _rate(one, warm_up), one.latency.get(ALL))
+                    for step, one in zip(whole, reports, strict=True)
+                ]
+            )
+            for reports in several
         ]
     return document
 
 
-def _catalogued(steps: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figures that the store catalogues, so that sweeps can be compared step by step."""
+def _catalogued(figures: Sequence[tuple[str, float | None, Latency | None]]) -> dict[str, Any]:
+    """Return the figures that the store catalogues, so that sweeps can be compared step by step:
+    operations a second, and service times, by step."""
     return {
-        "operations": {
-            name: {"per_second": step["operations_per_second"]} for name, step in steps.items()
+        "operations": {name: {"per_second": rate} for name, rate, _ in figures},
+        "latency": {
+            name: msgspec.to_builtins(service)
+            for name, _, service in figures
+            if service is not None
         },
-        "latency": {name: step["service"] for name, step in steps.items() if step["service"]},
     }
 
 
-def _shown(document: Mapping[str, Any], warm_up: float) -> dict[str, Any]:
-    """Return the figures of one measurement that the store catalogues."""
-    return {
-        "operations_per_second": _rate(document, warm_up),
-        "service": document["latency"].get("all"),
-    }
+def _step(report: Report, each: Sequence[Report], warm_up: float) -> Step:
+    rates = [_rate(it, warm_up) for it in each]
+    return Step(
+        f"processes {report.processes}",
+        report,
+        each,
+        oversubscribed=_is_oversubscribed(report),
+        operations_per_second=math.fsum(rates) / len(rates),
+        half_widths={"operations_per_second": half_width(rates)},
+    )
 
 
-def _step(document: dict[str, Any], warm_up: float) -> dict[str, Any]:
-    made = step_of(f"processes {document['processes']}", document)
-    rates = _rates(made, warm_up)
-    made |= {
-        "oversubscribed": _is_oversubscribed(document),
-        "operations_per_second": math.fsum(rates) / len(rates),
-    }
-    if "intervals" in made:
-        made["intervals"]["operations_per_second"] = half_width(rates)
-    return made
-
-
-def _rates(step: Mapping[str, Any], warm_up: float) -> list[float]:
-    """Operations a second in each repeat of a step."""
-    return [_rate(it, warm_up) for it in step.get("repetitions", [step])]
-
-
-def _rate(document: Mapping[str, Any], warm_up: float) -> float:
-    seconds = document["measured_seconds"] - warm_up
-    count = sum(counted["count"] for counted in document["operations"].values())
+def _rate(report: Report, warm_up: float) -> float:
+    seconds = report.measured_seconds - warm_up
+    count = sum(it.count for it in report.operations.values())
     return count / seconds if seconds > 0 else 0.0
 
 
-def _is_oversubscribed(document: dict[str, Any]) -> bool:
+def _is_oversubscribed(report: Report) -> bool:
     """Return whether processes outnumber processors on any host."""
-    if "hosts" not in document:
-        return bool(document["processes"] > len(os.sched_getaffinity(0)))
-    return any(it["condition"] == "oversubscribed" for it in document["warnings"])
+    if not report.hosts:
+        return report.processes > len(os.sched_getaffinity(0))
+    return any(it.condition == "oversubscribed" for it in report.warnings)
 
 
-def _compare(steps: Sequence[dict[str, Any]], warm_up: float) -> None:
+def _compare(steps: Sequence[Step], warm_up: float) -> None:
     """Add each step's speedup over the first step and its efficiency per process, with confidence
     intervals over the repetitions."""
     for step in steps:
-        first = steps[0]["operations_per_second"]
-        more = step["processes"] / steps[0]["processes"]
-        step["speedup"] = step["operations_per_second"] / first if first else None
-        step["efficiency"] = step["speedup"] / more if first else None
-        both = list(zip(_rates(step, warm_up), _rates(steps[0], warm_up), strict=False))
-        if "intervals" in step and all(begun for _, begun in both):
-            half = half_width([rate / begun for rate, begun in both])
-            half_widths = {"speedup": half, "efficiency": None if half is None else half / more}
-            step["intervals"] = step["intervals"] | half_widths
+        first = steps[0].operations_per_second
+        more = step.report.processes / steps[0].report.processes
+        if first and step.operations_per_second is not None:
+            step.speedup = step.operations_per_second / first
+            step.efficiency = step.speedup / more
+        rates, begun = ([_rate(it, warm_up) for it in of.each] for of in (step, steps[0]))
+        if step.report.intervals and all(begun[: len(rates)]):
+            half = half_width([rate / at for rate, at in zip(rates, begun, strict=False)])
+            step.half_widths |= {
+                "speedup": half,
+                "efficiency": None if half is None else half / more,
+            }

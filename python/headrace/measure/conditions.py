@@ -1,12 +1,13 @@
 """Warnings about conditions that make a measurement unreliable."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from headrace.measure.calls import NULL
+from headrace.measure.report import CounterMeans, OperationFigures, ResultWarning
 from headrace.report.units import size
 
 STEAL = 0.02
@@ -25,22 +26,32 @@ SHORT_S = 0.5
 """Shorter times than this are too few ticks of 10 ms, which processor times are counted in."""
 
 
-def conditions(document: Mapping[str, Any], *, direct: bool, free: float) -> list[dict[str, str]]:
-    """Return the warnings of a measurement, each with its `condition` and `message`.
+@dataclass(frozen=True)
+class Measured:
+    """Figures of a measurement on one host, from which its conditions follow."""
 
-    `direct` is true if the page cache was bypassed; `free` is the free share of the file system at
-    the end.
-    """
-    found = []
-    for condition, check in CHECKS.items():
-        message = check(document, direct, free)
-        if message is not None:
-            found.append({"condition": condition, "message": message})
-    return found
+    calls: str
+    processes: int
+    seconds: float
+    """Seconds that were measured."""
+    file_bytes: int
+    """Bytes of the benchmark's files."""
+    operations: Mapping[str, OperationFigures]
+    counters: CounterMeans
+    direct: bool
+    """True if the page cache was bypassed."""
+    free: float
+    """Free share of the file system at the end."""
 
 
-def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
-    if document["calls"] != NULL:
+def conditions(measured: Measured) -> list[ResultWarning]:
+    """Return the warnings of a measurement."""
+    found = ((condition, check(measured)) for condition, check in CHECKS.items())
+    return [ResultWarning(condition, message) for condition, message in found if message]
+
+
+def _no_calls(measured: Measured) -> str | None:
+    if measured.calls != NULL:
         return None
     return (
         "no calls were made (--calls null): the figures show"
@@ -48,21 +59,20 @@ def _no_calls(document: Mapping[str, Any], _direct: bool, _free: float) -> str |
     )
 
 
-def _fits_in_memory(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
-    held, memory = document["files"]["bytes"], psutil.virtual_memory().total
+def _fits_in_memory(measured: Measured) -> str | None:
+    held, memory = measured.file_bytes, psutil.virtual_memory().total
     reads = any(
-        counted["bytes"] and name in THROUGH_THE_CACHE
-        for name, counted in document["operations"].items()
+        counted.bytes and name in THROUGH_THE_CACHE for name, counted in measured.operations.items()
     )
-    if direct or not reads or held > memory or document["calls"] == NULL:
+    if measured.direct or not reads or held > memory or measured.calls == NULL:
         return None
     return (
         f"the files hold {size(held)} and memory {size(memory)}: reads may come from the page cache"
     )
 
 
-def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
-    processes, processors = document["processes"], document["counters"]["processors"]
+def _oversubscribed(measured: Measured) -> str | None:
+    processes, processors = measured.processes, measured.counters.processors
     if processes <= processors:
         return None
     return (
@@ -71,42 +81,39 @@ def _oversubscribed(document: Mapping[str, Any], _direct: bool, _free: float) ->
     )
 
 
-def _generator_was_the_limit(
-    document: Mapping[str, Any], _direct: bool, _free: float
-) -> str | None:
-    own = document["counters"]["cpu_own"]
-    able = min(document["processes"], document["counters"]["processors"])
-    share = own * document["counters"]["processors"] / able
-    if share >= OWN and document["measured_seconds"] >= SHORT_S:
+def _generator_was_the_limit(measured: Measured) -> str | None:
+    processors = measured.counters.processors
+    share = measured.counters.cpu_own * processors / min(measured.processes, processors)
+    if share >= OWN and measured.seconds >= SHORT_S:
         return (
             f"the processes computed for {share:.0%} of their time, system calls included: the"
             " processor was the limit, not the storage"
         )
-    prepared = sum(it["prepare_seconds"] for it in document["operations"].values())
-    share = prepared / max(document["measured_seconds"] * document["processes"], 1e-9)
+    prepared = sum(it.prepare_seconds for it in measured.operations.values())
+    share = prepared / max(measured.seconds * measured.processes, 1e-9)
     if share >= PREPARATION:
         return f"preparing operations took {share:.0%} of the processes' time"
     return None
 
 
-def _others_computed(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
-    counters = document["counters"]
-    others = min(counters["cpu_user"] + counters["cpu_system"], 1.0) - counters["cpu_own"]
-    if others < OTHERS or document["measured_seconds"] < SHORT_S:
+def _others_computed(measured: Measured) -> str | None:
+    counters = measured.counters
+    others = min(counters.cpu_user + counters.cpu_system, 1.0) - counters.cpu_own
+    if others < OTHERS or measured.seconds < SHORT_S:
         return None
     return f"other programs and kernel threads used {others:.0%} of the processors"
 
 
-def _steal(document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
-    steal = document["counters"]["cpu_steal"]
-    if steal < STEAL or document["measured_seconds"] < SHORT_S:
+def _steal(measured: Measured) -> str | None:
+    steal = measured.counters.cpu_steal
+    if steal < STEAL or measured.seconds < SHORT_S:
         return None
     return f"this is a virtual machine, and {steal:.0%} of its processor time was stolen by others"
 
 
-def _memory_given_back(document: Mapping[str, Any], direct: bool, _free: float) -> str | None:
-    moved = any(counted["bytes"] for counted in document["operations"].values())
-    if direct or not moved or document["calls"] == NULL or not memory_is_given_back():
+def _memory_given_back(measured: Measured) -> str | None:
+    moved = any(counted.bytes for counted in measured.operations.values())
+    if measured.direct or not moved or measured.calls == NULL or not memory_is_given_back():
         return None
     return (
         "this is a virtual machine that gives free memory back to its host"
@@ -127,7 +134,7 @@ def reports_free_pages(drivers: Path) -> bool:
     return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in found)
 
 
-def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+def _clock(_measured: Measured) -> str | None:
     path = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     source = _word(path)
     if source in (None, "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page"):
@@ -137,7 +144,7 @@ def _clock(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | N
     )
 
 
-def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str | None:
+def _governor(_measured: Measured) -> str | None:
     paths = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     slow = sorted({word for path in paths if (word := _word(path)) not in (None, "performance")})
     if not slow:
@@ -145,10 +152,10 @@ def _governor(_document: Mapping[str, Any], _direct: bool, _free: float) -> str 
     return f"processors change their frequency (governor {', '.join(map(str, slow))})"
 
 
-def _nearly_full(_document: Mapping[str, Any], _direct: bool, free: float) -> str | None:
-    if 1 - free < FULL:
+def _nearly_full(measured: Measured) -> str | None:
+    if 1 - measured.free < FULL:
         return None
-    return f"the file system is {1 - free:.0%} full: new files may be fragmented"
+    return f"the file system is {1 - measured.free:.0%} full: new files may be fragmented"
 
 
 def _word(path: Path) -> str | None:
@@ -158,7 +165,7 @@ def _word(path: Path) -> str | None:
         return None
 
 
-CHECKS: dict[str, Callable[[Mapping[str, Any], bool, float], str | None]] = {
+CHECKS: dict[str, Callable[[Measured], str | None]] = {
     "no-calls": _no_calls,
     "fits-in-memory": _fits_in_memory,
     "oversubscribed": _oversubscribed,

@@ -5,10 +5,13 @@ import resource
 import time
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import polars as pl
 import psutil
+
+from headrace.measure.report import CounterMeans
 
 SERIES = pl.Schema(
     {
@@ -37,12 +40,31 @@ INTERVAL_S = 1.0
 """Least seconds between two samples. Reading them takes a fraction of a millisecond."""
 
 
+class Reading(NamedTuple):
+    """Values of all counters at a time."""
+
+    time: float
+    """Seconds of the monotonic clock."""
+    cpu: Any
+    """Times of `psutil.cpu_times`, whose fields depend on the kernel."""
+    own: float
+    """Processor seconds of this process."""
+    device: Any
+    """Counters of `psutil.disk_io_counters`; None without a device."""
+    flushing: float | None
+    """Seconds that the device's flushes have taken."""
+    cached: int
+    """Bytes in the page cache."""
+    dirty: int
+    """Dirty bytes in the page cache."""
+
+
 class Counters:
     """Samples, from when it is made on."""
 
     def __init__(self, directory: str | PathLike[str]) -> None:
         self.device = device_below(directory)
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[dict[str, float | None]] = []
         self._start = self._last = self._now()
 
     def restart(self) -> None:
@@ -53,70 +75,72 @@ class Counters:
     def sample(self, *, at_once: bool = False) -> None:
         """Take a sample if the last one is long enough ago."""
         now = time.monotonic()
-        passed = now - self._last["time"]
+        passed = now - self._last.time
         if passed >= INTERVAL_S or (at_once and passed > 0):
             last, self._last = self._last, self._now()
-            self._rows.append(_between(last, self._last, self._start["time"]))
+            self._rows.append(_between(last, self._last, self._start.time))
 
     def frame(self) -> pl.DataFrame:
         """The samples."""
         return pl.DataFrame(self._rows, schema=SERIES)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> CounterMeans:
         """Return means over the whole time for the result's document."""
-        row = _between(self._start, self._last, self._start["time"])
+        row = _between(self._start, self._last, self._start.time)
         named = {name: value for name, value in row.items() if name.startswith(("cpu", "device"))}
-        return {"device": self.device, "processors": psutil.cpu_count() or 1, **named}
+        described = {"device": self.device, "processors": psutil.cpu_count() or 1}
+        return msgspec.convert(described | named, CounterMeans)
 
-    def _now(self) -> dict[str, Any]:
+    def _now(self) -> Reading:
         disk = psutil.disk_io_counters(perdisk=True, nowrap=False) if self.device else {}
-        return {
-            "time": time.monotonic(),
-            "cpu": psutil.cpu_times(),
-            "own": _own_seconds(),
-            "device": disk.get(self.device) if self.device else None,
-            "flushing": _flushing(self.device),
-            "memory": _memory(),
-        }
+        memory = _memory()
+        return Reading(
+            time.monotonic(),
+            psutil.cpu_times(),
+            _own_seconds(),
+            disk.get(self.device) if self.device else None,
+            _flushing(self.device),
+            memory.get("Cached", 0),
+            memory.get("Dirty", 0),
+        )
 
 
-def _between(before: dict[str, Any], after: dict[str, Any], start: float) -> dict[str, Any]:
-    passed: float = max(after["time"] - before["time"], 1e-9)
+def _between(before: Reading, after: Reading, start: float) -> dict[str, float | None]:
+    passed = max(after.time - before.time, 1e-9)
     cores = psutil.cpu_count() or 1
 
     def share(*fields: str) -> float:
-        one, other = before["cpu"], after["cpu"]
         seconds: float = sum(
-            getattr(other, field, 0.0) - getattr(one, field, 0.0) for field in fields
+            getattr(after.cpu, field, 0.0) - getattr(before.cpu, field, 0.0) for field in fields
         )
         return min(max(seconds / passed / cores, 0.0), 1.0)
 
     def device(field: str, unit: float = 1.0) -> float | None:
-        one, other = before["device"], after["device"]
-        if one is None or other is None:
+        if before.device is None or after.device is None:
             return None
-        return float(max(getattr(other, field) - getattr(one, field), 0) * unit / passed)
+        counted = getattr(after.device, field) - getattr(before.device, field)
+        return float(max(counted, 0) * unit / passed)
 
     busy = device("busy_time", 1e-3)
     flushing = None
-    if before["flushing"] is not None and after["flushing"] is not None:
-        flushing = max(after["flushing"] - before["flushing"], 0.0) / passed
+    if before.flushing is not None and after.flushing is not None:
+        flushing = max(after.flushing - before.flushing, 0.0) / passed
     return {
-        "time_s": before["time"] - start,
+        "time_s": before.time - start,
         "window_s": passed,
         "cpu_user": share("user", "nice"),
         "cpu_system": share("system", "irq", "softirq"),
         "cpu_iowait": share("iowait"),
         "cpu_steal": share("steal"),
-        "cpu_own": min((after["own"] - before["own"]) / passed / cores, 1.0),
+        "cpu_own": min((after.own - before.own) / passed / cores, 1.0),
         "device_busy": None if busy is None else min(busy, 1.0),
         "device_flushing": flushing,
         "device_read_bytes_per_s": device("read_bytes"),
         "device_write_bytes_per_s": device("write_bytes"),
         "device_reads_per_s": device("read_count"),
         "device_writes_per_s": device("write_count"),
-        "cached_bytes": after["memory"].get("Cached", 0),
-        "dirty_bytes": after["memory"].get("Dirty", 0),
+        "cached_bytes": after.cached,
+        "dirty_bytes": after.dirty,
     }
 
 

@@ -1,20 +1,35 @@
 """One measurement by many ranks: each runs its clients, and the first rank merges their results."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from headrace import _core, ranks
+from headrace.measure import report
 from headrace.measure.cache import Reads, cache
-from headrace.measure.conditions import conditions
+from headrace.measure.conditions import Measured, conditions
+from headrace.measure.measurement import EngineResult
+from headrace.measure.report import EARLY, CounterMeans, Report
 from headrace.ranks.mpi_comm import first_error
 
-EARLY = ("interrupted", "failed")
-"""Reasons for which a measurement ends early."""
-Files: TypeAlias = Callable[[], tuple[dict[str, int], float]]
+Files: TypeAlias = Callable[[], tuple[report.Files, float]]
+
+
+@dataclass(frozen=True)
+class RankPart:
+    """Part of one rank, as `headrace._core.measure` returns it."""
+
+    part: bytes
+    """Histograms and counts, as `headrace._core.together` merges them."""
+    started_s: float
+    """Start of the processes, by the clock of the rank's host."""
+    processes: int
+    reason: str
+    """Why the rank ended."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +39,10 @@ class RankResult:
     host: str
     rank: int
     name: str
-    result: dict[str, Any]
-    """Result of the load engine; empty if the rank could not begin."""
+    part: RankPart | None
+    """None if the rank could not begin."""
     error: BaseException | None
-    counters: dict[str, Any]
+    counters: CounterMeans
     reads: Reads | None
 
 
@@ -68,74 +83,98 @@ def _joined(below: Path, name: str, mark: str) -> _core.BenchmarkDirectory:
 
 def merge_ranks(
     loaded: _core.Loaded, mine: RankResult, files: Files, *, direct: bool, calls: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the merged document and the merged engine result of all ranks, on each of them.
+) -> tuple[Report, EngineResult]:
+    """Return the merged report and the merged engine result of all ranks, on each of them.
 
     `files` returns the files at the end, and the free share of the file system.
 
     Raises the error for which a rank could not begin.
     """
     here = ranks.current()
-    early = mine.error is not None or mine.result["reason"] in EARLY
+    early = mine.part is None or mine.part.reason in EARLY
     parts = here.gather(mine, early=early)
-    error, document, result, views = here.broadcast(parts and _merge(loaded, parts, files))
-    if error is not None:
-        raise error
-    document["calls"] = calls
-    view = views.get(here.number)
-    warnings = view and conditions(view | {"calls": calls}, direct=direct, free=view["free"])
-    warnings_by_host = here.gather(warnings)
+    merged: Merged | BaseException = here.broadcast(
+        None if parts is None else _merge(loaded, parts, files, direct, calls)
+    )
+    if isinstance(merged, BaseException):
+        raise merged
+    view = merged.views.get(here.number)
+    warnings_by_host = here.gather(None if view is None else conditions(view))
     if warnings_by_host is not None:
-        _add_warnings(document, [it for it in warnings_by_host if it is not None])
-    document, result = here.broadcast((document, result))
-    return document, result
+        _add_warnings(merged.report, [it for it in warnings_by_host if it is not None])
+    whole: tuple[Report, EngineResult] = here.broadcast((merged.report, merged.result))
+    return whole
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Merged results of all ranks."""
+
+    report: Report
+    """Without warnings."""
+    result: EngineResult
+    views: Mapping[int, Measured]
+    """Figures that warnings depend on, by the first rank of each host."""
 
 
 def _merge(
-    loaded: _core.Loaded, parts: Sequence[RankResult], files: Files
-) -> tuple[BaseException | None, dict[str, Any], dict[str, Any], dict[int, dict[str, Any]]]:
-    """Merge the results of all ranks.
-
-    Return the error, the document without warnings, the engines' result, and the figures that
-    warnings depend on, by the first rank of each host.
-    """
+    loaded: _core.Loaded, parts: Sequence[RankResult], files: Files, direct: bool, calls: str
+) -> Merged | BaseException:
+    """Merge the results of all ranks, or return the error for which a rank could not begin."""
     wrong = [(part.name, part.error) for part in parts if part.error is not None]
     if wrong:
-        return first_error(wrong, len(parts)), {}, {}, {}
-    result = _core.together(loaded, [(part.name, part.result["part"]) for part in parts])
+        return first_error(wrong, len(parts)) or wrong[0][1]
+    result = _together(loaded, parts)
     by_host: dict[str, list[RankResult]] = {}
     for part in parts:
         by_host.setdefault(part.host, []).append(part)
-    document = json.loads(result.pop("report"))
-    document["files"], free = files()
+    engine = result.engine_report()
+    pages, engine.reads = engine.reads, None
+    there, free = files()
     hosts = [_host(name, of_it) for name, of_it in by_host.items()]
-    document["counters"] = hosts[0]["counters"]
-    document["cache"] = cache(
-        _reads(parts),
-        hosts[0]["counters"]["device"],
-        document.pop("reads", None),
-        apart=len(parts) == 1,
+    counters = hosts[0].counters
+    whole = Report.of_engine(
+        engine,
+        calls=calls,
+        files=there,
+        counters=counters,
+        cache=cache(_reads(parts), counters.device, pages, apart=len(parts) == 1),
+        start=_start(parts),
+        hosts=hosts,
+        warnings=[],
     )
-    document["start"] = _start(parts)
-    document["hosts"] = hosts
-    views = {}
-    for host, of_it in zip(hosts, by_host.values(), strict=True):
-        own = _core.together(loaded, [(part.name, part.result["part"]) for part in of_it])
-        operations = json.loads(own["report"])["operations"]
-        views[of_it[0].rank] = document | host | {"operations": operations, "free": free}
-    return None, document, result, views
-
-
-def _host(name: str, parts: Sequence[RankResult]) -> dict[str, Any]:
-    """A host in the document. Its ranks share the processors: their own times add up."""
-    own = min(sum(part.counters["cpu_own"] for part in parts), 1.0)
-    return {
-        "name": name,
-        "ranks": [part.rank for part in parts],
-        "processes": sum(part.result["processes"] for part in parts),
-        "counters": parts[0].counters | {"cpu_own": own},
-        "warnings": [],
+    views = {
+        of_it[0].rank: Measured(
+            calls=calls,
+            processes=host.processes,
+            seconds=engine.measured_seconds,
+            file_bytes=there.bytes,
+            operations=_together(loaded, of_it).engine_report().operations,
+            counters=host.counters,
+            direct=direct,
+            free=free,
+        )
+        for host, of_it in zip(hosts, by_host.values(), strict=True)
     }
+    return Merged(whole, result, views)
+
+
+def _together(loaded: _core.Loaded, parts: Iterable[RankResult]) -> EngineResult:
+    """Merge the parts of ranks, all of which began."""
+    begun = [(it.name, it.part.part) for it in parts if it.part is not None]
+    return EngineResult(**_core.together(loaded, begun))
+
+
+def _host(name: str, parts: Sequence[RankResult]) -> report.Host:
+    """A host in the report. Its ranks share the processors: their own times add up."""
+    own = min(sum(it.counters.cpu_own for it in parts), 1.0)
+    return report.Host(
+        name,
+        ranks=[it.rank for it in parts],
+        processes=sum(it.part.processes for it in parts if it.part is not None),
+        counters=msgspec.structs.replace(parts[0].counters, cpu_own=own),
+        warnings=[],
+    )
 
 
 def _reads(parts: Sequence[RankResult]) -> Reads | None:
@@ -146,26 +185,22 @@ def _reads(parts: Sequence[RankResult]) -> Reads | None:
     return Reads(sum(it.asked for it in counted), sum(it.from_device for it in counted))
 
 
-def _start(parts: Sequence[RankResult]) -> dict[str, float]:
-    """Return the skew between the starts of the ranks, and its uncertainty, in seconds."""
+def _start(parts: Sequence[RankResult]) -> report.Skew:
+    """Return the skew between the starts of the ranks, and its uncertainty."""
     clocks = ranks.current().clocks()
     begun = [
-        part.result["started_s"] - clock.ahead_s for part, clock in zip(parts, clocks, strict=True)
+        it.part.started_s - clock.ahead_s
+        for it, clock in zip(parts, clocks, strict=True)
+        if it.part is not None
     ]
-    return {
-        "skew_s": max(begun) - min(begun),
-        "uncertainty_s": max(clock.uncertainty_s for clock in clocks),
-    }
+    return report.Skew(max(begun) - min(begun), max(clock.uncertainty_s for clock in clocks))
 
 
-def _add_warnings(
-    document: dict[str, Any], warnings_by_host: Sequence[list[dict[str, str]]]
-) -> None:
-    """Add each host's warnings to the host, and all of them, with host names, to the document."""
-    document["warnings"] = []
-    for host, warnings in zip(document["hosts"], warnings_by_host, strict=True):
-        host["warnings"] = warnings
-        name = f"{host['name']}: " if len(document["hosts"]) > 1 else ""
-        for warning in warnings:
-            told_of = warning | {"message": name + warning["message"]}
-            document["warnings"].append(told_of)
+def _add_warnings(whole: Report, warnings_by_host: Sequence[list[report.ResultWarning]]) -> None:
+    """Add each host's warnings to the host, and all of them, with host names, to the report."""
+    for host, warnings in zip(whole.hosts, warnings_by_host, strict=True):
+        host.warnings = warnings
+        name = f"{host.name}: " if len(whole.hosts) > 1 else ""
+        whole.warnings += [
+            msgspec.structs.replace(it, message=name + it.message) for it in warnings
+        ]

@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 
 from headrace import _core, ranks
 from headrace.measure.calls import NULL
 from headrace.measure.load_search import search
+from headrace.measure.report import Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
-from headrace.measure.sweep_steps import step as step_of
+from headrace.measure.sweep_steps import Step, StepOf
 from headrace.report.units import hosts
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
@@ -31,10 +33,11 @@ class Criteria(NamedTuple):
     """Largest mean response time in seconds. SPEC SFS2008 reports no load above 20 ms (its run
     rules; SFS 1.1 allowed 50 ms)."""
 
-    def met(self, step: dict[str, Any]) -> bool:
+    def met(self, step: Step) -> bool:
         """Return whether a step met the criteria."""
-        achieved = step["achieved_per_second"] >= self.achieved * step["offered_per_second"]
-        return bool(achieved and step["response"]["mean"] <= self.response_s)
+        load = step.load
+        achieved = load.achieved_per_second >= self.achieved * load.offered_per_second
+        return achieved and step.response_mean_s <= self.response_s
 
 
 SPEC_SFS = Criteria()
@@ -135,72 +138,111 @@ def load_sweep(
     )
 
 
-def load_step(document: dict[str, Any]) -> dict[str, Any] | None:
+def load_step(report: Report, each: Sequence[Report]) -> Step | None:
     """Return the step of a load sweep for a measurement; None if no operation was done."""
-    load = document.get("load")
-    if load is None or not document["operations"]:
+    if report.load is None or not report.operations:
         return None
-    return step_of(f"{load['requested_per_second']:.12g}/s", document)
+    return Step(f"{report.load.requested_per_second:.12g}/s", report, each)
 
 
 def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
-    steps = sorted(sweep.steps, key=lambda step: float(step["requested_per_second"]))
-    steps = [step | {"keeps_up": criteria.met(step)} for step in steps]
-    document = {**sweep.document(), "criteria": criteria._asdict(), "steps": steps}
-    whole = [step for step in steps if not step.get("partial")]
-    document |= _shown(whole)
+    steps = sorted(sweep.steps, key=lambda it: it.load.requested_per_second)
+    whole = judged(steps, criteria)
+    document = {
+        **sweep.document(),
+        "criteria": criteria._asdict(),
+        "steps": [step.json() for step in steps],
+        **_shown(whole),
+    }
     if sweep.repetition_count > 1:
-        document["repetitions"] = (
-            list(_repetitions(whole, criteria)) if sweep.first_complete else []
-        )
+        repetitions = repetitions_of(whole, load_step) if sweep.first_complete else ()
+        document["repetitions"] = [_shown(judged(it, criteria)) for it in repetitions]
     return document
 
 
-def _shown(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def judged(steps: Sequence[Step], criteria: Criteria) -> list[Step]:
+    """Set whether each step met the criteria, and return the complete ones."""
+    for step in steps:
+        step.keeps_up = criteria.met(step)
+    return [step for step in steps if not step.partial]
+
+
+def repetitions_of(steps: Sequence[Step], step_of: StepOf) -> Iterator[list[Step]]:
+    """Yield the steps of each complete repetition of the sweep."""
+    for several in zip(*(step.each for step in steps), strict=False):
+        yield [step for it in several if (step := step_of(it, [it])) is not None]
+
+
+def _shown(steps: Sequence[Step]) -> dict[str, Any]:
     """Return the findings of complete steps in order of load, and the figures for the store's
     catalogue, by which sweeps are compared step by step."""
     found = findings(steps)
-    points = {
-        name.replace("_", " "): {"per_second": found[name]["requested_per_second"]}
-        for name in ("knee", "kept_up", "cut_off")
-        if found[name] is not None
-    }
-    overall = found["overall_response_s"]
-    overall_response = {} if overall is None else {OVERALL: {"mean": overall}}
-    rates = {step["name"]: {"per_second": step["achieved_per_second"]} for step in steps}
-    responses = {step["name"]: step["response"] for step in steps}
-    return {**found, "operations": points | rates, "latency": overall_response | responses}
+    return {**msgspec.to_builtins(found), **catalogued(steps, {"": found})}
 
 
-def _repetitions(steps: Sequence[dict[str, Any]], criteria: Criteria) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each complete repetition of the sweep."""
-    for several in zip(*(step.get("repetitions", ()) for step in steps), strict=False):
-        of_it = filter(None, map(load_step, several))
-        yield _shown([step | {"keeps_up": criteria.met(step)} for step in of_it])
+def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> dict[str, Any]:
+    """Return the figures for the store's catalogue: those of the curves, each of which has a suffix
+    for its names, and of all steps."""
+    operations: dict[str, Any] = {}
+    latency: dict[str, Any] = {}
+    for suffix, found in curves.items():
+        for name, point in (
+            ("knee", found.knee),
+            ("kept up", found.kept_up),
+            ("cut off", found.cut_off),
+        ):
+            if point is not None:
+                operations[name + suffix] = {"per_second": point.requested_per_second}
+        if found.overall_response_s is not None:
+            latency[OVERALL + suffix] = {"mean": found.overall_response_s}
+    for step in steps:
+        operations[step.name] = {"per_second": step.load.achieved_per_second}
+        latency[step.name] = msgspec.to_builtins(step.response)
+    return {"operations": operations, "latency": latency}
 
 
-def findings(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the findings of steps in order of load: the knee, the cut-off, and the highest
-    sustained load. Each is None if the steps do not show it."""
+class LoadPoint(msgspec.Struct, frozen=True):
+    """A point of the curve of load and response time."""
+
+    requested_per_second: float
+    achieved_per_second: float
+    response_mean_s: float
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """Findings of a load sweep. Each is None if the steps do not show it."""
+
+    knee: LoadPoint | None
+    kept_up: LoadPoint | None
+    """The highest sustained load."""
+    cut_off: LoadPoint | None
+    """The first load that is not sustained."""
+    achieved_at_most_per_second: float | None
+    overall_response_s: float | None
+
+
+def findings(steps: Sequence[Step]) -> Findings:
+    """Return the findings of steps in order of load."""
+    return findings_of_points([_point(step) for step in steps], [it.keeps_up for it in steps])
+
+
+def findings_of_points(points: Sequence[LoadPoint], keeps_up: Sequence[bool | None]) -> Findings:
+    """Return the findings of points in order of load, and whether each is sustained."""
     kept = 0
-    while kept < len(steps) and steps[kept]["keeps_up"]:
+    while kept < len(points) and keeps_up[kept]:
         kept += 1
     # The first that stays behind is the curve's end: later ones say only how long they lasted.
-    curve = steps[: kept + 1] if kept < len(steps) else []
-    place = knee(
-        [step["requested_per_second"] for step in curve],
-        [step["response"]["mean"] for step in curve],
-    )
-    achieved = [step["achieved_per_second"] for step in steps]
-    return {
-        "knee": _point(curve[place]) if place is not None else None,
-        "kept_up": _point(steps[kept - 1]) if kept else None,
-        "cut_off": _point(steps[kept]) if kept < len(steps) else None,
-        "achieved_at_most_per_second": max(achieved, default=None),
-        "overall_response_s": overall_response(
-            [(step["achieved_per_second"], step["response"]["mean"]) for step in steps[:kept]]
+    curve = points[: kept + 1] if kept < len(points) else []
+    place = knee([it.requested_per_second for it in curve], [it.response_mean_s for it in curve])
+    return Findings(
+        knee=curve[place] if place is not None else None,
+        kept_up=points[kept - 1] if kept else None,
+        cut_off=points[kept] if kept < len(points) else None,
+        achieved_at_most_per_second=max((it.achieved_per_second for it in points), default=None),
+        overall_response_s=overall_response(
+            [(it.achieved_per_second, it.response_mean_s) for it in points[:kept]]
         ),
-    }
+    )
 
 
 def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
@@ -222,9 +264,9 @@ def overall_response(curve: Sequence[tuple[float, float]]) -> float | None:
     return area / load
 
 
-def _point(step: dict[str, Any]) -> dict[str, Any]:
-    keys = ("requested_per_second", "achieved_per_second")
-    return {key: step[key] for key in keys} | {"response_mean_s": step["response"]["mean"]}
+def _point(step: Step) -> LoadPoint:
+    load = step.load
+    return LoadPoint(load.requested_per_second, load.achieved_per_second, step.response_mean_s)
 
 
 def knee(loads: Sequence[float], responses: Sequence[float]) -> int | None:

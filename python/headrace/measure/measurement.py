@@ -1,6 +1,5 @@
 """Measurements on a real file system, and their settings."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -15,6 +15,7 @@ from headrace import _core
 from headrace.files import save_json
 from headrace.histograms import SCHEMA, By, percentiles
 from headrace.host import this_host
+from headrace.measure.report import EngineReport, Report
 from headrace.store import open as open_store
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ SERIES = pl.Schema(
 class Measurement:
     """Result of a measurement on a real file system. Column names of its frames end in SI units."""
 
-    document: dict[str, Any]
-    """All figures, as `headrace bench --json` prints them."""
+    report: Report
+    """All figures."""
     series: pl.DataFrame
     """Operations, bytes and latency over time, by operation."""
     counters: pl.DataFrame
@@ -53,20 +54,25 @@ class Measurement:
     it. The caller must not measure more. None with several ranks, which decide together."""
 
     @property
+    def document(self) -> dict[str, Any]:
+        """All figures, as `headrace bench --json` prints them."""
+        return self.report.json()
+
+    @property
     def name(self) -> str:
         """Name of the scenario."""
-        return str(self.document["scenario"]["name"])
+        return self.report.scenario.name
 
     @property
     def partial(self) -> bool:
         """True if the measurement ended early: it was interrupted, or an operation failed."""
-        return self.document["stop"]["reason"] in ("interrupted", "failed")
+        return self.report.stop.early
 
     def note_sets(self, sets: Sequence[str]) -> None:
         """Record in the document the values that override the scenario's file, as `path=value`. A
         simulation beside it uses the same values."""
         if sets:
-            self.document["scenario"]["sets"] = list(sets)
+            self.report.scenario.sets = list(sets)
 
     def percentiles(self, quantiles: Sequence[float], *, by: By = "operation") -> pl.DataFrame:
         """Return latency percentiles in seconds by operation, or by group of operations, and of all
@@ -75,7 +81,7 @@ class Measurement:
 
     def json(self) -> dict[str, Any]:
         """All figures, as `headrace bench --json` prints them."""
-        return copy.deepcopy(self.document)
+        return self.document
 
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
@@ -130,15 +136,30 @@ class Measurement:
         return as_html(measurement(self.document))
 
     def __repr__(self) -> str:
-        return f"<Measurement of {self.name!r}: {self.document['stop']['reason']}>"
+        return f"<Measurement of {self.name!r}: {self.report.stop.reason}>"
 
 
-def measured(
-    document: dict[str, Any], result: dict[str, Any], counters: pl.DataFrame
-) -> Measurement:
+@dataclass(frozen=True)
+class EngineResult:
+    """Result of the load engine, as `headrace._core.measure` returns it."""
+
+    report: str
+    """An `EngineReport` in JSON."""
+    window_s: float
+    """Seconds of a window of the series."""
+    series: Mapping[str, np.ndarray]
+    histograms: Sequence[tuple[tuple[str, ...], tuple[int, int, int] | None]]
+    """Texts of each histogram, and its exact sum, least and largest time in ns."""
+
+    def engine_report(self) -> EngineReport:
+        """Return the report."""
+        return msgspec.json.decode(self.report, type=EngineReport)
+
+
+def measured(report: Report, result: EngineResult, counters: pl.DataFrame) -> Measurement:
     """Build a measurement from the load engine's result and the machine's counters."""
     names = np.array([name for name, _, _ in _core.operations()])
-    columns, window = result["series"], result["window_s"]
+    columns, window = result.series, result.window_s
     count = np.maximum(columns["count"], 1)
     series = pl.DataFrame(
         {
@@ -154,6 +175,6 @@ def measured(
         },
         schema=SERIES,
     )
-    rows = [(*texts, *(exact or (None, None, None))) for texts, exact in result["histograms"]]
+    rows = [(*texts, *(exact or (None, None, None))) for texts, exact in result.histograms]
     histograms = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Measurement(document, series, counters, histograms)
+    return Measurement(report, series, counters, histograms)

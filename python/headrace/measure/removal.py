@@ -1,11 +1,11 @@
 """Removal of a benchmark's directory. An interrupted removal does not lose the result."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from headrace import _core
+from headrace.measure.report import ResultWarning
 
 
 def remove_directory(
@@ -13,7 +13,7 @@ def remove_directory(
     *,
     interrupted: bool = False,
     on_progress: Callable[[int], object] | None = None,
-) -> dict[str, str] | None:
+) -> ResultWarning | None:
     """Remove a benchmark's directory; return a warning if it could not be removed.
 
     The removal continues after a first Ctrl-C, or signal to end, unless the benchmark was
@@ -40,18 +40,18 @@ def remove_directory(
     )
 
 
-def with_note(error: BaseException) -> list[dict[str, str]]:
+def with_note(error: BaseException) -> list[ResultWarning]:
     """Return the notes of an exception that ended a measurement, as warnings."""
     return [_warning(note) for note in getattr(error, "__notes__", ())]
 
 
-def cleanup_failures(document: Mapping[str, Any]) -> list[str]:
-    """Return the messages of a measurement's document about directories that were not removed."""
-    return [it["message"] for it in document["warnings"] if it["condition"] == CONDITION]
+def cleanup_failures(warnings: Iterable[ResultWarning]) -> list[str]:
+    """Return the messages of a measurement's warnings about directories that were not removed."""
+    return [it.message for it in warnings if it.condition == CONDITION]
 
 
 CONDITION = "not-removed"
 
 
-def _warning(message: str) -> dict[str, str]:
-    return {"condition": CONDITION, "message": message}
+def _warning(message: str) -> ResultWarning:
+    return ResultWarning(CONDITION, message)

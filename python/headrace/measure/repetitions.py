@@ -1,25 +1,36 @@
 """A scenario measured several times over, each time with files of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import polars as pl
 
 from headrace import _core
-from headrace.histograms import latencies
+from headrace.histograms import By, latencies
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_widths, means
-from headrace.measure.benchmark import Progress, ended_early, measure
+from headrace.measure.benchmark import Progress, measure
 from headrace.measure.cache import cache_of_all
 from headrace.measure.measurement import Measurement
 from headrace.measure.removal import with_note
+from headrace.measure.report import (
+    CounterMeans,
+    GroupFigures,
+    Latency,
+    LeftOut,
+    Load,
+    OperationFigures,
+    Report,
+    Stop,
+    Unfinished,
+)
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
-COUNTED = ("count", "bytes", "active_seconds", "prepare_seconds")
-SUMMED = ("measured_seconds", "prepare_seconds")
-MEANS = ("throughput", "counters", "load")
-TIMES = {"latency": "service", "latency_from_intended": "response"}
+Of = TypeVar("Of")
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 def repeat(
@@ -44,26 +55,26 @@ def repeat(
     each = [loaded] * repeats if repeats else _replications(loaded)
     repeats = len(each)
     done: list[Measurement] = []
-    early: dict[str, Any] | None = None
+    early: Stop | None = None
     while len(done) < repeats and early is None:
         try:
             one = measure(each[len(done)], below, calls=calls, keep=keep, progress=progress)
         except STOP_EXCEPTIONS as error:
             if not done:
                 raise
-            done[-1].document["warnings"] += with_note(error)
-            early = {"reason": "interrupted"}
+            done[-1].report.warnings += with_note(error)
+            early = Stop("interrupted")
             break
-        early = ended_early(one.document)
+        early = one.report.early
         if early is None or not done:
             done.append(one)
         if early is None and one.stop_signal is not None and len(done) < repeats:
-            early = {"reason": "interrupted"}
+            early = Stop("interrupted")
     if repeats == 1:
         return done[0]
     whole = merge_repetitions(done, repeats, early)
     # The seed is that of the first.
-    whole.document["scenario"]["toml"], whole.document["seed"] = loaded.toml, loaded.seed
+    whole.report.scenario.toml, whole.report.seed = loaded.toml, loaded.seed
     return whole
 
 
@@ -78,7 +89,7 @@ def _replications(loaded: _core.Loaded) -> list[_core.Loaded]:
 
 
 def merge_repetitions(
-    measurements: Sequence[Measurement], wanted: int, early: dict[str, Any] | None = None
+    measurements: Sequence[Measurement], wanted: int, early: Stop | None = None
 ) -> Measurement:
     """Several measurements of one scenario as one.
 
@@ -86,136 +97,160 @@ def merge_repetitions(
     their operations, from the merged histograms. Added are `repetitions`, the figures of each,
     and `intervals`, half the widths of the 95 % confidence intervals of the means.
     """
-    documents = [it.document for it in measurements]
+    reports = [it.report for it in measurements]
     histograms = _numbered([it.histograms for it in measurements])
-    document = dict(documents[-1])
-    if "environment" in documents[0]:
+    warnings = {it.condition: it for one in reports for it in one.warnings}
+    intervals = half_widths([_of_interest(it) for it in reports]) if len(reports) >= FEWEST else {}
+    last = reports[-1]
+    merged = msgspec.structs.replace(
+        last,
         # With the start of the first.
-        document["environment"] = documents[0]["environment"]
-    document.pop("phases", None)
-    document |= {key: sum(it[key] for it in documents) for key in SUMMED}
-    document |= {key: means([it[key] for it in documents]) for key in MEANS if key in document}
-    if any("unfinished" in it for it in documents):
-        document["unfinished"] = _unfinished([it.get("unfinished") for it in documents])
-    if "cache" in document:
-        document["cache"] = cache_of_all([it["cache"] for it in documents])
-    document["operations"] = _operations(documents)
-    document["operation_groups"] = _operation_groups(documents, histograms)
-    document |= {key: latencies(histograms, time) for key, time in TIMES.items() if key in document}
-    if left_out := _left_out(documents):
-        document["left_out"] = left_out
-    if early is not None:
-        document["stop"] = {"reason": early["reason"]}
-        document |= {key: early[key] for key in ("error",) if key in early}
-    warnings = {it["condition"]: it for one in documents for it in one["warnings"]}
-    document["warnings"] = list(warnings.values())
-    document["wanted_repeats"] = wanted
-    document["repetitions"] = [_one(it) for it in documents]
-    document["intervals"] = (
-        half_widths([_of_interest(it) for it in documents]) if len(documents) >= FEWEST else {}
+        environment=reports[0].environment or last.environment,
+        phases=None,
+        measured_seconds=sum(it.measured_seconds for it in reports),
+        prepare_seconds=sum(it.prepare_seconds for it in reports),
+        throughput=means([it.throughput for it in reports]),
+        counters=_means([it.counters for it in reports], CounterMeans),
+        load=None if last.load is None else _means([it.load for it in reports], Load),
+        unfinished=_unfinished([it.unfinished for it in reports if it.unfinished is not None]),
+        cache=cache_of_all([it.cache for it in reports]),
+        operations=_operations(reports),
+        operation_groups=_operation_groups(reports, histograms),
+        latency=_latencies(histograms, "service"),
+        latency_from_intended=(
+            _latencies(histograms, "response") if last.latency_from_intended else {}
+        ),
+        left_out=_left_out(reports),
+        warnings=list(warnings.values()),
+        wanted_repeats=wanted,
+        repetitions=[_one(it) for it in reports],
+        intervals=intervals,
     )
+    if early is not None:
+        merged.stop = Stop(early.reason)
+        merged.error = early.error or merged.error
     series, counters = (
         _numbered([getattr(it, name) for it in measurements]) for name in ("series", "counters")
     )
-    return Measurement(document, series, counters, histograms)
+    return Measurement(merged, series, counters, histograms)
 
 
-def _unfinished(several: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
-    """Requests that were due and never issued in any repetition."""
-    found = [it for it in several if it and it["count"]]
-    count = sum(it["count"] for it in found)
-    names = dict.fromkeys(name for it in found for name in it["operations"])
-    return {
-        "count": count,
-        "mean": sum(it["count"] * it["mean"] for it in found) / count if count else None,
-        "max": max((it["max"] for it in found), default=None),
-        "operations": {name: sum(it["operations"].get(name, 0) for it in found) for name in names},
-    }
+def _means(several: Sequence[msgspec.Struct | None], of: type[Record]) -> Record:
+    """Means of the figures of several records, over those that have them."""
+    return msgspec.convert(means([msgspec.to_builtins(it) for it in several]), of)
 
 
-def _left_out(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _unfinished(several: Sequence[Unfinished]) -> Unfinished | None:
+    """Requests that were due and never issued in any repetition; None if none counted them."""
+    if not several:
+        return None
+    found = [it for it in several if it.count]
+    count = sum(it.count for it in found)
+    names = dict.fromkeys(name for it in found for name in it.operations)
+    return Unfinished(
+        count,
+        mean=sum(it.count * it.mean for it in found if it.mean is not None) / count
+        if count
+        else None,
+        max=max((it.max for it in found if it.max is not None), default=None),
+        operations={name: sum(it.operations.get(name, 0) for it in found) for name in names},
+    )
+
+
+def _left_out(reports: Sequence[Report]) -> list[LeftOut]:
     """Count unsupported operations over all repetitions."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for entry in (entry for it in documents for entry in it.get("left_out", ())):
-        key = (entry["by"], entry["what"], entry["reason"])
-        counts[key] = counts.get(key, 0) + entry["count"]
-    return [
-        {"by": by, "what": what, "reason": reason, "count": count}
-        for (by, what, reason), count in counts.items()
-    ]
+    counts = Counter[tuple[str, str, str]]()
+    for entry in (entry for it in reports for entry in it.left_out):
+        counts[entry.by, entry.what, entry.reason] += entry.count
+    return [LeftOut(*key, count) for key, count in counts.items()]
 
 
-def _operations(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _operations(reports: Sequence[Report]) -> dict[str, OperationFigures]:
     """Counts and rates by operation."""
     return {
-        name: {"group": of_it[0]["group"], **_counted(of_it)}
-        for name, of_it in _by_name(documents, "operations")
+        name: OperationFigures(group=of_it[0].group, **_counted(of_it))
+        for name, of_it in _by_name([it.operations for it in reports])
     }
 
 
 def _operation_groups(
-    documents: Sequence[dict[str, Any]], histograms: pl.DataFrame
-) -> dict[str, Any]:
+    reports: Sequence[Report], histograms: pl.DataFrame
+) -> dict[str, GroupFigures]:
     """Counts, rates and latencies by group of operations."""
-    times = {key: latencies(histograms, time, by="group") for key, time in TIMES.items()}
+    service, response = (
+        _latencies(histograms, time, by="group") for time in ("service", "response")
+    )
     return {
-        name: {
-            "operations": list(dict.fromkeys(each for it in of_it for each in it["operations"])),
+        name: GroupFigures(
+            operations=list(dict.fromkeys(each for it in of_it for each in it.operations)),
+            throughput=means([it.throughput for it in of_it]),
+            latency=service[name],
+            latency_from_intended=response[name] if of_it[0].latency_from_intended else None,
             **_counted(of_it),
-            "throughput": means([it["throughput"] for it in of_it]),
-            **{key: of_each[name] for key, of_each in times.items() if key in of_it[0]},
-        }
-        for name, of_it in _by_name(documents, "operation_groups")
+        )
+        for name, of_it in _by_name([it.operation_groups for it in reports])
     }
 
 
-def _by_name(
-    documents: Sequence[dict[str, Any]], key: str
-) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield each operation or group with its entries in the documents that have it."""
-    for name in dict.fromkeys(name for it in documents for name in it[key]):
-        yield name, [it[key][name] for it in documents if name in it[key]]
+def _by_name(several: Sequence[Mapping[str, Of]]) -> Iterator[tuple[str, list[Of]]]:
+    """Yield each operation or group with its figures in the repetitions that have it."""
+    for name in dict.fromkeys(name for it in several for name in it):
+        yield name, [it[name] for it in several if name in it]
 
 
-def _counted(of_it: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _counted(of_it: Sequence[OperationFigures | GroupFigures]) -> dict[str, Any]:
     return {
-        **{key: sum(it[key] for it in of_it) for key in COUNTED},
-        "per_second": means([it["per_second"] for it in of_it]),
+        "count": sum(it.count for it in of_it),
+        "bytes": sum(it.bytes for it in of_it),
+        "active_seconds": sum(it.active_seconds for it in of_it),
+        "prepare_seconds": sum(it.prepare_seconds for it in of_it),
+        "per_second": means([it.per_second for it in of_it]),
     }
 
 
-def _of_interest(document: dict[str, Any]) -> dict[str, Any]:
+def _latencies(histograms: pl.DataFrame, time: str, *, by: By = "operation") -> dict[str, Latency]:
+    return msgspec.convert(latencies(histograms, time, by=by), dict[str, Latency])
+
+
+def _of_interest(report: Report) -> dict[str, Any]:
     """The figures that get an interval."""
     parts: dict[str, Any] = {
-        "throughput": document["throughput"],
+        "throughput": report.throughput,
         "operations": {
-            name: {"per_second": it["per_second"]} for name, it in document["operations"].items()
+            name: {"per_second": it.per_second} for name, it in report.operations.items()
         },
         "operation_groups": {
             name: {
-                "per_second": it["per_second"],
-                "throughput": it["throughput"],
-                **{key: _percentiles(it[key]) for key in TIMES if key in it},
+                "per_second": it.per_second,
+                "throughput": it.throughput,
+                "latency": _percentiles(it.latency),
             }
-            for name, it in document["operation_groups"].items()
+            | (
+                {}
+                if it.latency_from_intended is None
+                else {"latency_from_intended": _percentiles(it.latency_from_intended)}
+            )
+            for name, it in report.operation_groups.items()
         },
     }
-    if "load" in document:
-        parts["load"] = document["load"]
-    for key in TIMES:
-        if key in document:
-            parts[key] = {name: _percentiles(it) for name, it in document[key].items()}
+    if report.load is not None:
+        parts["load"] = msgspec.to_builtins(report.load)
+    parts["latency"] = {name: _percentiles(it) for name, it in report.latency.items()}
+    if report.latency_from_intended:
+        parts["latency_from_intended"] = {
+            name: _percentiles(it) for name, it in report.latency_from_intended.items()
+        }
     return parts
 
 
-def _percentiles(latency: dict[str, Any]) -> dict[str, Any]:
-    return {of: latency[of] for of in PERCENTILES}
+def _percentiles(latency: Latency) -> dict[str, float | None]:
+    return {of: getattr(latency, of) for of in PERCENTILES}
 
 
-def _one(document: dict[str, Any]) -> dict[str, Any]:
+def _one(report: Report) -> dict[str, Any]:
     """Return a repetition's figures without those that all repetitions share."""
     common = ("kind", "scenario", "seed", "version", "processes", "calls", "environment")
-    return {key: value for key, value in document.items() if key not in common}
+    return {key: value for key, value in report.json().items() if key not in common}
 
 
 def _numbered(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

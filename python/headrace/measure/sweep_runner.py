@@ -1,6 +1,7 @@
 """Runner of load sweeps: measures one step after another in one directory, until one ends early."""
 
 import contextlib
+import copy
 import hashlib
 import os
 import tomllib
@@ -10,19 +11,21 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeAlias
 
+import msgspec
 import polars as pl
 
 from headrace import _core, progress_events, ranks
 from headrace.environment import Environment, of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.interruption import STOP_EXCEPTIONS, defer_signals, record_signals
-from headrace.measure.benchmark import Progress, ended_early, measure_in, removal_callback
+from headrace.measure.benchmark import Progress, measure_in, removal_callback
 from headrace.measure.calls import check_calls
-from headrace.measure.hosts import EARLY, new_directory
+from headrace.measure.hosts import new_directory
 from headrace.measure.measurement import Measurement
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.removal import remove_directory
 from headrace.measure.repetitions import merge_repetitions
+from headrace.measure.report import ResultWarning, ScenarioText, Stop
 from headrace.measure.resume import (
     check_checksum,
     check_matches,
@@ -31,17 +34,10 @@ from headrace.measure.resume import (
     with_checksum,
 )
 from headrace.measure.sweep_result import KIND, LoadSweep
-from headrace.measure.sweep_steps import (
-    DIGEST,
-    SCHEMAS,
-    EarlierMeasurements,
-    step_tables,
-    without_sweep_keys,
-)
+from headrace.measure.sweep_steps import SCHEMAS, EarlierMeasurements, Step, StepOf, step_tables
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress | None]]
 """Function that returns a context with the progress callback of a step, or of the final removal."""
-Step: TypeAlias = dict[str, Any]
 SoFar: TypeAlias = Callable[[LoadSweep], object]
 """Callback with the partial sweep after each step."""
 
@@ -61,7 +57,7 @@ class StepResult:
 
     digest: str
     measurements: list[Measurement] = field(default_factory=list)
-    step: Step = field(default_factory=dict)
+    step: Step | None = None
     """Figures of all measurements of the step."""
 
 
@@ -85,9 +81,7 @@ class SweepRunner:
     """Variable of the sweep: `loads`, `clients` or `client-hosts`."""
     place: Mapping[str, str]
     environment: Environment
-    step_of: Callable[[dict[str, Any]], Step | None]
-    """Function that returns the step for a measurement, or for merged repetitions; None if no
-    operation was done."""
+    step_of: StepOf
     calls: str
     repeats: int
     watch: Watch
@@ -106,10 +100,10 @@ class SweepRunner:
     """Steps whose files do not fit."""
     empty: list[str] = field(default_factory=list)
     """Steps in which nothing was done, which have no figures."""
-    scenario: dict[str, Any] = field(default_factory=dict)
+    scenario: ScenarioText | None = None
     """Scenario of the first step."""
     seed: int | None = None
-    stop: dict[str, Any] = field(default_factory=lambda: {"reason": "unfinished"})
+    stop: Stop = field(default_factory=lambda: Stop("unfinished"))
 
     def __post_init__(self) -> None:
         self.earlier = EarlierMeasurements(self.resumed)
@@ -123,11 +117,8 @@ class SweepRunner:
         self._check(loaded)
         self._take_earlier()
         self.seed = loaded.seed
-        self.scenario = {
-            "name": loaded.name,
-            "description": tomllib.loads(loaded.toml).get("description", ""),
-            "toml": loaded.toml,
-        }
+        description = tomllib.loads(loaded.toml).get("description", "")
+        self.scenario = ScenarioText(loaded.name, description, loaded.toml)
 
     def step(self, loaded: _core.Loaded, what: str, client_hosts: int | None = None) -> Step | None:
         """Measure a scenario for the first time, on all hosts or on the first of them, or return
@@ -139,7 +130,7 @@ class SweepRunner:
         if client_hosts is not None:
             asked_for += f"\n# client hosts: {client_hosts}"
         digest = hashlib.sha256(asked_for.encode()).hexdigest()
-        if not self.scenario:
+        if self.scenario is None:
             self.begin(loaded)
         there = (it for it in self.results if it.digest == digest)
         result = next(there, None) or StepResult(digest)
@@ -181,7 +172,7 @@ class SweepRunner:
         return {
             "kind": KIND,
             "of": self.of,
-            "scenario": self.scenario,
+            "scenario": msgspec.to_builtins(self.scenario),
             "seed": self.seed,
             "version": _core.VERSION,
             "place": dict(self.place),
@@ -189,8 +180,8 @@ class SweepRunner:
             "calls": self.calls,
             "cores": len(os.sched_getaffinity(0)),
             **several,
-            "steps": self.steps,
-            "stop": self.stop,
+            "steps": [step.json() for step in self.steps],
+            "stop": msgspec.to_builtins(self.stop),
             **rank_count_field(),
         }
 
@@ -202,13 +193,14 @@ class SweepRunner:
     @property
     def steps(self) -> list[Step]:
         """Steps with any measurement, in the order in which they were tried."""
-        return [dict(it.step) for it in self.results]
+        return [copy.copy(it.step) for it in self.results if it.step is not None]
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of all measurements, step by step."""
         each = [
-            step_tables(it.step["name"], repetition, measurement)
+            step_tables(it.step.name, repetition, measurement)
             for it in self.results
+            if it.step is not None
             for repetition, measurement in enumerate(it.measurements, 1)
         ]
         return {
@@ -228,11 +220,11 @@ class SweepRunner:
         if len(result.measurements) >= repetition:
             return
         if self.too_late:
-            self.stop = {"reason": "interrupted"}
+            self.stop = Stop("interrupted")
             raise SweepStopped
         measured = self._measure(request, repetition)
-        early = self.stop["reason"] in EARLY
-        if not early and measured is not None and not measured.document["operations"]:
+        early = self.stop.early
+        if not early and measured is not None and not measured.report.operations:
             self.empty.append(request.what)
         if measured is not None and not (early and repetition > 1):
             self._add(result, measured, early)
@@ -244,22 +236,20 @@ class SweepRunner:
 
     def _report(self, step: Step) -> None:
         """Report the figures of a finished step to a program that shows them."""
-        latency = step.get("response") or step.get("service") or {}
+        latency, load = step.response or step.service, step.report.load
         found = {
-            "requested": step.get("requested_per_second"),
-            "achieved": step.get("achieved_per_second", step.get("operations_per_second")),
-            "latency": latency.get("mean"),
-            "processes": step.get("processes"),
-            "client hosts": step.get("client_hosts"),
+            "requested": None if load is None else load.requested_per_second,
+            "achieved": step.operations_per_second if load is None else load.achieved_per_second,
+            "latency": None if latency is None else latency.mean,
+            "processes": step.report.processes,
+            "client hosts": step.client_hosts,
         }
-        progress_events.finish_step(len(self.requests), step["name"], found)
+        progress_events.finish_step(len(self.requests), step.name, found)
 
     def _add(self, result: StepResult, measured: Measurement, early: bool) -> None:
         """Add a measurement to those of its step."""
-        several = [*result.measurements, without_sweep_keys(measured)]
-        if not self._show(result, several, early):
-            return
-        if result not in self.results:
+        shown = self._show(result, [*result.measurements, measured], early)
+        if shown and result not in self.results:
             self.results.append(result)
 
     def _show(self, result: StepResult, several: list[Measurement], early: bool = False) -> bool:
@@ -267,9 +257,7 @@ class SweepRunner:
         step = self._step_of(several)
         if step is None:
             return False
-        step[DIGEST] = result.digest
-        if early:
-            step["partial"] = True
+        step.digest, step.partial = result.digest, early
         result.measurements, result.step = several, step
         return True
 
@@ -277,7 +265,7 @@ class SweepRunner:
         """Return the step for its measurements; None if no operation was done."""
         count = max(self.repetition_count, len(several))
         whole = several[0] if count == 1 else merge_repetitions(several, count)
-        return self.step_of(whole.document)
+        return self.step_of(whole.report, [it.report for it in several])
 
     def _check(self, loaded: _core.Loaded) -> None:
         """Raise ValueError if the resumed sweep was of another load."""
@@ -296,9 +284,9 @@ class SweepRunner:
                 measured = self._measured(request, report)
         except STOP_EXCEPTIONS:
             # While files were made: there is nothing of this step.
-            self.stop = {"reason": "interrupted"}
+            self.stop = Stop("interrupted")
             return None
-        self.stop = ended_early(measured.document) or self.stop
+        self.stop = measured.report.early or self.stop
         # Ranks decide together, by what they have measured.
         self.too_late = bool(came) and ranks.count() == 1
         return measured
@@ -318,7 +306,7 @@ def run_sweep(
     below: str | PathLike[str],
     *,
     of: str,
-    step_of: Callable[[dict[str, Any]], Step | None],
+    step_of: StepOf,
     calls: str,
     repeats: int,
     keep: bool,
@@ -364,54 +352,54 @@ def run_sweep(
             steps(sweep)
             sweep.first_complete = True
             sweep.repeat_steps()
-            sweep.stop = {"reason": "done"}
+            sweep.stop = Stop("done")
         except SweepStopped:
             pass
         except STOP_EXCEPTIONS:
             # Between two steps; ranks cannot know where the others are.
-            if not sweep.scenario or ranks.count() > 1:
+            if sweep.scenario is None or ranks.count() > 1:
                 raise
-            sweep.stop = {"reason": "interrupted"}
-        interrupted = sweep.stop["reason"] == "interrupted"
+            sweep.stop = Stop("interrupted")
+        interrupted = sweep.stop.reason == "interrupted"
     finally:
         left = None
         if directory is not None and not keep:
             left = _removed(directory, interrupted, watch or _unwatched)
-    if sweep.stop["reason"] == "done" and not sweep.results:
+    if sweep.stop.reason == "done" and not sweep.results:
         raise nothing_done_error(sweep.empty)
     done = with_checksum(document(sweep))
     warnings = list(_warnings(sweep))
     if left is not None:
         warnings.append(left)
     if warnings:
-        done["warnings"] = warnings
+        done["warnings"] = msgspec.to_builtins(warnings)
     return LoadSweep(done, **sweep.tables())
 
 
-def _warnings(sweep: SweepRunner) -> Iterator[dict[str, str]]:
+def _warnings(sweep: SweepRunner) -> Iterator[ResultWarning]:
     """Yield the warnings about the sweep as a whole."""
     if sweep.empty:
-        yield {"condition": "nothing-done", "message": str(nothing_done_error(sweep.empty))}
+        yield ResultWarning("nothing-done", str(nothing_done_error(sweep.empty)))
     if sweep.without_room:
-        yield {
-            "condition": "no-room",
-            "message": f"there is no room for the files of {', '.join(sweep.without_room)}: these"
-            " rates were not tried; expected a larger file system or fewer files, as by --set"
+        yield ResultWarning(
+            "no-room",
+            f"there is no room for the files of {', '.join(sweep.without_room)}: these rates were"
+            " not tried; expected a larger file system or fewer files, as by --set"
             " workload.0.files=10000",
-        }
+        )
     rates = [
-        (rate, step["name"])
+        (rate, step.name)
         for step in sweep.steps
-        if (rate := step.get("cache", {}).get("hit_rate")) is not None and rate > CACHE_HITS
+        if (rate := step.report.cache.hit_rate) is not None and rate > CACHE_HITS
     ]
     if rates:
         most, name = max(rates)
-        yield {
-            "condition": "cache-hits",
-            "message": f"{len(rates)} of {len(sweep.steps)} steps read more than {CACHE_HITS:.0%}"
-            f" from the page cache, {name} {most:.0%}: the page cache affects the differences"
-            " between steps; take more or larger files, or longer warm-ups",
-        }
+        yield ResultWarning(
+            "cache-hits",
+            f"{len(rates)} of {len(sweep.steps)} steps read more than {CACHE_HITS:.0%} from the"
+            f" page cache, {name} {most:.0%}: the page cache affects the differences between"
+            " steps; take more or larger files, or longer warm-ups",
+        )
 
 
 def nothing_done_error(steps: Sequence[str]) -> ValueError:
@@ -424,7 +412,7 @@ def nothing_done_error(steps: Sequence[str]) -> ValueError:
 
 def _removed(
     directory: _core.BenchmarkDirectory, interrupted: bool, watch: Watch
-) -> dict[str, str] | None:
+) -> ResultWarning | None:
     with watch(str(directory.path)) as report:
         return remove_directory(
             directory, interrupted=interrupted, on_progress=removal_callback(report)

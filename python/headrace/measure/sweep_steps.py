@@ -1,31 +1,25 @@
 """Steps of a load sweep: stored figures of their measurements, and their recovery on resume."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
+import msgspec
 import polars as pl
 
+from headrace.histograms import ALL, check, with_exact
 from headrace.histograms import SCHEMA as HISTOGRAMS
-from headrace.histograms import check, with_exact
 from headrace.measure.counters import SERIES as COUNTERS
 from headrace.measure.measurement import SERIES, Measurement
+from headrace.measure.report import Latency, Load, Report
 from headrace.measure.saved_results import TABLES
 
-DIGEST = "scenario_sha256"
-"""Key of a step: the digest of its settings."""
 SWEEP_KEYS = ("kind", "scenario", "seed", "version", "calls")
 """Keys that a sweep has once for all its steps."""
 NOT_SAVED = (*SWEEP_KEYS, "phases", "stop", "error")
-LOAD = ("requested_per_second", "offered_per_second", "achieved_per_second")
-LATENCY_KEYS = {"response": "latency_from_intended", "service": "latency"}
-"""Keys of a step for the latency of all operations, and where a measurement has it."""
-NOT_FIGURES = ("load", "wanted_repeats", "intervals")
-STEP_KEYS = (
-    *("name", DIGEST, "partial", "keeps_up", "client_hosts", *LOAD, *LATENCY_KEYS),
-    *("oversubscribed", "operations_per_second", "speedup", "efficiency"),
-)
-"""Keys of a step that are not figures of its measurement."""
+"""Keys of a measurement's document that a step and its repetitions do not have."""
+NOT_FIGURES = (*NOT_SAVED, "load", "wanted_repeats", "intervals")
 NUMBERED = pl.Schema({"step": pl.String, "repetition": pl.UInt32})
 """Columns of a sweep's tables: the step's name, and the repetition, from 1."""
 SCHEMAS = {
@@ -36,27 +30,96 @@ SCHEMAS = {
 """Tables of a sweep: those of its measurements, concatenated."""
 
 
-def without_sweep_keys(measurement: Measurement) -> Measurement:
-    """Return a measurement without the keys that the sweep has once."""
-    document = {key: it for key, it in measurement.document.items() if key not in NOT_SAVED}
-    return replace(measurement, document=document)
+@dataclass
+class Step:
+    """A step of a sweep: the figures of its measurement, or of the merged repetitions."""
+
+    name: str
+    report: Report
+    each: Sequence[Report]
+    """Reports of the repetitions; that of the measurement, if there is one only."""
+    client_hosts: int | None = None
+    oversubscribed: bool | None = None
+    operations_per_second: float | None = None
+    """Operations of all processes a second, in a client sweep."""
+    speedup: float | None = None
+    """Ratio of the operations a second to those of the first step."""
+    efficiency: float | None = None
+    """Speedup per process."""
+    half_widths: dict[str, float | None] = field(default_factory=dict)
+    """Half-widths of the confidence intervals of a client sweep's own figures."""
+    digest: str = ""
+    """Digest of the step's settings."""
+    partial: bool = False
+    """True if the step ended early."""
+    keeps_up: bool | None = None
+    """True if the step met the criteria of a load sweep; None in a client sweep."""
+
+    @property
+    def load(self) -> Load:
+        """The rates of a step of a load sweep."""
+        assert self.report.load is not None
+        return self.report.load
+
+    @property
+    def response(self) -> Latency | None:
+        """Response times of all operations."""
+        return self.report.latency_from_intended.get(ALL)
+
+    @property
+    def service(self) -> Latency | None:
+        """Service times of all operations."""
+        return self.report.latency.get(ALL)
+
+    @property
+    def response_mean_s(self) -> float:
+        """Mean response time; NaN without operations."""
+        mean = None if self.response is None else self.response.mean
+        return math.nan if mean is None else mean
+
+    def json(self) -> dict[str, Any]:
+        """Return the step as a sweep's document has it."""
+        document = self.report.json()
+        load = document.get("load", {})
+        intervals = document.get("intervals") or {}
+        figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
+        if "repetitions" in figures:
+            figures["repetitions"] = [
+                {key: it for key, it in one.items() if key not in NOT_SAVED}
+                for one in figures["repetitions"]
+            ]
+        made = {"name": self.name, **load, **_total_latency(document), **figures}
+        if intervals:
+            widths = intervals.pop("load", {})
+            widths.pop("requested_per_second", None)
+            made["intervals"] = {**widths, **_total_latency(intervals), **intervals}
+            made["intervals"] |= self.half_widths
+        own = {
+            "oversubscribed": self.oversubscribed,
+            "operations_per_second": self.operations_per_second,
+            "client_hosts": self.client_hosts,
+            DIGEST: self.digest or None,
+            "partial": self.partial or None,
+            "keeps_up": self.keeps_up,
+        }
+        made |= {key: it for key, it in own.items() if it is not None}
+        if self.operations_per_second is not None:
+            # None if the first step did nothing.
+            made |= {"speedup": self.speedup, "efficiency": self.efficiency}
+        return made
 
 
-def step(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a step: its load, and all figures of its measurement, or of the merged repetitions."""
-    figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
-    made = {"name": name, **document.get("load", {}), **_total_latency(document), **figures}
-    if found := dict(document.get("intervals", {})):
-        load = found.pop("load", {})
-        load = {key: it for key, it in load.items() if key in LOAD[1:]}
-        made["intervals"] = {**load, **_total_latency(found), **found}
-    return made
+StepOf: TypeAlias = Callable[[Report, Sequence[Report]], Step | None]
+"""Function that returns the step for the merged report of some repetitions; None if no operation
+was done."""
+DIGEST = "scenario_sha256"
+"""Key of a step's digest."""
 
 
 def _total_latency(document: Mapping[str, Any]) -> dict[str, Any]:
     """The latencies of all operations, as a step has them."""
-    there = {key: document[it] for key, it in LATENCY_KEYS.items() if it in document}
-    return {key: it.get("all") for key, it in there.items()}
+    keys = {"response": "latency_from_intended", "service": "latency"}
+    return {key: document[it].get(ALL) for key, it in keys.items() if it in document}
 
 
 def step_tables(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
@@ -70,46 +133,50 @@ def step_tables(name: str, repetition: int, measurement: Measurement) -> dict[st
     }
 
 
+class SavedStep(msgspec.Struct):
+    """Fields of a saved step that its recovery needs."""
+
+    name: str
+    processes: int
+    scenario_sha256: str | None = None
+    partial: bool = False
+    repetitions: list[dict[str, Any]] = []
+
+
 class EarlierMeasurements:
     """Measurements of an earlier run of a sweep."""
 
     def __init__(self, resumed: Mapping[str, Any] | None) -> None:
-        """Raise ValueError if the tables of the resumed sweep are malformed."""
-        steps = (resumed or {}).get("steps", ())
-        self._steps = {step.get(DIGEST): step for step in steps if not step.get("partial")}
-        self._tables = {name: _table(resumed or {}, name) for name in SCHEMAS}
+        """Raise ValueError if the steps or tables of the resumed sweep are malformed."""
+        self._sweep = resumed or {}
+        self._tables = {name: _table(self._sweep, name) for name in SCHEMAS}
+        self._found: dict[str, list[Measurement]] = {}
+        try:
+            for saved in self._sweep.get("steps", ()):
+                step = msgspec.convert(saved, SavedStep)
+                if not step.partial:
+                    self._found[str(step.scenario_sha256)] = list(self._of(step, saved))
+        except msgspec.ValidationError:
+            raise _malformed(self._sweep, "steps") from None
 
     def measurements(self) -> dict[str, list[Measurement]]:
         """Return the measurements of each complete step, in the order of repetitions, by digest.
         Steps without tables are left out."""
-        found = {str(digest): list(self._of(step)) for digest, step in self._steps.items()}
-        return {digest: several for digest, several in found.items() if several}
+        return {digest: several for digest, several in self._found.items() if several}
 
-    def _of(self, step: Mapping[str, Any]) -> Iterator[Measurement]:
+    def _of(self, step: SavedStep, saved: Mapping[str, Any]) -> Iterator[Measurement]:
         """A step's measurements, up to the first that lacks its tables."""
-        documents = step.get("repetitions") or [_figures(step)]
-        for repetition, document in enumerate(documents, 1):
-            measurement = self._measurement(step, repetition, document)
-            if measurement is None:
+        common = {key: self._sweep.get(key) for key in SWEEP_KEYS}
+        common |= {"kind": "measured", "processes": step.processes, "stop": {"reason": "done"}}
+        for repetition, figures in enumerate(step.repetitions or [_figures(saved)], 1):
+            tables = {
+                name: table.filter(step=step.name, repetition=repetition).drop(*NUMBERED)
+                for name, table in self._tables.items()
+            }
+            if not tables["histograms"].height:
                 return
-            yield measurement
-
-    def _measurement(
-        self, step: Mapping[str, Any], repetition: int, document: Mapping[str, Any]
-    ) -> Measurement | None:
-        tables = {
-            name: table.filter(step=step["name"], repetition=repetition).drop(*NUMBERED)
-            for name, table in self._tables.items()
-        }
-        if not tables["histograms"].height:
-            return None
-        processes = {"processes": step["processes"]}
-        return Measurement(
-            {**processes, **document},
-            series=tables["series"],
-            counters=tables["counters"],
-            histograms=tables["histograms"],
-        )
+            report = msgspec.convert(common | figures, Report)
+            yield Measurement(report, tables["series"], tables["counters"], tables["histograms"])
 
 
 def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
@@ -124,13 +191,18 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
             check(table)
         return table
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
-        named = resumed.get("named", "the resumed result")
-        raise ValueError(
-            f"{named}: its {saved} are not as they were saved: start again without --resume"
-        ) from None
+        raise _malformed(resumed, saved) from None
+
+
+def _malformed(resumed: Mapping[str, Any], what: str) -> ValueError:
+    named = resumed.get("named", "the resumed result")
+    return ValueError(
+        f"{named}: its {what} are not as they were saved: start again without --resume"
+    )
 
 
 def _figures(step: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the saved figures of a step's only measurement."""
-    load = {"load": {key: step[key] for key in LOAD}} if LOAD[0] in step else {}
-    return load | {key: it for key, it in step.items() if key not in STEP_KEYS}
+    """Return the saved figures of a step's only measurement; a step has its load beside them."""
+    there = "requested_per_second" in step
+    load = {key: step.get(key) for key in Load.__struct_fields__}
+    return {**step, "load": load} if there else dict(step)

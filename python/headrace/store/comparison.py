@@ -10,12 +10,11 @@ import polars as pl
 import sqlalchemy as sa
 
 from headrace.environment import Difference, differences
-from headrace.store import queries, schema
+from headrace.store import queries, rows
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.filters import By
-from headrace.store.queries import LARGE
-from headrace.store.record import NO_CALLS, SIMULATED
+from headrace.store.record import NO_CALLS
 from headrace.store.samples import Group, Key, Merged, group
 from headrace.store.significance import difference
 
@@ -94,9 +93,9 @@ def of_groups(
     ids = queries.identifiers(connection, wanted)[::-1]
     # Measurements by different calls are not comparable.
     members: dict[str, dict[str | None, list[str]]] = {}
-    for row in queries.rows(connection, schema.runs, ids, without=LARGE):
-        label = row["version"] if by is By.VERSION else row["started"][: len("2026-11-22")]
-        members.setdefault(label, {}).setdefault(row["calls"], []).append(row["id"])
+    for run in rows.runs(connection, ids):
+        label = run.version if by is By.VERSION else run.started[: len("2026-11-22")]
+        members.setdefault(label, {}).setdefault(run.calls, []).append(run.id)
     if sum(map(len, members.values())) < FEWEST:
         found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
         raise StoreError(f"nothing to compare by {by} in these results: {found}")
@@ -138,7 +137,7 @@ def _compared(groups: Sequence[Group], by: By) -> Comparison:
                 f"{first.label} and {it.label} have no figure in common: expected results of the"
                 f" same points ({_kinds(first)}; {_kinds(it)})"
             )
-    rows = [
+    figures = [
         {"operation": key[0], "figure": key[1], "group": it.label, **_row(first, it, key)}
         for key in _keys(groups)
         for it in groups
@@ -147,7 +146,7 @@ def _compared(groups: Sequence[Group], by: By) -> Comparison:
     found = list(_differences(groups, by))
     return Comparison(
         [_described(it) for it in groups],
-        pl.DataFrame(rows, schema=TABLE),
+        pl.DataFrame(figures, schema=TABLE),
         [*_notes(groups), *(f"Different {it.sentence()}." for it in found)],
         found,
     )
@@ -157,24 +156,22 @@ def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:
     """Return the differences between the environments of the groups' measurements. A simulation
     does not depend on the machine."""
     if by is not By.VERSION:
-        versions = {it.label: _told(it.runs, "version") for it in groups}
+        versions = {
+            it.label: " and ".join(dict.fromkeys(run.version for run in it.runs)) for it in groups
+        }
         if len(set(versions.values())) > 1:
             yield Difference("version", versions)
     measured = {
-        it.label: [run["environment"] for run in it.runs if run["kind"] != SIMULATED]
+        it.label: [dict(it.environments[run.id]) for run in it.runs if not run.simulated]
         for it in groups
     }
     yield from differences(measured)
 
 
-def _told(runs: Sequence[Mapping[str, Any]], key: str) -> str:
-    return " and ".join(dict.fromkeys(str(run[key]) for run in runs))
-
-
 def _kinds(it: Group) -> str:
     """Return the kinds of results in words."""
-    kinds = ", ".join(sorted({str(run["kind"]) for run in it.runs}))
-    return f"{it.label}: {kinds} of {', '.join(sorted({str(run['name']) for run in it.runs}))}"
+    kinds = ", ".join(sorted({run.kind for run in it.runs}))
+    return f"{it.label}: {kinds} of {', '.join(sorted({run.name for run in it.runs}))}"
 
 
 def _keys(groups: Sequence[Group]) -> list[Key]:
@@ -191,9 +188,9 @@ def _natural(text: str) -> list[tuple[float, str]]:
     return [(float(it), "") if place % 2 else (0.0, it) for place, it in enumerate(parts)]
 
 
-def _row(first: Group, other: Group, key: Key) -> dict[str, Any]:
+def _row(first: Group, other: Group, key: Key) -> dict[str, float | None]:
     value, samples = other.values[key], other.samples.get(key, ())
-    row: dict[str, Any] = {"value": value, "samples": len(samples)}
+    row: dict[str, float | None] = {"value": value, "samples": len(samples)}
     if other is first or not first.values.get(key):
         return row
     ratio = value / first.values[key]
@@ -207,10 +204,10 @@ def _row(first: Group, other: Group, key: Key) -> dict[str, Any]:
 
 
 def _described(it: Group) -> dict[str, Any]:
-    def every(key: str) -> list[Any]:
-        return list(dict.fromkeys(run[key] for run in it.runs))
+    def every(field: str) -> list[Any]:
+        return list(dict.fromkeys(getattr(run, field) for run in it.runs))
 
-    started = sorted(run["started"] for run in it.runs)
+    started = sorted(run.started for run in it.runs)
     return {
         "group": it.label,
         "ids": every("id"),
@@ -228,7 +225,7 @@ def _described(it: Group) -> dict[str, Any]:
 
 def _notes(groups: Sequence[Group]) -> Iterator[str]:
     for it in groups:
-        scenarios = {run["scenario_sha256"] for run in it.runs}
+        scenarios = {run.scenario_sha256 for run in it.runs}
         if len(scenarios) > 1:
             yield f"{it.label} has results of {len(scenarios)} different scenarios."
         if it.merged:
@@ -249,7 +246,7 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
 
 def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
     """Return the calls by which the groups were measured, if they differ."""
-    calls = {it.label: it.runs[0]["calls"] for it in groups}
+    calls = {it.label: it.runs[0].calls for it in groups}
     if len(set(calls.values())) == 1:
         return
     for it in groups:
@@ -258,7 +255,7 @@ def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
             yield f"{it.label} made no calls (null): its figures show the benchmark's own cost."
         elif by is not None:
             yield f"{it.label} was measured by {by} calls."
-        elif any(run["kind"] != SIMULATED for run in it.runs):
+        elif any(not run.simulated for run in it.runs):
             yield f"The calls of {it.label} are unknown."
 
 

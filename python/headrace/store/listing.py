@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from headrace.store import queries, schema
+from headrace.store import queries, rows, schema
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.queries import LARGE
@@ -47,19 +47,19 @@ def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any
     labels = queries.labels(connection, ids)
     environments = queries.environments(connection, ids)
     told: dict[str, dict[str, dict[str, float]]] = {identifier: {} for identifier in ids}
-    rows = queries.rows(connection, schema.figures, ids)
+    figures = rows.figures(connection, ids)
     # A later version may have catalogued other figures.
-    rows.sort(key=lambda it: (it["operation"], PLACE.get(it["figure"], len(PLACE))))
-    for row in rows:
-        told[row["run_id"]].setdefault(row["operation"], {})[row["figure"]] = row["value"]
+    figures.sort(key=lambda it: (it.operation, PLACE.get(it.figure, len(PLACE))))
+    for row in figures:
+        told[row.run_id].setdefault(row.operation, {})[row.figure] = row.value
     return [
-        row
+        rows.as_dict(run)
         | {
-            "environment": environments[row["id"]],
-            "labels": labels[row["id"]],
-            "figures": told[row["id"]],
+            "environment": environments[run.id],
+            "labels": labels[run.id],
+            "figures": told[run.id],
         }
-        for row in queries.rows(connection, schema.runs, ids, without=LARGE)
+        for run in rows.runs(connection, ids)
     ]
 
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from headrace.store import queries, schema
-from headrace.store.queries import LARGE
-from headrace.store.record import SIMULATED
+from headrace.store import queries, rows
+from headrace.store.rows import FigureRow, RunRow
 
 Key: TypeAlias = tuple[str, str]
 """An operation and a figure."""
@@ -30,8 +29,9 @@ class Group(NamedTuple):
     """A group of results, and its figures."""
 
     label: str
-    runs: Sequence[Mapping[str, Any]]
-    """Rows of the results in the catalogue, without their documents."""
+    runs: Sequence[RunRow]
+    environments: Mapping[str, Mapping[str, Any]]
+    """Environment of each result, by its identifier."""
     values: Mapping[Key, float]
     samples: Mapping[Key, Sequence[float]]
     """Independent samples; not there for figures that a result does not have of each of its
@@ -54,37 +54,32 @@ def group(
     are its repetitions, which are more alike than results are. Values are means; percentiles come
     from `merged`. For load sweeps, figures are those of a step by operation, if one is given.
     """
-    environments = queries.environments(connection, ids)
-    runs = [
-        row | {"environment": environments[row["id"]]}
-        for row in queries.rows(connection, schema.runs, ids, without=LARGE)
-    ]
+    runs = rows.runs(connection, ids)
     if step is None:
-        figures = _by_run(queries.rows(connection, schema.figures, ids))
-        repeated = _by_run(queries.rows(connection, schema.repetitions, ids))
+        figures = _by_run(rows.figures(connection, ids))
+        repeated = _by_run(rows.repetitions(connection, ids))
     else:
-        rows = queries.rows(connection, schema.step_figures, ids, step=step)
-        figures = _by_run([row for row in rows if row["repetition"] == 0])
-        repeated = _by_run(
-            [row | {"number": row["repetition"]} for row in rows if row["repetition"]]
-        )
-    measured = sum(run["kind"] != SIMULATED for run in runs)
+        of_step = rows.step_figures(connection, ids, step)
+        figures = _by_run([row for row in of_step if row.number is None])
+        repeated = _by_run([row for row in of_step if row.number is not None])
+    measured = sum(not run.simulated for run in runs)
     found: dict[Key, dict[Sample, float]] = defaultdict(dict)
     lacking: set[Key] = set()
     values: dict[Key, list[float]] = defaultdict(list)
     for run in runs:
-        own, each = figures[run["id"]], repeated[run["id"]]
+        own, each = figures[run.id], repeated[run.id]
         for row in own:
-            values[_key(row)].append(row["value"])
-        if each and not (run["kind"] != SIMULATED and measured > 1):
-            lacking |= {_key(row) for row in own} - {_key(row) for row in each}
+            values[row.key].append(row.value)
+        if each and (run.simulated or measured <= 1):
+            lacking |= {row.key for row in own} - {row.key for row in each}
             own = each
         for row in own:
-            found[_key(row)][_sample(run, row)] = row["value"]
+            found[row.key][_sample(run, row)] = row.value
     samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
     means = {key: mean(samples.get(key, several)) for key, several in values.items()}
     combined = {key: value for key, value in merged(ids).items() if key in means}
-    return Group(label, runs, means | combined, samples, bool(combined))
+    environments = queries.environments(connection, ids)
+    return Group(label, runs, environments, means | combined, samples, bool(combined))
 
 
 def mean(values: Sequence[float]) -> float:
@@ -97,18 +92,15 @@ def mean(values: Sequence[float]) -> float:
     return statistics.fmean([it / largest for it in values]) * largest
 
 
-def _key(row: Mapping[str, Any]) -> Key:
-    return row["operation"], row["figure"]
+def _sample(run: RunRow, row: FigureRow) -> Sample:
+    if not run.simulated:
+        return run.id, row.number
+    # A repetition has its own seed, which an earlier version may not have saved.
+    return run.scenario_sha256, run.seed if row.number is None else row.seed
 
 
-def _sample(run: Mapping[str, Any], row: Mapping[str, Any]) -> Sample:
-    if run["kind"] != SIMULATED:
-        return run["id"], row.get("number")
-    return run["scenario_sha256"], row.get("seed", run["seed"])
-
-
-def _by_run(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row["run_id"]].append(row)
+def _by_run(figures: Sequence[FigureRow]) -> dict[str, list[FigureRow]]:
+    found: dict[str, list[FigureRow]] = defaultdict(list)
+    for row in figures:
+        found[row.run_id].append(row)
     return found

@@ -3,12 +3,14 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
-from headrace.calibrate.case import Case, seconds_in_calls
+from headrace.calibrate.case import Case
 from headrace.calibrate.limiting_resource import ON_DEVICE, waits
+from headrace.calibrate.run_report import RunReport, StationUse
 from headrace.measure import Measurement
 from headrace.validate.point import Point
+from headrace.validate.records import BreakdownRecord
 
 Parts: TypeAlias = Mapping[str, float]
 """Seconds of a process by component. They add up to its time in calls, or for several processes to
@@ -47,19 +49,19 @@ class Breakdown:
         """Simulated minus measured seconds, in total."""
         return sum(self.differences.values())
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document."""
+    def record(self) -> BreakdownRecord:
+        """Return the record of the breakdown."""
         measured, simulated = self.transfers or (None, None)
-        return {
-            "name": self.name,
-            "source": self.source,
-            "measured_s": dict(self.measured),
-            "simulated_s": dict(self.simulated),
-            "difference_s": self.differences,
-            "among_repetitions": self.explained,
-            "measured_transfers": measured,
-            "simulated_transfers": simulated,
-        }
+        return BreakdownRecord(
+            self.name,
+            self.source,
+            dict(self.measured),
+            dict(self.simulated),
+            self.differences,
+            among_repetitions=self.explained,
+            measured_transfers=measured,
+            simulated_transfers=simulated,
+        )
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,8 @@ class Run:
     @classmethod
     def from_measurement(cls, measured: Measurement, case: Case) -> Self:
         """Read the repetition from a measurement of a case."""
-        return cls(case.seconds(measured.document), measured.counters.to_dict(as_series=False))
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any], processes: int) -> Self:
-        """Read the repetition from a saved document. Samples are left out for several hosts or
-        merged repetitions."""
-        # Counters of repetitions are sums, and those of other hosts are not saved.
-        alone = len(document.get("hosts", [])) < 2 and "repetitions" not in document
-        series = document.get("counter_series", {}) if alone else {}
-        return cls(seconds_in_calls(document, processes), series)
+        seconds = case.seconds(RunReport.measured(measured.report))
+        return cls(seconds, measured.counters.to_dict(as_series=False))
 
 
 COUNTERS = "device counters"
@@ -142,7 +136,7 @@ def compare_device_time(
     Breakdown or None
         None if the simulated machines have no device.
     """
-    simulated = point.predicted.document
+    simulated = point.predicted.report
     device = simulated_device(simulated)
     if device is None:
         return None
@@ -153,34 +147,34 @@ def compare_device_time(
         measured,
         {DEVICE: served, REST: point.predicted.seconds - served},
         point.within_repetitions,
-        (transfers, float(device["visits"])),
+        (transfers, float(device.visits)),
     )
 
 
-def _served(simulated: Mapping[str, Any], device: Mapping[str, Any], processes: int) -> float:
+def _served(simulated: RunReport, device: StationUse, processes: int) -> float:
     """Return the time in which a simulated device was busy or waited for, in seconds. Time in which
     limits throttled transfers is excluded, because the kernel's counters exclude it too."""
-    busy = float(device["most_utilisation"] * simulated["simulated_seconds"])
+    busy = device.most_utilisation * (simulated.simulated_seconds or 0.0)
     waited = sum(waits(simulated, processes).get(name, 0.0) for name in ON_DEVICE)
     if _is_limited(simulated):
         beyond = 1 - throttled_share(simulated, device)
         waited *= beyond
-        busy = min(busy, float(device["residence"] * device["visits"]) * beyond)
+        busy = min(busy, device.residence * device.visits * beyond)
     # The latency of a virtual device is no service time: concurrent transfers each have it.
     return max(busy, waited)
 
 
-def throttled_share(simulated: Mapping[str, Any], device: Mapping[str, Any]) -> float:
+def throttled_share(simulated: RunReport, device: StationUse) -> float:
     """Return the share of the time at a simulated device in which limits throttled transfers."""
     if not _is_limited(simulated):
         return 0.0
-    inside = float(device["residence"] * device["visits"])
-    held = float(device["queue"] * simulated["simulated_seconds"])
+    inside = device.residence * device.visits
+    held = device.queue * (simulated.simulated_seconds or 0.0)
     return min(held / inside, 1.0) if inside > 0 else 0.0
 
 
-def _is_limited(simulated: Mapping[str, Any]) -> bool:
-    system = tomllib.loads(simulated.get("scenario", {}).get("toml", ""))
+def _is_limited(simulated: RunReport) -> bool:
+    system = tomllib.loads(simulated.scenario.toml)
     device = system.get("machine", {}).get("device", {})
     return device.get("kind") == "throttled" and any(name in device for name in LIMITS)
 
@@ -189,14 +183,14 @@ LIMITS = ("read_rate", "write_rate", "read_operations", "write_operations")
 """Fields of a device of the kind "throttled"."""
 
 
-def simulated_device(simulated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def simulated_device(simulated: RunReport) -> StationUse | None:
     """Return the busiest device of a simulated machine; None if the system has no such machine."""
-    stations: list[Mapping[str, Any]] = [
+    stations = [
         it
-        for it in simulated["stations"]
-        if it["station"].startswith("system/client/") and it["station"].endswith("/device")
+        for it in simulated.stations
+        if it.station.startswith("system/client/") and it.station.endswith("/device")
     ]
-    return max(stations, key=lambda it: float(it["most_utilisation"]), default=None)
+    return max(stations, key=lambda it: it.most_utilisation, default=None)
 
 
 def _total(series: Mapping[str, Sequence[float | None]], column: str) -> float | None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from headrace.report.units import duration
 from headrace.validate.breakdown import Breakdown
+from headrace.validate.records import DiscrepancyRecord
 
 OF_OTHERS = ("processor queue", "the benchmark itself")
 """Components in which a measurement exceeds its simulation because other programs used the
@@ -27,23 +27,15 @@ class Discrepancy:
     """Time of other programs, in seconds."""
     sentences: str
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document."""
-        return {
-            "seconds": self.seconds,
-            "shares": self.shares,
-            "others_s": self.others,
-            "paragraph": self.sentences,
-        }
+    def record(self) -> DiscrepancyRecord:
+        """Return the record of the differences."""
+        return DiscrepancyRecord(self.seconds, self.shares, self.others, self.sentences)
 
 
-def explanation(breakdowns: Sequence[Breakdown]) -> dict[str, Any]:
-    """Return the documents of all breakdowns and of their discrepancy."""
+def discrepancy_record(breakdowns: Sequence[Breakdown]) -> DiscrepancyRecord | None:
+    """Return the record of the discrepancy of all breakdowns; None if there are none."""
     found = discrepancy(breakdowns)
-    return {
-        "breakdowns": [it.json() for it in breakdowns],
-        "discrepancy": None if found is None else found.json(),
-    }
+    return None if found is None else found.record()
 
 
 def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:

@@ -9,7 +9,9 @@ from typing import NamedTuple, cast
 
 from headrace import simulate
 from headrace.calibrate.case import Case, Resource, scenario_for_machine
+from headrace.calibrate.run_report import simulated
 from headrace.calibration_fields import rounds_of
+from headrace.measure.report import ResultWarning
 from headrace.report.units import duration
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, check_errors
@@ -29,7 +31,7 @@ def interval_width_warnings(
     machine: Path,
     cases: Sequence[Case],
     sets: Mapping[str, str] = NOTHING,
-) -> list[dict[str, str]]:
+) -> list[ResultWarning]:
     """Return a warning if prediction intervals are wider than a factor of `WIDE`.
 
     Parameters
@@ -55,7 +57,7 @@ def interval_width_warnings(
         f" {_why(widest, machine, cases[number], sets)}: calibrate with more rounds, or when the"
         " machine is less busy"
     )
-    return [{"condition": CONDITION, "message": message}]
+    return [ResultWarning(CONDITION, message)]
 
 
 def _width(point: Point) -> float:
@@ -77,10 +79,7 @@ def _why(point: Point, machine: Path, case: Case, sets: Mapping[str, str]) -> st
         values = dict.fromkeys(of[field] for of in rounds)
         if field not in sets and len(values) > 1:
             effects[field] = _range(
-                [
-                    case.seconds(simulate.run(simulate.load(text, sets={**sets, field: it})).json())
-                    for it in values
-                ]
+                [case.seconds(simulated(text, {**sets, field: it})) for it in values]
             )
     checks = check_errors(system, cast(Resource, point.group)) or check_errors(system)
     most = max(effects, key=lambda it: effects[it].factor, default=None)

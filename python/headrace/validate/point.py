@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.validate.prediction import Predicted
+from headrace.validate.records import GroupErrors, PointRecord
 
 
 @dataclass(frozen=True)
@@ -37,34 +37,34 @@ class Point:
         least, most = self.predicted.interval
         return sum(least <= it <= most for it in self.measured) / len(self.measured)
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document."""
-        return {
-            "name": self.name,
-            "group": self.group,
-            "measured_s": list(self.measured),
-            "measured_middle_s": hodges_lehmann(self.measured),
-            "predicted_s": self.predicted.seconds,
-            "interval_s": self.predicted.interval,
-            "error": self.error,
-            "among_repetitions": self.within_repetitions,
-            "covered": self.covered,
-        }
+    def record(self) -> PointRecord:
+        """Return the record of the point."""
+        return PointRecord(
+            self.name,
+            self.group,
+            list(self.measured),
+            measured_middle_s=hodges_lehmann(self.measured),
+            predicted_s=self.predicted.seconds,
+            interval_s=self.predicted.interval,
+            error=self.error,
+            among_repetitions=self.within_repetitions,
+            covered=self.covered,
+        )
 
 
-def summary(points: Sequence[Point]) -> dict[str, Any]:
-    """Return the median, worst and mean error of each group. The mean error is the bias."""
+def summary(points: Sequence[Point]) -> dict[str, GroupErrors]:
+    """Return the errors of each group."""
     found = {}
     for group in dict.fromkeys(point.group for point in points):
         errors = [point.error for point in points if point.group == group]
         covered = [
             it for point in points if point.group == group and (it := point.covered) is not None
         ]
-        found[group] = {
-            "points": len(errors),
-            "median_error": median(abs(error) for error in errors),
-            "worst_error": max(errors, key=abs),
-            "bias": sum(errors) / len(errors),
-            "covered": sum(covered) / len(covered) if covered else None,
-        }
+        found[group] = GroupErrors(
+            points=len(errors),
+            median_error=median(abs(error) for error in errors),
+            worst_error=max(errors, key=abs),
+            bias=sum(errors) / len(errors),
+            covered=sum(covered) / len(covered) if covered else None,
+        )
     return found

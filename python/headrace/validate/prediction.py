@@ -11,6 +11,7 @@ from headrace import simulate
 from headrace._core import parse_seconds
 from headrace.calibrate.case import Resource
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
+from headrace.calibrate.run_report import RunReport, simulated
 from headrace.calibration_fields import rounds_of
 
 COVERAGE = 0.9
@@ -28,8 +29,8 @@ FEW, MANY = 1e-6, 1e6
 
 NOTHING: Mapping[str, str] = {}
 
-ResourceFinder: TypeAlias = Callable[[dict[str, Any]], Resource]
-"""Returns the limiting resource from the document of a simulation."""
+ResourceFinder: TypeAlias = Callable[[RunReport], Resource]
+"""Returns the limiting resource from the figures of a simulation."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,13 @@ class Predicted:
     """Prediction with the estimate of every parameter."""
     interval: tuple[float, float] | None
     """90 % prediction interval in seconds; None without rounds and checks."""
-    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Result document of the simulation, as `headrace run --json` prints it."""
+    report: RunReport = field(default_factory=RunReport, repr=False, compare=False)
+    """Figures of the simulation."""
 
 
 def predict(
     text: str,
-    figure: Callable[[dict[str, Any]], float],
+    figure: Callable[[RunReport], float],
     resource: Resource | ResourceFinder | None = None,
     sets: Mapping[str, str] = NOTHING,
 ) -> Predicted:
@@ -76,9 +77,9 @@ def predict(
     text
         The scenario.
     figure
-        Returns the predicted time in seconds from a result document.
+        Returns the predicted time in seconds from the figures of a simulation.
     resource
-        The limiting resource, or a function that finds it in the result document.
+        The limiting resource, or a function that finds it in the figures.
     sets
         Values that override the scenario, by path.
 
@@ -88,16 +89,13 @@ def predict(
         As `headrace.simulate.load` does.
     """
     scenario = simulate.load(text, sets=sets)
-    document = simulate.run(scenario).json()
-    seconds = figure(document)
+    report = RunReport.of_document(simulate.run(scenario).json())
+    seconds = figure(report)
     system = tomllib.loads(scenario.toml)
-    each = [
-        figure(simulate.run(simulate.load(text, sets={**values, **sets})).json())
-        for values in rounds_of(system)
-    ]
-    own = resource(document) if callable(resource) else resource
+    each = [figure(simulated(text, {**values, **sets})) for values in rounds_of(system)]
+    own = resource(report) if callable(resource) else resource
     checks = check_errors(system, own) or check_errors(system)
-    return Predicted(seconds, interval(seconds, each, list(checks.values())), document)
+    return Predicted(seconds, interval(seconds, each, list(checks.values())), report)
 
 
 def check_errors(

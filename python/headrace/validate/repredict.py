@@ -1,28 +1,20 @@
 """Re-fit and re-predict a saved twin with this version, without measuring."""
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
-from headrace import calibration_fields, environment
+from headrace import calibration_fields
 from headrace._core import RunError, ScenarioError
 from headrace.calibrate import Measurements
 from headrace.calibrate.measurements import ProgressCallback, check_once
+from headrace.calibrate.records import SavedCalibration
 from headrace.document_io import read_document
-from headrace.fields import (
-    WrongField,
-    amount,
-    an_object,
-    each_in_list,
-    each_in_object,
-    flag,
-    number,
-    or_null,
-    text,
-)
+from headrace.fields import Seconds, WrongField, check_usable, convert
+from headrace.measure.report import ResultWarning
 from headrace.validate import interval_width
 from headrace.validate.breakdown import COUNTERS, Breakdown, compare_device_time
 from headrace.validate.cases import CASES
@@ -30,43 +22,39 @@ from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin, twin_from_calibration
 
-WARNINGS = each_in_list(an_object({"condition": text, "message": text}))
-CALIBRATION = an_object(
-    {
-        "directory": text,
-        "file_system": text,
-        "host": text,
-        "date": text,
-        "settings": each_in_list(text),
-        "memory_given_back": flag,
-        "probes": each_in_list(an_object({"name": text, "rounds_s": each_in_list(amount)})),
-        "parameters": each_in_list(
-            an_object({"field": text, "value": text, "unit": text, "method": text})
-        ),
-        "checks": each_in_list(
-            an_object({"name": text, "rounds": each_in_list(an_object({"measured_s": amount}))})
-        ),
-        "warnings": WARNINGS,
-    },
-    {"environment": environment.check},
-)
-FIELDS = an_object(
-    {
-        "calibration": CALIBRATION,
-        "points": each_in_list(an_object({"name": text, "measured_s": each_in_list(amount)})),
-        "breakdowns": each_in_list(
-            an_object(
-                {
-                    "name": text,
-                    "source": text,
-                    "measured_s": each_in_object(number),
-                    "measured_transfers": or_null(amount),
-                }
-            )
-        ),
-        "warnings": WARNINGS,
-    }
-)
+
+class SavedPoint(msgspec.Struct, frozen=True):
+    """Measured times of a saved case."""
+
+    name: str
+    measured_s: list[Seconds]
+
+    def __post_init__(self) -> None:
+        check_usable("measured_s", *self.measured_s)
+
+
+class SavedBreakdown(msgspec.Struct, frozen=True):
+    """Measured times of a saved breakdown, by component."""
+
+    name: str
+    source: str
+    measured_s: dict[str, float]
+    measured_transfers: Annotated[float, msgspec.Meta(ge=0.0)] | None
+
+    def __post_init__(self) -> None:
+        check_usable("measured_s", *self.measured_s.values())
+        check_usable("measured_transfers", self.measured_transfers or 0.0)
+
+
+class SavedTwin(msgspec.Struct, frozen=True):
+    """Fields of a saved twin from which it is predicted again."""
+
+    calibration: SavedCalibration
+    points: list[SavedPoint]
+    breakdowns: list[SavedBreakdown]
+    warnings: list[ResultWarning]
+
+
 OF_PREDICTIONS = (calibration_fields.CONDITION, interval_width.CONDITION)
 """Conditions of warnings that are recomputed."""
 
@@ -99,10 +87,10 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
             " earlier version: measure again with headrace twin, without --machine"
         )
     try:
-        FIELDS("twin", document)
+        saved = convert(document, SavedTwin)
         # Infinite values of a damaged file raise an error where they are used.
         with np.errstate(all="ignore"):
-            return _repredict(document, on_progress)
+            return _repredict(saved, on_progress)
     except (ScenarioError, WrongField) as error:
         raise ScenarioError(f"{path}: {error}") from None
     except (ValueError, ArithmeticError, LookupError, RuntimeError, RunError) as error:
@@ -111,36 +99,35 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
         ) from None
 
 
-def _repredict(document: Mapping[str, Any], on_progress: ProgressCallback | None) -> Twin:
-    measured = Measurements.from_json(document["calibration"])
+def _repredict(saved: SavedTwin, on_progress: ProgressCallback | None) -> Twin:
+    measured = Measurements.of_record(saved.calibration)
     known = {case.name: case for case in (*CASES, *oversized_cases(measured.read))}
-    points = document["points"]
-    check_once("points", points)
+    points = saved.points
+    check_once("points", (it.name for it in points))
     for it in points:
-        if it["name"] not in known:
+        if it.name not in known:
             raise ScenarioError(
-                f"this version has no case {it['name']!r}: measure again with headrace twin"
+                f"this version has no case {it.name!r}: measure again with headrace twin"
             )
-        if not it["measured_s"]:
+        if not it.measured_s:
             raise ScenarioError(
-                f"the case {it['name']!r} has no repetitions: measure again with headrace twin"
+                f"the case {it.name!r} has no repetitions: measure again with headrace twin"
             )
     if not points:
         raise ScenarioError("the twin has no cases: measure again with headrace twin")
-    cases = [known[it["name"]] for it in points]
-    times = [[float(time) for time in it["measured_s"]] for it in points]
-    seen = {it["name"]: it for it in document["breakdowns"] if it["source"] == COUNTERS}
+    cases = [known[it.name] for it in points]
+    times = [it.measured_s for it in points]
+    seen = {it.name: it for it in saved.breakdowns if it.source == COUNTERS}
 
     def time_breakdown(number: int, point: Point) -> Breakdown | None:
         it = seen.get(point.name)
-        if it is None or it["measured_transfers"] is None:
+        if it is None or it.measured_transfers is None:
             return None
-        parts = {name: float(seconds) for name, seconds in it["measured_s"].items()}
         return compare_device_time(
-            point, cases[number].processes, parts, float(it["measured_transfers"])
+            point, cases[number].processes, it.measured_s, it.measured_transfers
         )
 
-    warnings = [it for it in document["warnings"] if it["condition"] not in OF_PREDICTIONS]
+    warnings = [it for it in saved.warnings if it.condition not in OF_PREDICTIONS]
     return twin_from_calibration(
         measured.calibration(on_progress), cases, times, time_breakdown, warnings, on_progress
     )

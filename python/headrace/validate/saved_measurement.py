@@ -3,28 +3,120 @@
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from headrace import environment
 from headrace._core import ScenarioError
+from headrace.calibrate.run_report import Completed
 from headrace.document_io import read_saved
-from headrace.fields import (
-    Check,
-    WrongField,
-    amount,
-    an_object,
-    anything,
-    count,
-    each_in_list,
-    each_in_object,
-    number,
-    text,
-)
+from headrace.environment import Environment, of_document
+from headrace.fields import Seconds, WrongField, check_usable, convert
+from headrace.measure.report import KernelTime
 from headrace.store.record import CALLS, NO_CALLS
 
+Count = Annotated[int, msgspec.Meta(ge=1)]
 
-def read_measurement(path: Path) -> dict[str, Any]:
-    """Return the document of a saved measurement.
+
+class SavedScenario(msgspec.Struct, frozen=True):
+    """The measured scenario."""
+
+    toml: str
+    sets: list[str] = []
+    """Values that override the scenario's file, as `path=value`."""
+
+    def __post_init__(self) -> None:
+        try:
+            document = tomllib.loads(self.toml)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise WrongField("toml", self.toml, f"a scenario in TOML ({error})") from None
+        if "workload" not in document:
+            raise WrongField("toml", self.toml, "a scenario with a [[workload]]")
+        try:
+            convert(document, ScenarioClients)
+        except WrongField as error:
+            raise WrongField(f"toml: {error.where}", error.value, error.expected) from None
+
+
+class Clients(msgspec.Struct, frozen=True):
+    """Clients of a scenario."""
+
+    count: Count
+    processes: Count
+
+
+class ScenarioClients(msgspec.Struct, frozen=True):
+    """The clients of a scenario."""
+
+    clients: Clients
+
+
+class MeanTime(msgspec.Struct, frozen=True):
+    """Mean service time of an operation."""
+
+    mean: Seconds
+
+    def __post_init__(self) -> None:
+        check_usable("mean", self.mean)
+
+
+class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a saved measurement that a validation uses. Files of earlier versions lack some."""
+
+    kind: Literal["measured"]
+    scenario: SavedScenario
+    latency: dict[str, MeanTime]
+    """Service times by operation."""
+    operations: dict[str, Completed]
+    processes: Count = 1
+    calls: str | None = None
+    """None if the file does not say which calls were made."""
+    hosts: list[Any] = []
+    environment: dict[str, Any] | None = None
+    place: Any = None
+    """Site of the measurement in files of earlier versions."""
+    counter_series: dict[str, list[float | None]] = {}
+    """Samples of `headrace.measure.counters`."""
+    kernel: KernelTime | None = None
+    repetitions: list[Any] | None = None
+
+    def __post_init__(self) -> None:
+        environment.check("environment", self.environment)
+        if self.calls == NO_CALLS:
+            expected = "a measurement with system calls, made without --calls null"
+            raise WrongField("calls", self.calls, expected)
+        if self.calls not in (None, *CALLS):
+            raise WrongField("calls", self.calls, f"one of {', '.join(CALLS)}")
+        for name, samples in self.counter_series.items():
+            check_usable(f"counter_series.{name}", *(it for it in samples if it is not None))
+        if self.kernel is not None:
+            check_usable("kernel.seconds", *self.kernel.seconds.values())
+
+    @property
+    def where(self) -> Environment:
+        """Where the measurement was made."""
+        return of_document({"place": self.place, "environment": self.environment})
+
+    def seconds_in_calls(self, processes: int) -> float:
+        """Return the mean time that a process spends in calls, in seconds."""
+        total = sum(
+            it.count * self.latency[name].mean
+            for name, it in self.operations.items()
+            if name in self.latency
+        )
+        return total / processes
+
+    @property
+    def samples(self) -> Mapping[str, list[float | None]]:
+        """Samples of the counters; none for several hosts or merged repetitions."""
+        # Counters of repetitions are sums, and those of other hosts are not saved.
+        alone = len(self.hosts) < 2 and self.repetitions is None
+        return self.counter_series if alone else {}
+
+
+def read_measurement(path: Path) -> SavedMeasurement:
+    """Return a saved measurement.
 
     Raises
     ------
@@ -37,52 +129,6 @@ def read_measurement(path: Path) -> dict[str, Any]:
             f"{path}: not a saved measurement: expected a file from headrace bench run -o"
         )
     try:
-        for field, check in FIELDS.items():
-            if field in document:
-                check(field, document[field])
-        _scenario("scenario", document["scenario"])
-        if "operations" not in document:
-            raise WrongField(
-                "operations", None, "a field of a measurement saved by headrace bench run -o"
-            )
+        return convert(document, SavedMeasurement)
     except WrongField as error:
         raise ScenarioError(f"{path}: {error}") from None
-    return document
-
-
-def _sample(where: str, value: Any) -> None:
-    if value is not None:
-        number(where, value)
-
-
-def _scenario(where: str, value: Mapping[str, Any]) -> None:
-    """Check the scenario of a document; `read_saved` has checked that its text exists."""
-    where = f"{where}.toml"
-    try:
-        document = tomllib.loads(value["toml"])
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WrongField(where, value["toml"], f"a scenario in TOML ({error})") from None
-    if "workload" not in document:
-        raise WrongField(where, value["toml"], "a scenario with a [[workload]]")
-    an_object({"count": count, "processes": count})(f"{where}: clients", document.get("clients"))
-    each_in_list(text)("scenario.sets", value.get("sets", []))
-
-
-def _real_calls(where: str, value: Any) -> None:
-    if value == NO_CALLS:
-        raise WrongField(where, value, "a measurement with system calls, made without --calls null")
-    if value not in CALLS:
-        raise WrongField(where, value, f"one of {', '.join(CALLS)}")
-
-
-FIELDS: dict[str, Check] = {
-    "processes": count,
-    "calls": _real_calls,
-    "hosts": each_in_list(anything),
-    "environment": environment.check,
-    "latency": each_in_object(an_object({"mean": amount})),
-    "operations": each_in_object(an_object({"count": amount})),
-    "counter_series": each_in_object(each_in_list(_sample)),
-    "kernel": an_object({"seconds": each_in_object(number), "requests": amount}),
-}
-"""Fields of a measurement that a validation uses, and their checks."""

@@ -13,6 +13,7 @@ from headrace.calibrate.limits import FIELDS
 from headrace.calibrate.parameter import Parameter
 from headrace.calibration_fields import rounds_of
 from headrace.simulate import Scenario
+from headrace.validate.records import SettingRecord
 
 NO_LIMIT = {"B/s": "1e15 B/s", "": "1e9"}
 """Value by unit for a limit that the file has and the kernel no longer has. It exceeds any device,
@@ -35,15 +36,9 @@ class Setting:
         """True if the values differ."""
         return bool(self.file != self.used)
 
-    def json(self) -> dict[str, Any]:
-        """Return the JSON document."""
-        return {
-            "field": self.field,
-            "file": self.file,
-            "used": self.used,
-            "changed": self.changed,
-            "source": self.source,
-        }
+    def record(self) -> SettingRecord:
+        """Return the record of the setting."""
+        return SettingRecord(self.field, self.file, self.used, self.changed, self.source)
 
 
 def settings_overrides(

@@ -7,16 +7,19 @@ from os import PathLike
 from statistics import median
 from typing import Any
 
+import msgspec
+
 from headrace import kernel_trace
-from headrace.calibrate.case import seconds_in_calls
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import DEVICE_AND_QUEUE, waits
 from headrace.calibrate.measurements import ProgressCallback
+from headrace.calibrate.run_report import RunReport
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.kernel_traced import in_kernel
+from headrace.measure.report import KernelTime
 from headrace.validate.breakdown import Breakdown, simulated_device, throttled_share
-from headrace.validate.discrepancy import explanation
+from headrace.validate.discrepancy import discrepancy_record
 from headrace.validate.point import Point
 from headrace.validate.twin import Twin
 
@@ -39,8 +42,12 @@ class TracedTwin:
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
         lost = sum(recording.lost for recording in self.recordings.values())
-        trace = {"cost": self.cost, "lost": lost}
-        return self.twin.json() | explanation(self.breakdowns) | {"trace": trace}
+        breakdowns = [it.record() for it in self.breakdowns]
+        return self.twin.json() | {
+            "breakdowns": msgspec.to_builtins(breakdowns),
+            "discrepancy": msgspec.to_builtins(discrepancy_record(self.breakdowns)),
+            "trace": {"cost": self.cost, "lost": lost},
+        }
 
 
 def trace_twin(
@@ -62,7 +69,10 @@ def trace_twin(
                 on_progress(number, len(twin.cases), case.name)
             measured, recording = session.record(partial(case.measure, directory))
             recordings[case.name] = recording
-            costs.append(case.seconds(measured.document) / hodges_lehmann(point.measured) - 1)
+            costs.append(
+                case.seconds(RunReport.measured(measured.report)) / hodges_lehmann(point.measured)
+                - 1
+            )
             breakdowns.append(breakdown_from_trace(point, case.processes, measured, recording))
     found = tuple(it for it in breakdowns if it is not None)
     return TracedTwin(twin, found, recordings, median(costs))
@@ -78,31 +88,42 @@ def breakdown_from_trace(
     Breakdown or None
         None if the simulated system is not a machine with a local file system.
     """
-    return breakdown_from_kernel(
-        point, processes, measured.document, in_kernel(measured.document, recording)
-    )
+    seconds = RunReport.measured(measured.report).seconds_in_calls(processes)
+    return breakdown_from_kernel(point, processes, seconds, in_kernel(measured.report, recording))
 
 
 def breakdown_from_kernel(
-    point: Point, processes: int, document: Mapping[str, Any], kernel: Mapping[str, Any]
+    point: Point, processes: int, seconds: float, kernel: KernelTime
 ) -> Breakdown | None:
-    """Compare the saved trace summary (`kernel`) of a measurement with its simulation."""
-    simulated = point.predicted.document
+    """Compare the trace summary of a measurement with its simulation.
+
+    Parameters
+    ----------
+    point
+        The measured and predicted time.
+    processes
+        Number of processes.
+    seconds
+        Measured time of a process in calls.
+    kernel
+        Summary of the kernel trace.
+    """
+    simulated = point.predicted.report
     if simulated_device(simulated) is None:
         return None
-    parts = {name: seconds / processes for name, seconds in kernel["seconds"].items()}
-    parts[BENCHMARK] = seconds_in_calls(document, processes) - sum(parts.values())
+    parts = {name: of_all / processes for name, of_all in kernel.seconds.items()}
+    parts[BENCHMARK] = seconds - sum(parts.values())
     return Breakdown(
         point.name,
         KERNEL_TRACE,
         parts,
         simulated_parts(simulated, processes),
         point.within_repetitions,
-        (kernel["requests"], float(_visits(simulated))),
+        (kernel.requests, float(_visits(simulated))),
     )
 
 
-def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, float]:
+def simulated_parts(simulated: RunReport, processes: int) -> dict[str, float]:
     """Return the seconds that a simulated process spends at each component.
 
     Waits for transfers are divided like the transfers' own time, between the I/O queue and the
@@ -125,19 +146,19 @@ def simulated_parts(simulated: Mapping[str, Any], processes: int) -> dict[str, f
     return found
 
 
-def _residence(simulated: Mapping[str, Any], name: str) -> float:
+def _residence(simulated: RunReport, name: str) -> float:
     """Return the total time of all transfers at stations with this name."""
-    stations = [it for it in simulated["stations"] if it["station"].endswith(f"/{name}")]
-    return sum(float(it["visits"] * it["residence"]) for it in stations)
+    stations = [it for it in simulated.stations if it.station.endswith(f"/{name}")]
+    return sum(it.visits * it.residence for it in stations)
 
 
-def _waiting_for_processor(simulated: Mapping[str, Any]) -> float:
+def _waiting_for_processor(simulated: RunReport) -> float:
     """Return the share of processor time that is spent waiting for a processor."""
-    entries = [it for it in simulated["breakdown"] if it["place"].endswith("/processor")]
-    whole = sum(float(it["seconds"]) for it in entries)
-    return sum(float(it["waiting"]) for it in entries) / whole if whole > 0 else 0.0
+    entries = [it for it in simulated.breakdown if it.place.endswith("/processor")]
+    whole = sum(it.seconds for it in entries)
+    return sum(it.waiting for it in entries) / whole if whole > 0 else 0.0
 
 
-def _visits(simulated: Mapping[str, Any]) -> int:
+def _visits(simulated: RunReport) -> int:
     device = simulated_device(simulated)
-    return 0 if device is None else int(device["visits"])
+    return 0 if device is None else device.visits

@@ -8,6 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+import msgspec
+from msgspec import UNSET
+
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
 from headrace.calibrate import Calibration, CalibrationRun, mount_of, scenario_for_machine
@@ -16,17 +19,20 @@ from headrace.calibrate.case import Case, check_room
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import limiting_resource
 from headrace.calibrate.measurements import ProgressCallback
+from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
 from headrace.measure import Measurement
+from headrace.measure.report import ResultWarning
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
-from headrace.validate.discrepancy import explanation
+from headrace.validate.discrepancy import discrepancy_record
 from headrace.validate.interval_width import interval_width_warnings
 from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
+from headrace.validate.records import TwinRecord
 from headrace.validate.settings_overrides import Setting, settings_overrides
 
 
@@ -37,7 +43,7 @@ class Twin:
     machine: str
     """Text of the machine file."""
     points: tuple[Point, ...]
-    warnings: tuple[dict[str, str], ...]
+    warnings: tuple[ResultWarning, ...]
     breakdowns: tuple[Breakdown, ...] = ()
     """Time by component, for the cases where it is known."""
     cases: tuple[Case, ...] = ()
@@ -51,20 +57,20 @@ class Twin:
 
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
-        own = {} if self.calibration is None else {"calibration": self.calibration.json()}
-        return {
-            "kind": "validation",
-            "scenario": {"name": "twin", "description": "a calibrated machine and itself"},
-            "version": VERSION,
-            **({} if self.environment is None else {"environment": self.environment}),
-            "machine": self.machine,
-            "settings": [it.json() for it in self.settings],
-            "points": [point.json() for point in self.points],
-            "summary": summary(self.points),
-            "warnings": list(self.warnings),
-            **explanation(self.breakdowns),
-            **own,
-        }
+        record = TwinRecord(
+            version=VERSION,
+            environment=UNSET if self.environment is None else self.environment,
+            machine=self.machine,
+            settings=[it.record() for it in self.settings],
+            points=[point.record() for point in self.points],
+            summary=summary(self.points),
+            warnings=list(self.warnings),
+            breakdowns=[it.record() for it in self.breakdowns],
+            discrepancy=discrepancy_record(self.breakdowns),
+            calibration=UNSET if self.calibration is None else self.calibration.record(),
+        )
+        document: dict[str, Any] = msgspec.to_builtins(record)
+        return document
 
 
 def twin(
@@ -146,7 +152,7 @@ def twin(
         if calibration_run is not None:
             calibration_run.end_round()
     times = [
-        [hodges_lehmann([case.seconds(it.document) for it in of]) for of in into]
+        [hodges_lehmann([case.seconds(RunReport.measured(it.report)) for it in of]) for of in into]
         for case, into in zip(cases, runs, strict=True)
     ]
     each = [[it for of in into for it in of] for into in runs]
@@ -157,7 +163,7 @@ def twin(
             point, case.processes, [Run.from_measurement(it, case) for it in each[number]]
         )
 
-    warned = [it for of in each for measured in of for it in measured.document["warnings"]]
+    warned = [it for of in each for measured in of for it in measured.report.warnings]
     if machine is not None:
         found = predict_twin(
             Path(machine).resolve(), cases, times, time_breakdown, overrides, warned, on_progress
@@ -180,7 +186,7 @@ def twin_from_calibration(
     cases: Sequence[Case],
     times: Times,
     time_breakdown: TimeBreakdown,
-    warnings: Iterable[dict[str, str]],
+    warnings: Iterable[ResultWarning],
     on_progress: ProgressCallback | None = None,
 ) -> Twin:
     """Predict the cases from a calibration of the same rounds."""
@@ -197,26 +203,26 @@ def predict_twin(
     times: Times,
     time_breakdown: TimeBreakdown,
     sets: Mapping[str, str],
-    warnings: Iterable[dict[str, str]],
+    warnings: Iterable[ResultWarning],
     on_progress: ProgressCallback | None = None,
 ) -> Twin:
     """Predict the cases from a machine file and overriding values."""
     points, breakdowns = [], []
-    warned = {it["condition"]: it for it in warnings}
+    warned = {it.condition: it for it in warnings}
     for number, (case, of) in enumerate(zip(cases, times, strict=True)):
         if on_progress is not None:
             on_progress(number, len(cases), f"simulated: {case.name}")
         found = predict(
             scenario_for_machine(machine, case.work), case.seconds, limiting_resource, sets
         )
-        points.append(Point(case.name, limiting_resource(found.document), tuple(of), found))
+        points.append(Point(case.name, limiting_resource(found.report), tuple(of), found))
         breakdowns.append(time_breakdown(number, points[-1]))
     loaded = simulate.load(scenario_for_machine(machine, cases[0].work), sets=sets).loaded
     for warning in (
-        *missing_parameters(loaded),
+        *msgspec.convert(missing_parameters(loaded), list[ResultWarning]),
         *interval_width_warnings(points, machine, cases, sets),
     ):
-        warned[warning["condition"]] = warning
+        warned[warning.condition] = warning
     return Twin(
         machine.read_text(encoding="utf-8"),
         tuple(points),

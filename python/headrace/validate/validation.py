@@ -7,19 +7,24 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import UNSET
+
 from headrace import simulate
 from headrace._core import VERSION, ScenarioError
-from headrace.calibrate.case import seconds_in_calls
+from headrace.calibrate.run_report import RunReport
 from headrace.calibration_fields import missing_parameters
-from headrace.environment import Environment, differences, of_document
+from headrace.environment import Environment, differences
+from headrace.measure.report import ResultWarning
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
 from headrace.simulate.trust import Trust
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
-from headrace.validate.discrepancy import explanation
+from headrace.validate.discrepancy import discrepancy_record
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import Predicted
-from headrace.validate.saved_measurement import read_measurement
+from headrace.validate.records import ValidatedScenario, ValidationRecord
+from headrace.validate.saved_measurement import SavedMeasurement, read_measurement
 from headrace.validate.traced_twin import breakdown_from_kernel
 
 
@@ -33,22 +38,25 @@ class Validation:
     """Time by component, if it is known."""
     sets: tuple[str, ...] = ()
     """Values that override the scenario, as `path=value`."""
-    warnings: tuple[dict[str, str], ...] = ()
+    warnings: tuple[ResultWarning, ...] = ()
     environment: Environment | None = None
     """Where and when the first measurement was made; None if it is not saved."""
 
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
-        return {
-            "kind": "validation",
-            "scenario": {"name": self.name, "sets": list(self.sets)},
-            "version": VERSION,
-            **({} if self.environment is None else {"environment": self.environment}),
-            "points": [point.json() for point in self.points],
-            "summary": summary(self.points),
-            "warnings": list(self.warnings),
-            **explanation([] if self.breakdown is None else [self.breakdown]),
-        }
+        breakdowns = [] if self.breakdown is None else [self.breakdown]
+        record = ValidationRecord(
+            scenario=ValidatedScenario(self.name, list(self.sets)),
+            version=VERSION,
+            environment=UNSET if self.environment is None else self.environment,
+            points=[point.record() for point in self.points],
+            summary=summary(self.points),
+            warnings=list(self.warnings),
+            breakdowns=[it.record() for it in breakdowns],
+            discrepancy=discrepancy_record(breakdowns),
+        )
+        document: dict[str, Any] = msgspec.to_builtins(record)
+        return document
 
 
 def validate(
@@ -81,56 +89,52 @@ def validate(
         If a file is not a measurement, has another workload, made no calls (`--calls null`), or
         differs from the first in values or calls.
     """
-    documents = [read_measurement(Path(path)) for path in against]
-    _check_calls(against, documents)
-    overrides = (*_sets(scenario, against, documents), *sets)
+    measured = [(fspath(path), read_measurement(Path(path))) for path in against]
+    _check_calls(measured)
+    overrides = (*_sets(scenario, measured), *sets)
     loaded = load_with_sets(scenario, overrides)
-    predicted = simulate.run(loaded, progress=progress, trust=trust).json()
-    for path, document in zip(against, documents, strict=True):
-        _same_work(loaded.toml, document["scenario"]["toml"], path)
+    predicted = RunReport.of_document(simulate.run(loaded, progress=progress, trust=trust).json())
+    for path, it in measured:
+        _same_work(loaded.toml, it.scenario.toml, path)
     points = []
-    for name in predicted["latency"]:
+    for name, of_operation in predicted.latency.items():
         if name == "all":
             continue
-        times = [
-            _mean(document, name, path) for document, path in zip(documents, against, strict=True)
-        ]
-        seconds = Predicted(float(predicted["latency"][name]["mean"]), None)
+        times = [_mean(it, name, path) for path, it in measured]
+        seconds = Predicted(of_operation.mean or 0.0, None)
         points.append(Point(name, "operation", tuple(times), seconds))
     return Validation(
         loaded.name,
         tuple(points),
-        _breakdown(loaded.name, predicted, documents),
+        _breakdown(loaded.name, predicted, [it for _, it in measured]),
         overrides,
-        (*missing_parameters(loaded.loaded), *_other_environments(against, documents)),
-        documents[0].get("environment"),
+        (
+            *msgspec.convert(missing_parameters(loaded.loaded), list[ResultWarning]),
+            *_other_environments(measured),
+        ),
+        measured[0][1].environment,
     )
 
 
-def _other_environments(
-    against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
-) -> list[dict[str, str]]:
+def _other_environments(measured: Sequence[tuple[str, SavedMeasurement]]) -> list[ResultWarning]:
     """Warn if measurements were made in environments other than that of the first."""
-    found = differences(
-        {fspath(path): [of_document(it)] for path, it in zip(against, documents, strict=True)}
-    )
+    found = differences({path: [it.where] for path, it in measured})
     if not found:
         return []
     used = "; ".join(it.sentence() for it in found)
-    return [{"condition": "other-environments", "message": f"the measurements differ: {used}"}]
+    return [ResultWarning("other-environments", f"the measurements differ: {used}")]
 
 
 def _sets(
-    scenario: str | PathLike[str],
-    against: Sequence[str | PathLike[str]],
-    documents: Sequence[dict[str, Any]],
+    scenario: str | PathLike[str], measured: Sequence[tuple[str, SavedMeasurement]]
 ) -> Sequence[str]:
     """Return the values that overrode the measured scenario."""
-    first, *others = (document["scenario"].get("sets", []) for document in documents)
-    for path, sets in zip(against[1:], others, strict=True):
-        if sets != first:
+    (first_path, first_one), *others = measured
+    first = first_one.scenario.sets
+    for path, it in others:
+        if it.scenario.sets != first:
             raise ScenarioError(
-                f"{fspath(path)}: measured {_with(sets)}, but {fspath(against[0])}"
+                f"{path}: measured {_with(it.scenario.sets)}, but {first_path}"
                 f" {_with(first)}: expected measurements with the same --set values"
             )
     try:
@@ -138,15 +142,13 @@ def _sets(
     except ScenarioError as error:
         load_with_sets(scenario, ())  # What is wrong without these values too is said as it is.
         raise ScenarioError(
-            f"{fspath(against[0])}: measured {_with(first)},"
+            f"{first_path}: measured {_with(first)},"
             f" which {fspath(scenario)} does not accept: {error}"
         ) from None
     return list(first)
 
 
-def _check_calls(
-    against: Sequence[str | PathLike[str]], documents: Sequence[dict[str, Any]]
-) -> None:
+def _check_calls(measured: Sequence[tuple[str, SavedMeasurement]]) -> None:
     """Check that all measurements used the same calls. Files of earlier versions do not say which.
 
     Raises
@@ -154,11 +156,7 @@ def _check_calls(
     ScenarioError
         If they differ.
     """
-    used = [
-        (fspath(path), document["calls"])
-        for path, document in zip(against, documents, strict=True)
-        if "calls" in document
-    ]
+    used = [(path, it.calls) for path, it in measured if it.calls is not None]
     for path, calls in used[1:]:
         if calls != used[0][1]:
             raise ScenarioError(
@@ -172,24 +170,24 @@ def _with(sets: Sequence[str]) -> str:
 
 
 def _breakdown(
-    name: str, predicted: dict[str, Any], documents: Sequence[dict[str, Any]]
+    name: str, predicted: RunReport, measured: Sequence[SavedMeasurement]
 ) -> Breakdown | None:
     """Return the breakdown of the whole workload over all its processes."""
-    processes = max(documents[0].get("processes", 1), 1)
-    runs = [Run.from_document(document, processes) for document in documents]
-    seconds = Predicted(seconds_in_calls(predicted, processes), None, predicted)
+    processes = measured[0].processes
+    runs = [Run(it.seconds_in_calls(processes), it.samples) for it in measured]
+    seconds = Predicted(predicted.seconds_in_calls(processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
     # The median of the traced repetitions.
     traced = sorted(
-        (it for it in documents if "kernel" in it), key=lambda it: seconds_in_calls(it, processes)
+        ((run.seconds, it.kernel) for run, it in zip(runs, measured, strict=True) if it.kernel),
+        key=lambda it: it[0],
     )
     if traced:
-        middle = traced[(len(traced) - 1) // 2]
-        return breakdown_from_kernel(point, processes, middle, middle["kernel"])
+        return breakdown_from_kernel(point, processes, *traced[(len(traced) - 1) // 2])
     return breakdown_from_counters(point, processes, runs)
 
 
-def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
+def _same_work(ours: str, theirs: str, path: str) -> None:
     """Check that a measurement has the scenario's clients and workloads.
 
     Raises
@@ -207,15 +205,15 @@ def _same_work(ours: str, theirs: str, path: str | PathLike[str]) -> None:
     ):
         if differs:
             raise ScenarioError(
-                f"{fspath(path)}: the {what} differ from those of the scenario: expected a"
+                f"{path}: the {what} differ from those of the scenario: expected a"
                 " measurement of the same workload"
             )
 
 
-def _mean(document: dict[str, Any], name: str, path: str | PathLike[str]) -> float:
-    if name not in document["latency"]:
+def _mean(measured: SavedMeasurement, name: str, path: str) -> float:
+    if name not in measured.latency:
         raise ScenarioError(
-            f"{fspath(path)}: the measurement lacks the scenario's operation {name}: expected a"
+            f"{path}: the measurement lacks the scenario's operation {name}: expected a"
             " measurement of the same workload"
         )
-    return float(document["latency"][name]["mean"])
+    return measured.latency[name].mean

@@ -4,8 +4,9 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from headrace.calibrate.parameter import Parameter, Unit
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe, Times
+from headrace.calibrate.records import Unit
 
 Known: TypeAlias = Mapping[str, float]
 """Known values by field, in SI units: settings, and parameters of earlier estimators. A keyword

@@ -304,7 +304,7 @@ def _run(
         plan = planned(target)
         result = jobs.run_jobs(plan, target, progress=report)
     if target.left is not None:
-        result.document["warnings"].append(target.left)
+        result.report.warnings.append(target.left)
     identifier = None
     if stored and result.document["jobs"]:
         identifier = save_to_store(lambda: result.keep(labels=labels))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from headrace.cli.bench import documents
@@ -132,7 +133,6 @@ def measure_and_print(
         check_apart({"--output": output}, inputs)
     if plot is not None:
         check_directory(plot)
-    from headrace.measure.benchmark import ended_early
     from headrace.measure.workload import load_with_sets
 
     check_csv(csv, as_json)
@@ -177,4 +177,6 @@ def measure_and_print(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)
-    return documents.status(ended_early(measurement.document) or measurement.document["stop"])
+    return documents.status(
+        msgspec.to_builtins(measurement.report.early or measurement.report.stop)
+    )

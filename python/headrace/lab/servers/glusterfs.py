@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from headrace._core import ScenarioError
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan
@@ -45,6 +47,28 @@ end-volume
 """
 
 
+class VolumeOptions(msgspec.Struct, frozen=True):
+    """Options of a volume."""
+
+    volume: str
+    """Type of the volume."""
+    copies: int
+    redundancy: int
+    """Bricks of a dispersed volume that may fail."""
+    settings: dict[str, str]
+    """Settings of the volume, by name."""
+    read_ahead: int | None
+    """Read-ahead window of the mount in KiB; None for the kernel's."""
+    cached: bool
+    """True if clients cache pages."""
+    read_from: str
+    """Copy that clients read; empty for the default."""
+
+
+def _options(plan: Plan) -> VolumeOptions:
+    return msgspec.convert(plan.options, VolumeOptions)
+
+
 class GlusterFs:
     """Files distributed by a hash of their names, replicated, dispersed or sharded."""
 
@@ -77,15 +101,17 @@ class GlusterFs:
             settings |= _shards(values)
         elif kind == "distribute" and values.word("layout.servers") == "1":
             values.carried("layout.servers", "a file on one brick")
-        return {
-            "volume": kind,
-            "copies": copies,
-            "redundancy": redundancy,
-            "settings": settings,
-            "read_ahead": _read_ahead(values) if cached else None,
-            "cached": cached,
-            "read_from": _read_from(values, copies),
-        }
+        return msgspec.structs.asdict(
+            VolumeOptions(
+                kind,
+                copies,
+                redundancy,
+                settings,
+                read_ahead=_read_ahead(values) if cached else None,
+                cached=cached,
+                read_from=_read_from(values, copies),
+            )
+        )
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
         """Start a daemon on each server, create the volume, and mount it on each client."""
@@ -108,7 +134,7 @@ class GlusterFs:
         self._make(plan, hosts, first)
         for number, host in enumerate(plan.of("client")):
             _mount(hosts, host, f"{first}:/{VOLUME}", _mount_options(plan, number))
-            if (window := plan.options["read_ahead"]) is not None:
+            if (window := _options(plan).read_ahead) is not None:
                 _set_read_ahead(hosts, host, window)
 
     def serving(self, host: Host) -> tuple[str, ...]:
@@ -118,7 +144,7 @@ class GlusterFs:
         return ("glusterd", *("glusterfsd" for _ in host.disks))
 
     def _make(self, plan: Plan, hosts: Hosts, first: str) -> None:
-        servers, options = plan.of("server"), plan.options
+        servers, options = plan.of("server"), _options(plan)
         bricks = []
         for number in range(len(servers[0].disks)):
             for host in servers:
@@ -126,13 +152,13 @@ class GlusterFs:
                 hosts.run(host.name, "mkdir", path)
                 bricks.append(f"{host.name}:{path}")
         words: list[str] = []
-        if options["volume"] == "disperse":
-            words = ["disperse", str(len(bricks)), "redundancy", str(options["redundancy"])]
-        elif options["copies"] > 1:
-            words = ["replica", str(options["copies"])]
+        if options.volume == "disperse":
+            words = ["disperse", str(len(bricks)), "redundancy", str(options.redundancy)]
+        elif options.copies > 1:
+            words = ["replica", str(options.copies)]
         volume = ("gluster", "--mode=script", "volume")
         hosts.run(first, *volume, "create", VOLUME, *words, *bricks, "force")
-        for name, value in options["settings"].items():
+        for name, value in options.settings.items():
             hosts.run(first, *volume, "set", VOLUME, name, value)
         hosts.run(first, *volume, "start", VOLUME)
 
@@ -183,9 +209,10 @@ def _read_from(values: Values, copies: int) -> str:
 def _mount_options(plan: Plan, client: int) -> list[str]:
     """Return options of mount.glusterfs."""
     found = []
-    if not plan.options["cached"]:
+    options = _options(plan)
+    if not options.cached:
         found.append("direct-io-mode=enable")
-    copies, word = plan.options["copies"], plan.options["read_from"]
+    copies, word = options.copies, options.read_from
     if copies > 1 and word in ("first", "by-client"):
         copy = client % copies if word == "by-client" else 0
         found.append(f"xlator-option=*-replicate-*.read-subvolume-index={copy}")

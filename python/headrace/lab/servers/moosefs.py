@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from headrace.lab.hosts import Hosts
 from headrace.lab.plan import Host, Plan, Role
 from headrace.lab.servers.server import wait_until
@@ -33,6 +35,13 @@ EMPTY = "MFSM NEW"
 """Metadata of a new file system (metadata.mfs.empty)."""
 
 
+class MountOptions(msgspec.Struct, frozen=True):
+    """Number of copies of a file, and options of the mount."""
+
+    copies: int
+    mount: list[str]
+
+
 class MooseFs:
     """Files in chunks of 64 MiB, replicated."""
 
@@ -45,7 +54,8 @@ class MooseFs:
         """Return the number of copies and the mount options."""
         copies = int(values.amount("replication.copies") or 1)
         values.carried("replication.copies", "the goal of all files")
-        return {"copies": copies, "mount": _write_cache(values) + _read_ahead(values)}
+        options = MountOptions(copies, _write_cache(values) + _read_ahead(values))
+        return msgspec.structs.asdict(options)
 
     def up(self, plan: Plan, hosts: Hosts) -> None:
         """Start the master and the chunk servers, and mount the file system on each client."""
@@ -60,7 +70,8 @@ class MooseFs:
             hosts.start(host.name, "mfschunkserver", "-f", "-c", folder / "mfschunkserver.cfg")
         clients = [host.name for host in plan.of("client")]
         always = ("mfsnice=0", "mfsallowoomkiller")
-        options = ",".join([f"mfsmaster={master}", *always, *plan.options["mount"]])
+        own = msgspec.convert(plan.options, MountOptions)
+        options = ",".join([f"mfsmaster={master}", *always, *own.mount])
         for client in clients:
             wait_until(
                 f"{client}: mfsmount",
@@ -69,8 +80,7 @@ class MooseFs:
                 ),
             )
         wait_until("chunk servers", lambda: _disks(hosts, clients[0]) >= _expected(plan, hosts))
-        goal = str(plan.options["copies"])
-        hosts.run(clients[0], "mfssetgoal", "-r", goal, hosts.mount_point)
+        hosts.run(clients[0], "mfssetgoal", "-r", str(own.copies), hosts.mount_point)
 
     def serving(self, host: Host) -> tuple[str, ...]:
         """Return the one program of each host."""

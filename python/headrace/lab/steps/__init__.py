@@ -5,7 +5,8 @@ and devices. To add a step, write a module like `folder.py` and add it to `ALL`.
 """
 
 import dataclasses
-from typing import Any
+
+import msgspec
 
 from headrace.lab.state import Lab
 from headrace.lab.steps.controllers import Controllers
@@ -59,10 +60,12 @@ def journaled_steps(lab: Lab) -> list[Step]:
     return [_step(line) for line in lab.journal()]
 
 
-def _step(line: dict[str, Any]) -> Step:
-    fields = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in line.items()
-        if key != "step"
-    }
-    return ALL[line["step"]](**fields)
+class StepName(msgspec.Struct, frozen=True):
+    """Name of the step in a line of the journal."""
+
+    step: str
+
+
+def _step(line: str) -> Step:
+    name = msgspec.json.decode(line, type=StepName).step
+    return msgspec.json.decode(line, type=ALL[name])

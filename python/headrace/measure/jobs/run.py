@@ -1,6 +1,5 @@
 """Run jobs, stage by stage, and build the document of their results."""
 
-import copy
 import dataclasses
 import json
 import os
@@ -12,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import polars as pl
 
 from headrace import _core
@@ -20,11 +20,13 @@ from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
 from headrace.interruption import STOP_EXCEPTIONS
-from headrace.measure.conditions import conditions
+from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
 from headrace.measure.jobs.plan import POSIX, Job, Plan
+from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport, PlanText
 from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.measurement_site import measurement_site
+from headrace.measure.report import Files, ResultWarning, Stop
 from headrace.report.units import percent, short_size, size
 from headrace.store import open as open_store
 
@@ -59,14 +61,20 @@ Progress: TypeAlias = Callable[[JobsLive], object]
 class JobsResult:
     """Result of jobs."""
 
-    document: dict[str, Any]
-    """All figures, as the command prints them with `--json`."""
+    report: JobsReport
+    """All figures."""
     histograms: pl.DataFrame
     """All latencies, as `headrace.histograms` has them."""
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """All figures, as the command prints them with `--json`."""
+        document: dict[str, Any] = msgspec.to_builtins(self.report)
+        return document
+
     def json(self) -> dict[str, Any]:
         """All figures."""
-        return copy.deepcopy(self.document)
+        return self.document
 
     def _repr_html_(self) -> str:
         from headrace.report.html import as_html
@@ -87,10 +95,19 @@ class JobsResult:
         save_json(Path(path), self.document | {"host": this_host(), "histograms": columns})
 
 
+class Done(NamedTuple):
+    """A job that has run."""
+
+    stage: int
+    """From 1."""
+    job: Job
+    report: EngineJob
+
+
 def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) -> JobsResult:
     """Make the files, then run one stage after another.
 
-    On Ctrl-C, or if a request fails, the result is partial and `document["stop"]` gives the reason.
+    On Ctrl-C, or if a request fails, the result is partial and `report.stop` gives the reason.
 
     Raises ScenarioError if a job cannot be run on the target, and OSError or RunError if the files
     cannot be made. Ctrl-C while they are made raises KeyboardInterrupt.
@@ -100,39 +117,39 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
     stages = [[_fitted(job, sizes) for job in stage] for stage in plan.stages]
     counters = Counters(target.path)
     counters.restart()
-    done: list[tuple[int, Job, dict[str, Any]]] = []
-    stop: dict[str, Any] = {"reason": "done"}
+    done: list[Done] = []
+    stop = Stop("done")
     for number, stage in enumerate(stages, 1):
         report = None if progress is None else _progress_callback(progress, stages, number)
         jobs = json.dumps([dataclasses.asdict(job) for job in stage])
         try:
             text, interrupted, error = target.engine.run(jobs, progress=report)
         except STOP_EXCEPTIONS:
-            stop = {"reason": "interrupted"}
+            stop = Stop("interrupted")
             break
         counters.sample()
-        reports = json.loads(text)
+        reports = msgspec.json.decode(text, type=list[EngineJob])
         done += [
-            (number, job, report)
+            Done(number, job, report)
             for job, report in zip(stage, reports, strict=True)
             # Leave out the jobs of an interrupted stage that had not begun.
-            if report["requests"] or not (interrupted or error)
+            if report.requests or not (interrupted or error)
         ]
         if error is not None:
-            stop = {"reason": "failed", "error": error}
+            stop = Stop("failed", error)
             break
         if interrupted:
-            stop = {"reason": "interrupted"}
+            stop = Stop("interrupted")
             break
     counters.sample(at_once=True)
-    if stop["reason"] == "done" and not any(report["requests"] for _, _, report in done):
+    if stop.reason == "done" and not any(it.report.requests for it in done):
         warm_up = max(job.warm_up for stage in stages for job in stage)
         raise _core.ScenarioError(
             f"ramp_time = {warm_up:g} s: every job ended before statistics began; expected a"
             " shorter warm-up, or more to do"
         )
-    document = _document(plan, target, environment, stages, done, sizes, counters, stop)
-    return JobsResult(document, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
+    whole = _jobs_report(plan, target, environment, stages, done, sizes, counters, stop)
+    return JobsResult(whole, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
 
 
 def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int, int]:
@@ -198,110 +215,104 @@ def _stage_seconds(stage: Sequence[Job]) -> float | None:
 
 
 def _histograms(
-    done: Sequence[tuple[int, Job, Mapping[str, Any]]],
+    done: Sequence["Done"],
 ) -> Iterator[tuple[str, str, str, int | None, int | None, int | None]]:
-    for _, job, report in done:
-        for operation, requests in report["requests"].items():
-            exact = requests["exact"] or {}
-            total, least, most = (exact.get(key) for key in ("sum", "least", "most"))
-            yield job.label(operation), "service", requests["histogram"], total, least, most
+    for it in done:
+        for operation, requests in it.report.requests.items():
+            exact = requests.exact
+            figures = (None, None, None) if exact is None else (exact.sum, exact.least, exact.most)
+            yield it.job.label(operation), "service", requests.histogram, *figures
 
 
-def _document(
+def _jobs_report(
     plan: Plan,
     target: Target,
     environment: Environment,
     stages: Sequence[Sequence[Job]],
-    done: Sequence[tuple[int, Job, Mapping[str, Any]]],
+    done: Sequence["Done"],
     sizes: Mapping[int, int],
     counters: Counters,
-    stop: Mapping[str, Any],
-) -> dict[str, Any]:
+    stop: Stop,
+) -> JobsReport:
     jobs = [job for stage in stages for job in stage]
-    found = [_job(number, job, report, stop) for number, job, report in done]
+    found = [_job(it, stop) for it in done]
     named = {
-        job.label(operation): figures
-        for (_, job, _), entry in zip(done, found, strict=True)
-        for operation, figures in entry["operations"].items()
+        it.job.label(operation): figures
+        for it, entry in zip(done, found, strict=True)
+        for operation, figures in entry.operations.items()
     }
     calls = {job.calls for job in jobs}
-    document: dict[str, Any] = {
-        "kind": KIND,
-        "scenario": {"name": plan.name, "description": plan.description},
-        "version": _core.VERSION,
-        "place": _place(target),
-        "environment": environment,
-        "files": {"count": len(sizes), "bytes": sum(sizes.values())},
-        "jobs": found,
-        "throughput": {
-            name: it["throughput"] for name, it in named.items() if it["throughput"] and it["bytes"]
-        },
-        "operations": {
-            name: {key: it[key] for key in ("count", "bytes", "active_seconds", "per_second")}
+    report = JobsReport(
+        kind=KIND,
+        scenario=PlanText(plan.name, plan.description),
+        version=_core.VERSION,
+        place=_place(target),
+        environment=environment,
+        files=Files(len(sizes), sum(sizes.values())),
+        jobs=found,
+        throughput={name: it.throughput for name, it in named.items() if it.throughput},
+        operations={
+            name: Counted(it.count, it.bytes, it.active_seconds, it.per_second)
             for name, it in named.items()
         },
-        "latency": {name: it["latency"] for name, it in named.items()},
-        "measured_seconds": sum(
-            max(entry["seconds"] for entry in found if entry["stage"] == number)
-            for number in {entry["stage"] for entry in found}
+        latency={name: it.latency for name, it in named.items()},
+        measured_seconds=sum(
+            max(entry.seconds for entry in found if entry.stage == number)
+            for number in {entry.stage for entry in found}
         ),
-        "processes": max((job.processes for job in jobs), default=0),
-        "counters": counters.summary(),
-        "notes": list(plan.notes),
-        "stop": dict(stop),
-    }
-    document["warnings"] = [*_warnings(target, jobs, found), *_conditions(document, target)]
-    # If jobs use different calls, each job names its own.
-    document |= {"calls": calls.pop()} if len(calls) == 1 else {}
-    document |= {} if plan.job_file is None else {"job_file": plan.job_file}
-    intended = {
-        name: it["latency_from_intended"]
-        for name, it in named.items()
-        if "latency_from_intended" in it
-    }
-    return document | ({"latency_from_intended": intended} if intended else {})
+        processes=max((job.processes for job in jobs), default=0),
+        counters=counters.summary(),
+        notes=list(plan.notes),
+        stop=stop,
+        warnings=list(_warnings(target, jobs, found)),
+        calls=calls.pop() if len(calls) == 1 else None,
+        job_file=plan.job_file,
+        latency_from_intended={
+            name: it.latency_from_intended
+            for name, it in named.items()
+            if it.latency_from_intended is not None
+        },
+    )
+    report.warnings += _conditions(report, target)
+    return report
 
 
-def _job(
-    number: int, job: Job, report: Mapping[str, Any], stop: Mapping[str, Any]
-) -> dict[str, Any]:
+def _job(done: "Done", stop: Stop) -> JobFigures:
     """Return a job's settings and its results."""
+    job, report = done.job, done.report
     operations = {
-        operation: {
-            key: value for key, value in requests.items() if key not in ("histogram", "exact")
-        }
+        operation: requests.figures()
         for operation in OPERATIONS
-        if (requests := report["requests"].get(operation)) is not None
+        if (requests := report.requests.get(operation)) is not None
     }
-    if job.requested and job.seconds and stop["reason"] == "done":
+    if job.requested and job.seconds and stop.reason == "done":
         # Few requests of a job that waits for their times are soon over, and the job is not.
         for it in operations.values():
-            it["active_seconds"] = max(it["active_seconds"], job.seconds)
-            it["per_second"] = it["count"] / it["active_seconds"]
-            it["throughput"] = it["bytes"] / it["active_seconds"]
-    reads = report.get("reads")
-    hit_rate = None
-    if reads is not None and reads["asked_bytes"]:
-        hit_rate = reads["hit_bytes"] / reads["asked_bytes"]
-    return {
-        "name": job.name,
-        "stage": number,
-        "pattern": "random" if job.random else "sequential",
-        "read_share": job.read_share,
-        "block": job.block,
-        "bytes": job.bytes,
-        "queue_depth": job.queue_depth,
-        "processes": job.processes,
-        "calls": job.calls,
-        "direct": job.direct,
-        "stable": job.stable,
-        "requested_per_second": job.requested,
-        "seconds": report["seconds"],
-        "in_flight": report["in_flight"],
-        "not_made": report["not_made"],
-        "cache_hit_rate": hit_rate,
-        "operations": operations,
-    }
+            it.active_seconds = max(it.active_seconds, job.seconds)
+            it.per_second = it.count / it.active_seconds
+            it.throughput = it.bytes / it.active_seconds
+    reads = report.reads
+    return JobFigures(
+        name=job.name,
+        stage=done.stage,
+        pattern="random" if job.random else "sequential",
+        read_share=job.read_share,
+        block=job.block,
+        bytes=job.bytes,
+        queue_depth=job.queue_depth,
+        processes=job.processes,
+        calls=job.calls,
+        direct=job.direct,
+        stable=job.stable,
+        requested_per_second=job.requested,
+        seconds=report.seconds,
+        in_flight=report.in_flight,
+        not_made=report.not_made,
+        cache_hit_rate=(
+            reads.hit_bytes / reads.asked_bytes if reads is not None and reads.asked_bytes else None
+        ),
+        operations=operations,
+    )
 
 
 def _place(target: Target) -> dict[str, Any]:
@@ -318,56 +329,62 @@ def _place(target: Target) -> dict[str, Any]:
 
 
 def _warnings(
-    target: Target, jobs: Sequence[Job], found: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, str]]:
+    target: Target, jobs: Sequence[Job], found: Sequence[JobFigures]
+) -> Iterator[ResultWarning]:
     if in_memory(target):
-        yield _warning(
+        yield ResultWarning(
             "in-memory",
             f"{target.path} is a file system in memory: the figures are those of memory",
         )
     elif not all(job.direct for job in jobs):
-        yield _warning(
+        yield ResultWarning(
             "not-direct",
             "the page cache was not bypassed (no O_DIRECT): reads may come from memory; writes"
             " count when they are on stable storage where O_DSYNC or fsync was asked for",
         )
     hits = {
-        it["name"]: it["cache_hit_rate"]
+        it.name: it.cache_hit_rate
         for it in found
-        if it["cache_hit_rate"] is not None and it["cache_hit_rate"] >= HITS
+        if it.cache_hit_rate is not None and it.cache_hit_rate >= HITS
     }
     if hits:
         shares = ", ".join(f"{percent(share)} % in {name}" for name, share in hits.items())
-        yield _warning("page-cache", f"part of the reads were page-cache hits: {shares}")
+        yield ResultWarning("page-cache", f"part of the reads were page-cache hits: {shares}")
     for it in found:
-        if not it["operations"]:
-            yield _warning(
-                f"nothing-measured {it['name']}",
-                f"{it['name']}: all its requests ended within the warm-up; expected a shorter"
+        if not it.operations:
+            yield ResultWarning(
+                f"nothing-measured {it.name}",
+                f"{it.name}: all its requests ended within the warm-up; expected a shorter"
                 " ramp_time, or more to do",
             )
-        if it["not_made"]:
-            yield _warning(
-                f"not-made {it['name']}",
-                f"{it['name']}: {it['not_made']:,} requests were due and not made before the end:"
+        if it.not_made:
+            yield ResultWarning(
+                f"not-made {it.name}",
+                f"{it.name}: {it.not_made:,} requests were due and not made before the end:"
                 " all slots of the queue were taken",
             )
     small = [job for job in jobs if job.random and not job.direct and job.reads]
     if small and (block := min(job.block for job in small)) < 4096:
-        yield _warning(
+        yield ResultWarning(
             "small-blocks", f"reads of {short_size(block)} through the page cache read whole pages"
         )
 
 
-def _conditions(document: Mapping[str, Any], target: Target) -> list[dict[str, str]]:
+def _conditions(report: JobsReport, target: Target) -> list[ResultWarning]:
     """Return the warnings that jobs share with measurements of workloads."""
     free = 1.0
     if not target.is_device:
         room = os.statvfs(target.path)
         free = room.f_bavail / room.f_blocks if room.f_blocks else 1.0
-    of_host = {**document, "calls": POSIX, "operations": {}}
-    return conditions(of_host, direct=True, free=free)
-
-
-def _warning(condition: str, message: str) -> dict[str, str]:
-    return {"condition": condition, "message": message}
+    return conditions(
+        Measured(
+            calls=POSIX,
+            processes=report.processes,
+            seconds=report.measured_seconds,
+            file_bytes=report.files.bytes,
+            operations={},
+            counters=report.counters,
+            direct=True,
+            free=free,
+        )
+    )

@@ -12,6 +12,7 @@ from headrace import _core
 from headrace.interruption import defer_signals
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.removal import remove_directory
+from headrace.measure.report import ResultWarning
 
 MEMORY = ("tmpfs", "ramfs")
 """File systems in memory, for which O_DIRECT has no effect."""
@@ -25,7 +26,7 @@ class Target:
     engine: _core.JobTarget
     directory: _core.BenchmarkDirectory | None
     """The benchmark's own; None of a device."""
-    left: dict[str, str] | None = None
+    left: ResultWarning | None = None
     """The warning that its directory is still there, at the end."""
 
     @property
@@ -76,7 +77,7 @@ def opened(
             left = remove_directory(made, interrupted=True, on_progress=on_progress)
             made = None
             if left is not None:
-                error.add_note(left["message"])
+                error.add_note(left.message)
         raise
     finally:
         if made is not None and target is not None and not interrupted:

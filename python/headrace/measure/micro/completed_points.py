@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import polars as pl
 
-from headrace.measure.micro.study import Point, Study
-from headrace.measure.micro.summary import KIND
+from headrace.measure.micro.study import Point, Row, Study
+from headrace.measure.micro.summary import KIND, PointText
+from headrace.measure.report import ResultWarning
 from headrace.measure.resume import check_matches, other_options_error
 
 
@@ -28,54 +30,50 @@ class CompletedPoints:
         check_matches(resumed, {"kind": KIND, "benchmark": study.name}, here)
         known = CompletedPoints(resumed)
         # A point of the same parameters that did something else would be shown as the same.
-        asked = [dict(point.parameters) for point in study.points]
-        changed = any(it["parameters"] in asked for it in known.others(study))
+        asked = [point.parameters for point in study.points]
+        changed = any(it.parameters in asked for it in known.others(study))
         if changed or not any(known.has(point) for point in study.points):
             raise other_options_error(resumed)
         return known
 
-    def others(self, study: Study) -> list[Mapping[str, Any]]:
+    @cached_property
+    def points(self) -> list[PointText]:
+        """Points of the earlier run."""
+        return msgspec.convert(self.resumed.get("points", []), list[PointText])
+
+    def others(self, study: Study) -> list[PointText]:
         """Return the saved points that are not of this study."""
-        asked = [_saved(point) for point in study.points]
-        return [it for it in self.resumed.get("points", ()) if it not in asked]
+        asked = [PointText.of(point) for point in study.points]
+        return [it for it in self.points if it not in asked]
 
     def with_points_of(self, study: Study) -> Study:
         """Return a study with its own points and those of another one, in increasing order."""
-        others = [Point(it["parameters"], it["scenario"], ()) for it in self.others(study)]
+        others = [Point(it.parameters, it.scenario, ()) for it in self.others(study)]
         if not others:
             return study
         points = sorted([*study.points, *others], key=lambda it: tuple(it.parameters.values()))
         return replace(study, points=points)
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """Rows of the earlier run, including points that are not requested again."""
-        return pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
+        return [
+            Row.of_columns(it) for it in pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
+        ]
 
     @property
-    def warnings(self) -> dict[str, dict[str, str]]:
+    def warnings(self) -> dict[str, ResultWarning]:
         """Warnings of the earlier run, by condition."""
-        return {it["condition"]: it for it in self.resumed.get("warnings", ())}
+        found = msgspec.convert(self.resumed.get("warnings", []), list[ResultWarning])
+        return {it.condition: it for it in found}
 
     def has(self, point: Point) -> bool:
         """Return whether the earlier run had a point."""
-        return _saved(point) in self.resumed.get("points", ())
+        return PointText.of(point) in self.points
 
     def measured(self, point: Point, repeat: int) -> bool:
         """Return whether the earlier run has all figures of a point in a repetition."""
         if not self.has(point):
             return False
-        found = [row for row in self.rows if is_of(row, point, repeat)]
+        found = [row for row in self.rows if row.is_of(point, repeat)]
         return len(found) == len(point.tests)
-
-
-def is_of(row: Mapping[str, Any], point: Point, repeat: int) -> bool:
-    """Return whether a row belongs to a point and a repetition."""
-    wanted = {**point.parameters, "repeat": repeat}
-    of_it = any(row["test"] == test.name for test in point.tests)
-    return of_it and all(row[key] == value for key, value in wanted.items())
-
-
-def _saved(point: Point) -> dict[str, Any]:
-    """A point as a study's document has it."""
-    return {"parameters": dict(point.parameters), "scenario": point.scenario}

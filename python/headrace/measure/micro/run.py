@@ -16,13 +16,14 @@ from headrace.environment import resumed as resumed_environment
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.interruption import STOP_EXCEPTIONS
-from headrace.measure.benchmark import ended_early, measure
+from headrace.measure.benchmark import measure
 from headrace.measure.measurement import Measurement
 from headrace.measure.measurement_site import measurement_site
-from headrace.measure.micro.completed_points import CompletedPoints, is_of
-from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Study, called
+from headrace.measure.micro.completed_points import CompletedPoints
+from headrace.measure.micro.study import RATE, THROUGHPUT, Point, Row, Study, called
 from headrace.measure.micro.summary import KIND, summed_up
 from headrace.measure.removal import with_note
+from headrace.measure.report import Stop
 from headrace.measure.workload import load
 from headrace.store import open as open_store
 
@@ -94,15 +95,16 @@ def run_study(
     shown = known.with_points_of(study)
     rows = known.rows
     warnings = dict(known.warnings)
-    stop: dict[str, Any] = {"reason": "unfinished"}
+    stop = Stop("unfinished")
 
     def result() -> StudyResult:
         in_order = _in_order(shown, rows)
-        repeated = max([repeats, *(1 + row["repeat"] for row in rows)])
+        repeated = max([repeats, *(1 + row.repeat for row in rows)])
         document = summed_up(
             shown, here, environment, repeated, in_order, list(warnings.values()), stop
         )
-        return StudyResult(document, pl.DataFrame(in_order, infer_schema_length=None))
+        table = [row.columns() for row in in_order]
+        return StudyResult(document, pl.DataFrame(table, infer_schema_length=None))
 
     total = repeats * len(study.points)
     began, begun = time.monotonic(), False
@@ -111,7 +113,7 @@ def run_study(
         if known.measured(point, repeat):
             continue
         if seconds is not None and begun and _passed(began) >= seconds:
-            stop = {"reason": "time"}
+            stop = Stop("time")
             break
         begun = True
         if on_progress is not None:
@@ -120,41 +122,39 @@ def run_study(
             measured = measure(scenarios[number % len(scenarios)], below)
         except STOP_EXCEPTIONS as error:
             # While files were made: there is nothing of this point.
-            stop = {"reason": "interrupted"}
-            warnings |= {it["condition"]: it for it in with_note(error)}
+            stop = Stop("interrupted")
+            warnings |= {it.condition: it for it in with_note(error)}
             break
-        for warning in measured.document["warnings"]:
-            warnings.setdefault(warning["condition"], warning)
-        if (early := ended_early(measured.document)) is not None:
+        for warning in measured.report.warnings:
+            warnings.setdefault(warning.condition, warning)
+        if (early := measured.report.early) is not None:
             stop = early
             break
         # Replace rows of a point whose measurement was saved only in part.
-        rows = [*(row for row in rows if not is_of(row, point, repeat))]
+        rows = [row for row in rows if not row.is_of(point, repeat)]
         new = _rows(point, repeat, measured)
         rows += new
         progress_events.finish_step(
             number + 1, called(study, point.parameters), _step_figures(point, repeat, new)
         )
         if measured.stop_signal is not None and number + 1 < total:
-            stop = {"reason": "interrupted"}
+            stop = Stop("interrupted")
             break
         if so_far is not None and number + 1 < total:
             so_far(result())
     else:
-        stop = {"reason": "workload"}
+        stop = Stop("workload")
     return result()
 
 
-def _step_figures(
-    point: Point, repeat: int, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, float | str]:
+def _step_figures(point: Point, repeat: int, rows: Sequence[Row]) -> dict[str, float | str]:
     """Return the parameters of a measured point, and its rate by test: operations/s, or MB/s."""
     found: dict[str, float | str] = {**point.parameters, "repetition": repeat + 1}
     for row in rows:
-        if row["seconds"] > 0:
-            rate = row["unit"] == RATE
-            amount = row["operations"] if rate else row["bytes"] / 1e6
-            found[f"{row['test']} ({'operations/s' if rate else 'MB/s'})"] = amount / row["seconds"]
+        if row.seconds > 0:
+            rate = row.unit == RATE
+            amount = row.operations if rate else row.bytes / 1e6
+            found[f"{row.test} ({'operations/s' if rate else 'MB/s'})"] = amount / row.seconds
     return found
 
 
@@ -164,7 +164,7 @@ def _passed(began: float) -> float:
     return passed
 
 
-def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _in_order(study: Study, rows: Sequence[Row]) -> list[Row]:
     """Rows repeat by repeat, and in each as the points of a study are."""
     keys = list(study.points[0].parameters)
     places: dict[tuple[Any, ...], int] = {}
@@ -173,9 +173,9 @@ def _in_order(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
         # Tests of an earlier run's points are known from their rows only.
         places |= {values: at} | {(*values, test.name): at for test in point.tests}
 
-    def place_of(row: Mapping[str, Any]) -> tuple[int, int]:
-        values = tuple(row[key] for key in keys)
-        return row["repeat"], places.get((*values, row["test"]), places.get(values, len(places)))
+    def place_of(row: Row) -> tuple[int, int]:
+        values = tuple(row.parameters[key] for key in keys)
+        return row.repeat, places.get((*values, row.test), places.get(values, len(places)))
 
     return sorted(rows, key=place_of)
 
@@ -192,27 +192,27 @@ def _check_room(
             raise ValueError(f"{called(study, point.parameters)}: {error}") from None
 
 
-def _rows(point: Point, repeat: int, measured: Measurement) -> list[dict[str, Any]]:
-    counters = measured.document["counters"]
-    phases = {(it["phase"], it["operation"]): it for it in measured.document["phases"]}
+def _rows(point: Point, repeat: int, measured: Measurement) -> list[Row]:
+    report = measured.report
+    phases = {(it.phase, it.operation): it for it in report.phases or ()}
     rows = []
     for test in point.tests:
         phase = phases[test.phase, test.operation]
         end = phases[test.until or (test.phase, test.operation)]
         rows.append(
-            {
-                **point.parameters,
-                "test": test.name,
-                "repeat": repeat,
-                "unit": RATE if test.rate else THROUGHPUT,
-                "bytes": phase["bytes"],
-                "operations": phase["count"],
+            Row(
+                parameters=point.parameters,
+                test=test.name,
+                repeat=repeat,
+                unit=RATE if test.rate else THROUGHPUT,
+                bytes=phase.bytes,
+                operations=phase.count,
                 # From the common start to the slowest process's end: a lower bound of the
                 # aggregate rate (Hindman 2011, section 4.2.4).
-                "seconds": end["to_s"] - phase["from_s"],
+                seconds=end.to_s - phase.from_s,
                 # Share of one processor over the whole point.
-                "cpu": counters["cpu_own"] * counters["processors"],
-                "in_memory": point.in_memory(measured.document["files"]["bytes"]),
-            }
+                cpu=report.counters.cpu_own * report.counters.processors,
+                in_memory=point.in_memory(report.files.bytes),
+            )
         )
     return rows

@@ -1,8 +1,8 @@
 """Micro-benchmarks: studies whose points are workloads of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 import psutil
 
@@ -55,6 +55,52 @@ class Study:
     points: Sequence[Point]
     sizes: Sequence[str] = ()
     """The parameters that are sizes in bytes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure of a point in one repetition."""
+
+    parameters: Mapping[str, Parameter]
+    """Parameters of the point."""
+    test: str
+    """Name of the figure."""
+    repeat: int
+    """Number of the repetition, from 0."""
+    unit: str
+    """`THROUGHPUT` or `RATE`."""
+    bytes: int
+    operations: int
+    seconds: float
+    cpu: float
+    """Processors that the benchmark used."""
+    in_memory: bool
+    """True if memory may hold the files."""
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any]) -> "Row":
+        """Read a row of the table."""
+        own = {it.name: columns[it.name] for it in fields(cls) if it.name != "parameters"}
+        return cls(parameters={key: it for key, it in columns.items() if key not in own}, **own)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the row with a column for each parameter."""
+        own = {it.name: getattr(self, it.name) for it in fields(self)}
+        return {**own.pop("parameters"), **own}
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes or operations a second; None if the time was 0."""
+        amount = self.operations if self.unit == RATE else self.bytes
+        return amount / self.seconds if self.seconds > 0 else None
+
+    def is_of(self, point: Point, repeat: int) -> bool:
+        """Return whether the row belongs to a point and a repetition."""
+        return (
+            self.repeat == repeat
+            and any(self.test == test.name for test in point.tests)
+            and all(self.parameters[key] == value for key, value in point.parameters.items())
+        )
 
 
 def called(study: Study, parameters: Mapping[str, Parameter]) -> str:

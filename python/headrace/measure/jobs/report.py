@@ -1,0 +1,132 @@
+"""Records of the document of jobs. Times are in seconds, amounts in bytes, rates per second."""
+
+from typing import Any
+
+import msgspec
+
+from headrace.measure.report import ClassifiedReads, CounterMeans, Files, ResultWarning, Stop
+
+
+class JobLatency(msgspec.Struct, frozen=True):
+    """Times of requests, in seconds; None where there is none."""
+
+    count: int
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+    p999: float | None
+
+
+class InFlight(msgspec.Struct, frozen=True):
+    """Requests in flight, over time."""
+
+    mean: float
+    max: int
+
+
+class Exact(msgspec.Struct, frozen=True):
+    """Exact figures of a histogram, in ns."""
+
+    sum: int
+    least: int
+    most: int
+
+
+class RequestFigures(msgspec.Struct, omit_defaults=True):
+    """Counts, rates and times of one kind of requests."""
+
+    count: int
+    bytes: int
+    active_seconds: float
+    per_second: float | None
+    throughput: float | None
+    latency: JobLatency
+    latency_from_intended: JobLatency | None = None
+
+
+class Requests(RequestFigures, omit_defaults=True, kw_only=True):
+    """One kind of requests, as the load engine reports it."""
+
+    histogram: str
+    exact: Exact | None = None
+
+    def figures(self) -> RequestFigures:
+        """Return the figures without the histogram."""
+        return msgspec.convert(self, RequestFigures, from_attributes=True)
+
+
+class EngineJob(msgspec.Struct, frozen=True):
+    """Report of the load engine about a job (crates/load/src/jobs/report.rs)."""
+
+    name: str
+    seconds: float
+    requests: dict[str, Requests]
+    in_flight: InFlight
+    not_made: int
+    """Requests that were due and not made before the end."""
+    reads: ClassifiedReads | None = None
+
+
+class JobFigures(msgspec.Struct, frozen=True):
+    """A job's settings and its results."""
+
+    name: str
+    stage: int
+    pattern: str
+    read_share: float
+    block: int
+    bytes: int
+    queue_depth: int
+    processes: int
+    calls: str
+    direct: bool
+    stable: bool
+    requested_per_second: float | None
+    seconds: float
+    in_flight: InFlight
+    not_made: int
+    cache_hit_rate: float | None
+    operations: dict[str, RequestFigures]
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Counts and rate of a job's operation."""
+
+    count: int
+    bytes: int
+    active_seconds: float
+    per_second: float | None
+
+
+class PlanText(msgspec.Struct, frozen=True):
+    """Name and description of the jobs."""
+
+    name: str
+    description: str
+
+
+class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The document of jobs."""
+
+    kind: str
+    scenario: PlanText
+    version: str
+    place: dict[str, Any]
+    environment: dict[str, Any]
+    files: Files
+    jobs: list[JobFigures]
+    throughput: dict[str, float]
+    operations: dict[str, Counted]
+    latency: dict[str, JobLatency]
+    measured_seconds: float
+    processes: int
+    counters: CounterMeans
+    notes: list[str]
+    stop: Stop
+    warnings: list[ResultWarning]
+    calls: str | None = None
+    """None if jobs use different calls; each job names its own."""
+    job_file: str | None = None
+    latency_from_intended: dict[str, JobLatency] = {}

@@ -1,0 +1,304 @@
+"""Records of a measurement's document: what the load engine reports, and what is added to it.
+
+Times are in seconds, amounts in bytes, rates per second. Fields with a default are left out of the
+document if they have it.
+"""
+
+from typing import Any, Self
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+EARLY = ("interrupted", "failed")
+"""Reasons for which a measurement ends early."""
+
+
+class ResultWarning(msgspec.Struct, frozen=True):
+    """A warning beside a result."""
+
+    condition: str
+    """Identifier of the condition (docs/reference/conditions.md)."""
+    message: str
+
+
+class ScenarioText(msgspec.Struct, omit_defaults=True):
+    """The scenario that was run."""
+
+    name: str
+    description: str
+    toml: str
+    sets: list[str] = []
+    """Values that override the scenario's file, as `path=value`."""
+
+
+class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a measurement ended."""
+
+    reason: str
+    error: str | None = None
+
+    @property
+    def early(self) -> bool:
+        """True if the measurement was interrupted, or an operation failed."""
+        return self.reason in EARLY
+
+
+class Load(msgspec.Struct, frozen=True):
+    """Rates of operations that arrive at times of their own, in operations a second."""
+
+    requested_per_second: float
+    offered_per_second: float
+    """Rate of intended starts as drawn in this run."""
+    achieved_per_second: float
+
+
+class Unfinished(msgspec.Struct, frozen=True):
+    """Requests that were due before the end and never issued."""
+
+    count: int
+    mean: float | None
+    """Time from the intended start to the end of the run, in seconds; None without requests."""
+    max: float | None
+    operations: dict[str, int]
+    """Counts by operation."""
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """Waits for messages between hosts, in seconds."""
+
+    count: int
+    mean: float | None
+    max: float
+
+
+class Coordination(msgspec.Struct, frozen=True):
+    """Overhead of operations that processes on several hosts begin together."""
+
+    announced: Waits
+    go_ahead: Waits
+
+
+class Sharing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Operations that several processes began at the same moment."""
+
+    rounds: int
+    broken_off: int
+    coordination: Coordination | None = None
+
+
+class FileSet(msgspec.Struct, frozen=True):
+    """Files that a group of operations has to itself."""
+
+    workload: int
+    group: str
+    files: int
+    bytes: int
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """Operations that were left out."""
+
+    by: str
+    """Component that left them out."""
+    what: str
+    reason: str
+    count: int
+
+
+class Latency(msgspec.Struct, frozen=True):
+    """Times of operations, in seconds; None where there is none."""
+
+    count: int
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+class OperationFigures(msgspec.Struct, frozen=True):
+    """Counts and rate of one operation."""
+
+    group: str
+    count: int
+    bytes: int
+    active_seconds: float
+    per_second: float | None
+    """None if the operations took no time."""
+    prepare_seconds: float
+    """Time of preparation, which no latency includes."""
+
+
+class GroupFigures(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts, rates and latencies of a group of operations."""
+
+    operations: list[str]
+    count: int
+    bytes: int
+    active_seconds: float
+    per_second: float | None
+    throughput: float | None
+    """Bytes a second; None if no operation of the group moves bytes."""
+    prepare_seconds: float
+    latency: Latency
+    latency_from_intended: Latency | None = None
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """An operation in a phase of a workload. Times are since the common start."""
+
+    workload: int
+    phase: int
+    operation: str
+    from_s: float
+    to_s: float
+    count: int
+    bytes: int
+
+
+class ClassifiedReads(msgspec.Struct, frozen=True):
+    """Bytes that a mix read, by where they were found."""
+
+    asked_bytes: int
+    hit_bytes: int
+    read_ahead_bytes: int
+    missed_bytes: int
+    unknown_bytes: int
+
+
+class Files(msgspec.Struct, frozen=True):
+    """The files of a benchmark's directory."""
+
+    count: int
+    bytes: int
+
+
+class CounterMeans(msgspec.Struct, frozen=True):
+    """Means of processor and device counters. Columns are explained in
+    `headrace.measure.counters`."""
+
+    device: str | None
+    processors: int | float
+    """A mean of repetitions may be a fraction."""
+    cpu_user: float
+    cpu_system: float
+    cpu_iowait: float
+    cpu_steal: float
+    cpu_own: float
+    device_busy: float | None
+    device_flushing: float | None
+    device_read_bytes_per_s: float | None
+    device_write_bytes_per_s: float | None
+    device_reads_per_s: float | None
+    device_writes_per_s: float | None
+
+
+class CacheFigures(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Page-cache hit rate of reads, and the bytes that it follows from."""
+
+    hit_rate: float | None
+    """None where it is unknown; `note` then gives the reason."""
+    note: str | UnsetType = UNSET
+    asked_bytes: int | UnsetType | None = UNSET
+    hit_bytes: int | UnsetType | None = UNSET
+    read_ahead_bytes: int | UnsetType | None = UNSET
+    missed_bytes: int | UnsetType | None = UNSET
+    device_bytes: int | UnsetType | None = UNSET
+    unknown_bytes: int | UnsetType | None = UNSET
+
+
+class Skew(msgspec.Struct, frozen=True):
+    """Skew between the starts of ranks, and its uncertainty, in seconds."""
+
+    skew_s: float
+    uncertainty_s: float
+
+
+class Host(msgspec.Struct):
+    """A host whose ranks took part."""
+
+    name: str
+    ranks: list[int]
+    processes: int
+    counters: CounterMeans
+    warnings: list[ResultWarning]
+
+
+class KernelTime(msgspec.Struct, frozen=True):
+    """Time breakdown of the timed calls from a kernel trace."""
+
+    seconds: dict[str, float]
+    """Seconds of all processes by component."""
+    requests: int
+    """Requests to the device since the first call."""
+    lost: int
+    """Events that the kernel lost."""
+
+
+class EngineReport(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Report of the load engine (crates/load/src/report.rs)."""
+
+    kind: str
+    scenario: ScenarioText
+    seed: int
+    version: str
+    measured_seconds: float
+    """Time from the common start of the processes to the end of the last one."""
+    prepare_seconds: float
+    processes: int
+    stop: Stop
+    load: Load | None = None
+    unfinished: Unfinished | None = None
+    sharing: Sharing | None = None
+    file_sets: list[FileSet] = []
+    error: str | None = None
+    left_out: list[LeftOut] = []
+    throughput: dict[str, float | None]
+    """Bytes a second of each operation that moves bytes."""
+    operations: dict[str, OperationFigures]
+    operation_groups: dict[str, GroupFigures]
+    phases: list[Phase] | None = None
+    """None for several repetitions."""
+    reads: ClassifiedReads | None = None
+    latency: dict[str, Latency]
+    """Service times by operation, and of `all`."""
+    latency_from_intended: dict[str, Latency] = {}
+    """Response times, where operations have an intended start."""
+
+
+class Report(EngineReport, kw_only=True, omit_defaults=True):
+    """The document of a measurement, or of several repetitions."""
+
+    calls: str
+    files: Files
+    counters: CounterMeans
+    cache: CacheFigures
+    start: Skew | None = None
+    hosts: list[Host] = []
+    """The hosts of several ranks."""
+    warnings: list[ResultWarning]
+    environment: dict[str, Any] | None = None
+    """As `headrace.environment` has it; None for a step of a sweep."""
+    kernel: KernelTime | None = None
+    wanted_repeats: int | None = None
+    """Number of repetitions that were requested; None for a single measurement."""
+    repetitions: list[dict[str, Any]] | None = None
+    """Document of each repetition, without the fields that all share."""
+    intervals: dict[str, Any] | None = None
+    """Half-widths of the 95 % confidence intervals of the means, in the shape of the document."""
+
+    @classmethod
+    def of_engine(cls, engine: EngineReport, **more: Any) -> Self:
+        """Complete the report of the load engine."""
+        own = {field: getattr(engine, field) for field in engine.__struct_fields__}
+        return cls(**own, **more)
+
+    @property
+    def early(self) -> Stop | None:
+        """Why the measurement ended early, with the error if there was one; None if it did not."""
+        return Stop(self.stop.reason, self.error) if self.stop.early else None
+
+    def json(self) -> dict[str, Any]:
+        """Return the document."""
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
