@@ -2,14 +2,10 @@
 
 from playwright.sync_api import Browser, expect
 
-from web_site import RunningSite, browser, site
-
-__all__ = ["browser", "site"]
+from web_site import RunningSite, opened
 
 
 def test_a_newcomer_finds_three_things_to_do(site: RunningSite, browser: Browser) -> None:
-    page = browser.new_page()
-    page.goto(site.url)
-    for name in ("Simulate an example", "Measure a directory", "Open a result"):
-        expect(page.get_by_role("link", name=name)).to_be_visible()
-    page.close()
+    with opened(browser, site.url) as page:
+        for name in ("Simulate an example", "Measure a directory", "Open a result"):
+            expect(page.get_by_role("link", name=name)).to_be_visible()
