@@ -18,6 +18,18 @@ ScenarioFile: TypeAlias = Annotated[
     ),
 ]
 
+WorksheetFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")
+]
+CatalogueFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--catalogue",
+        metavar="FILE",
+        help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
+    ),
+]
+
 Sets: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

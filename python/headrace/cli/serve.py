@@ -148,8 +148,8 @@ def start(
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
     check_extra()
 
+    from headrace.addresses import is_loopback
     from headrace.monitors.agents import Agent, parse_option
-    from headrace.web.access.addresses import is_loopback
     from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
