@@ -120,7 +120,7 @@ class QuickRuns:
         directories: Sequence[Path] = (),
         withheld: Sequence[Path] = (),
     ) -> None:
-        """Make a pool; its processes start with the first request, or by `start`.
+        """Make a pool; its processes start with the requests, the first one also by `start`.
 
         Parameters:
             processes: Number of helper processes.
@@ -137,17 +137,21 @@ class QuickRuns:
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
         self._helpers: set[_Helper] = set()
         self._tickets: dict[str, _Ticket] = {}
-        self._started = self._closed = False
+        self._closed = False
+        self._begun = 0
+        """Processes that run or start."""
         self._waiting = 0
         self._numbers = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Start the helper processes."""
-        if not self._started:
-            self._started = True
-            for _ in range(self._processes):
-                self._replace(None)
+        """Start a helper process; others start when all are busy."""
+        if self._begun == 0:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._begun += 1
+        self._replace(None)
 
     async def close(self) -> None:
         """End the helper processes."""
@@ -172,9 +176,11 @@ class QuickRuns:
         """
         if len(text) > LARGEST_TEXT:
             return _failed("the scenario is longer than 1 MiB: expected a shorter one")
-        self.start()
         if self._waiting >= MOST_WAITING:
             return _failed("the server answers too many requests already: try again in a moment")
+        self.start()
+        if self._free.empty() and self._begun < self._processes:
+            self._begin()
         ticket, key = _Ticket(), None if page is None else f"{work} {page}"
         if key is not None:
             if key in self._tickets:

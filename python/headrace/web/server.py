@@ -33,7 +33,7 @@ KEY_LENGTH = 43
 """Characters of a key of 256 bits."""
 RECONNECT_S = 30.0
 """Seconds for which the server keeps the state of a page that has lost its connection. A page that
-comes back later is loaded anew, without what its user had entered."""
+comes back later is reloaded, without what its user had entered."""
 PING_S = 4.0
 """Seconds between two tests of a connection. With them a page notices that its user is removed."""
 PONG_S = 20.0

@@ -49,9 +49,9 @@ def build(user: User) -> None:
 
 
 def _follow(place: ui.element) -> None:
-    """Draw the jobs that run and wait, and draw them again when others do.
+    """Draw the jobs that run and wait, and redraw the list when others do.
 
-    Otherwise only their times change: a link that is drawn anew loses a click.
+    Otherwise only their times change: a link that is replaced meanwhile loses a click.
     """
     drawn: dict[tuple[str, JobState], ui.label] = {}
     is_drawn = False
