@@ -126,6 +126,8 @@ def test_it_plays_to_the_end_and_again(page: Page) -> None:
     expect(net).to_have_attribute("data-frame", "40")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(page.get_by_role("table", name="Busiest stations at 40 ms")).to_be_visible()
+    # So slow that it cannot end before it is stopped.
+    page.get_by_role("combobox", name="Speed").select_option("0.25")
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.get_by_role("button", name="Pause").click()

@@ -1,6 +1,7 @@
 """Jobs of a real server: through the API, in a browser, and over a server that is killed."""
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from web_scenarios import SHORT, UNENDING
-from web_site import RunningSite, opened, running_site, visit
+from web_site import RunningSite, opened, running_site, until, visit
 
 
 def simulate(site: RunningSite, text: str = UNENDING) -> str:
@@ -43,8 +44,10 @@ def page(browser: Browser) -> Iterator[Page]:
     assert errors == []
 
 
-def test_a_killed_server_loses_no_job(tmp_path: Path, browser: Browser) -> None:
+def test_a_killed_server_loses_neither_jobs_nor_samples(tmp_path: Path, browser: Browser) -> None:
     """And the next one names a job that is damaged meanwhile."""
+    samples = f"/api/monitors/hosts/{socket.gethostname()}/samples?figure=cpu.idle"
+    samples += f"&resolution=samples&begin={time.time()}"
     options: dict[str, Any] = {
         "rates": "50,100",
         "seconds": 1,
@@ -56,12 +59,16 @@ def test_a_killed_server_loses_no_job(tmp_path: Path, browser: Browser) -> None:
         running = first.submit("bench", "mix", directory=work, **options)
         has_begun(first, running)
         waiting = [simulate(first, SHORT) for _ in range(2)]
+        until(lambda: len(first.get(samples).json()["times"]) >= 3)
+        before = first.get(samples).json()["times"]
         first.process.kill()
         first.process.wait()
     broken = tmp_path / "serve" / "jobs" / "broken"
     broken.mkdir(parents=True)
     (broken / "job.json").write_text("{<script>")
     with running_site(tmp_path) as second:
+        until(lambda: len(second.get(samples).json()["times"]) > len(before))
+        assert second.get(samples).json()["times"][: len(before)] == before
         for identifier in (running, *waiting):
             job = second.ended(identifier)
             assert job["state"] == "done", job["message"]

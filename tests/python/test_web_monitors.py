@@ -246,15 +246,3 @@ def test_only_operators_change_anything(tmp_path: Path) -> None:
         headers = {"Authorization": f"Bearer {ann}"}
         rules = site.put("/api/monitors/rules", json={"own": ""}, headers=headers)
         assert rules.status_code == 403
-
-
-def test_the_history_survives_a_kill(tmp_path: Path) -> None:
-    with running_site(tmp_path, "--monitor-interval=200 ms") as site:
-        path = f"/api/monitors/hosts/{HERE}/samples?figure=cpu.idle"
-        until(lambda: len(site.get(path).json()["times"]) >= 3)
-        first = site.get(path).json()["times"]
-        site.process.kill()
-        site.process.wait()
-    with running_site(tmp_path) as site:
-        until(lambda: len(site.get(path).json()["times"]) > len(first))
-        assert site.get(path).json()["times"][: len(first)] == first

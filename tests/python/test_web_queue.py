@@ -363,7 +363,7 @@ def test_damaged_files_of_running_jobs_end_these_jobs_only(tmp_path: Path) -> No
         for name in DAMAGED:
             found = queue.job(name)
             assert found is not None
-            until(lambda found=found: found.state is JobState.LOST, 20)  # type: ignore[misc]
+            until(lambda found=found: found.state is JobState.LOST)  # type: ignore[misc]
         made = queue.submit(simulation(SHORT), "ann")
         until(lambda: made.state is JobState.DONE)
 
@@ -378,7 +378,7 @@ def test_a_failure_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.Mo
     with a_queue(tmp_path) as queue:
         with monkeypatch.context() as patched:
             patched.setattr(JobQueue, "_look_at_all", fail)
-            until(lambda: len(failures) > 1, 20)
+            until(lambda: len(failures) > 1)
         made = queue.submit(simulation(SHORT), "ann")
         until(lambda: made.state is JobState.DONE)
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from command import command
+from headrace.web.access.sessions import Sessions
 from headrace.web.access.users import UserFile
 from headrace.web.server import reserve_port, secret
 from headrace.web.settings import Settings
@@ -26,8 +27,6 @@ def test_wrong_settings_are_said_in_one_line(tmp_path: Path) -> None:
         UserFile(tmp_path / "serve").add("ann")
         for options, expected in (
             ((f"--port={port}",), f"127.0.0.1:{port}: address already in use: expected another"),
-            (("--address=192.0.2.1", f"--port={port}"), "expected another --address"),
-            (("--address=host.invalid", f"--port={port}"), "expected another --address"),
             ((f"--directory={a_file}",), "expected a directory"),
             ((f"--tls-cert={a_file}", f"--tls-key={a_file}"), "expected a certificate chain"),
         ):
@@ -35,6 +34,12 @@ def test_wrong_settings_are_said_in_one_line(tmp_path: Path) -> None:
             assert (answer.returncode, answer.stdout) == (2, ""), options
             (line,) = answer.stderr.splitlines()
             assert expected in line
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "host.invalid"])
+def test_an_address_of_another_host_is_said(tmp_path: Path, address: str) -> None:
+    with pytest.raises(ValueError, match=f"{address}:0: .*: expected another --address"):
+        reserve_port(Settings(data=tmp_path, address=address, port=0))
 
 
 def test_port_0_is_a_free_port_that_only_a_server_takes(tmp_path: Path) -> None:
@@ -56,9 +61,11 @@ def test_an_empty_key_is_replaced(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("content", ["5", "[1]", "{", '{"a": "b"}'])
-def test_damaged_ended_sessions_are_said(tmp_path: Path, content: str) -> None:
-    (tmp_path / "ended-sessions.json").write_text(content)
+def test_damaged_ended_sessions_are_said(tmp_path: Path) -> None:
+    for content in ("5", "[1]", "{", '{"a": "b"}'):
+        (tmp_path / "ended-sessions.json").write_text(content)
+        with pytest.raises(ValueError, match=r"ended-sessions\.json: .*: remove it"):
+            Sessions(UserFile(tmp_path), "key", tmp_path)
     answer = command("serve", f"--data={tmp_path}", "--port=0")
     (line,) = answer.stderr.splitlines()
     assert answer.returncode == 2 and "ended-sessions.json" in line and "remove it" in line
