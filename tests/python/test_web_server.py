@@ -1,5 +1,6 @@
 """The start of the server, and damaged files in its data directory."""
 
+import re
 import socket
 import stat
 import time
@@ -143,6 +144,22 @@ def break_off_requests(site: RunningSite) -> None:
     while partial.exists() and any(partial.iterdir()):
         time.sleep(0.05)
     assert site.get("/api/files").json() == []
+
+
+def test_a_page_that_was_cut_off_keeps_its_state(site: RunningSite, browser: Browser) -> None:
+    answer = site.get("/_nicegui_ws/socket.io/?EIO=4&transport=polling")
+    assert '"pingTimeout":20000' in answer.text, "a busy machine does not lose its pages"
+    with opened(browser, site.url + "/help") as page:
+        # Longer than NiceGUI would wait by itself.
+        page.evaluate(
+            "const io = window.socket.io; window.stays = true; io.reconnectionDelay(4000);"
+            "io.reconnectionDelayMax(4000); io.randomizationFactor(0); io.engine.close()"
+        )
+        expect(page.get_by_text(re.compile("Connection lost")).first).to_be_visible()
+        page.wait_for_function("window.socket.connected")
+        page.get_by_label("Search the documentation").fill("spares")
+        expect(page.get_by_text(re.compile(r"^\d+ pages$"))).to_be_visible()
+        assert page.evaluate("window.stays")
 
 
 def test_a_double_click_submits_one_job(site: RunningSite, browser: Browser) -> None:
