@@ -56,11 +56,24 @@ def watched(
     page.close()
 
 
+CHARTS = (
+    "Throughput by operation",
+    "Throughput over time",
+    "Distribution of latency",
+    "Utilisation of stations",
+    "Time breakdown of a request",
+)
+"""Charts of each simulation."""
+
+
 def test_a_newcomer_gets_to_a_finished_and_compared_run(filled: "Filled", browser: Browser) -> None:
     site = filled.site
     with watched(browser, site) as page:
+        for name in ("Simulate an example", "Measure a directory", "Open a result"):
+            expect(page.get_by_role("link", name=name)).to_be_visible()
         page.get_by_role("link", name="Simulate an example").first.click()
         page.get_by_role("link", name="IO500 on a small cluster").click()
+        expect(page).to_have_url(re.compile("example=io500-whatif"))
         correct = page.get_by_text("The scenario is correct.")
         expect(correct).to_be_visible()
         text = page.get_by_role("textbox", name="Scenario (TOML)")
@@ -69,7 +82,9 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(filled: "Filled", browse
         jobs: list[str] = []
         for rate in ("500 MB/s", "1 GB/s"):
             page.get_by_label("servers.device.read_rate", exact=True).fill(rate)
+            # A field of the form changes the text, whose comments stay.
             expect(text).to_contain_text(f'read_rate = "{rate}"')
+            expect(text).to_contain_text("# an assumption: one SATA SSD each")
             expect(correct).to_be_visible()
             page.get_by_role("button", name="Run", exact=True).click()
             # It is hidden at the end of its job.
@@ -79,7 +94,9 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(filled: "Filled", browse
             expect(job).to_have_attribute("href", re.compile("/jobs/."))
             jobs.append(job.get_attribute("href") or "")
             expect(state).to_contain_text("done")
-            expect(page.get_by_role("img", name="Throughput by operation")).to_be_visible()
+            expect(page.get_by_test_id("bottleneck")).to_contain_text("is the bottleneck")
+            for name in CHARTS:
+                expect(page.get_by_role("img", name=name)).to_be_visible()
         # The net at work.
         page.get_by_text("The net at work").click()
         net = page.locator("headrace-net")

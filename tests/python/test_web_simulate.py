@@ -21,27 +21,6 @@ def section(page: Page, name: str) -> None:
     page.get_by_role("button", name=f'Expand "{name}"', exact=True).click()
 
 
-def test_a_newcomer_opens_changes_and_runs_an_example(site: RunningSite, browser: Browser) -> None:
-    with opened(browser, site.url) as page:
-        page.get_by_role("link", name="Simulate an example").first.click()
-        page.get_by_role("link", name="IO500 on a small cluster").click()
-        expect(page).to_have_url(re.compile("example=io500-whatif"))
-        correct(page)
-        # A field of the form changes the text, whose comments stay.
-        section(page, "servers")
-        page.get_by_label("servers.device.read_rate", exact=True).fill("1 GB/s")
-        expect(text_of(page)).to_contain_text('read_rate = "1 GB/s"')
-        expect(text_of(page)).to_contain_text("# an assumption: one SATA SSD each")
-        correct(page)
-        page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_test_id("job-state")).to_contain_text("done")
-        expect(page.get_by_test_id("bottleneck")).to_contain_text("is the bottleneck")
-        for name in ("Throughput by operation", "Throughput over time", "Distribution of latency"):
-            expect(page.get_by_role("img", name=name)).to_be_visible()
-        for name in ("Utilisation of stations", "Time breakdown of a request"):
-            expect(page.get_by_role("img", name=name)).to_be_visible()
-
-
 def test_a_scenario_is_opened_from_a_file(
     site: RunningSite, browser: Browser, tmp_path: Path
 ) -> None:
