@@ -40,10 +40,12 @@ partial result."""
 def end_at_once() -> None:
     """End the process at Ctrl-C until `raise_keyboard_interrupt` is called, unless it is ignored.
 
-    During an import, an exception may be raised anywhere.
+    During an import, an exception may be raised anywhere. A program that starts the command may
+    have blocked the signal until now, so that it does not come while Python starts.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler and not _of_command():
         signal.signal(signal.SIGINT, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def raise_keyboard_interrupt() -> None:

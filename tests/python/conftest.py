@@ -18,8 +18,11 @@ from headrace.cli.screen import ProgressLines
 from headrace.store import Store
 from postgresql_server import binaries, running
 
-# Its assertions tell what they saw, as those of tests do.
-pytest.register_assert_rewrite("lab")
+# Their assertions tell what they saw, as those of tests do.
+pytest.register_assert_rewrite("lab", "web_site")
+from web_site import browser, shared_site, site  # noqa: E402
+
+__all__ = ["browser", "shared_site", "site"]
 
 # Jobs that a shell starts in the background ignore Ctrl-C, and so would the
 # commands that the tests interrupt.
@@ -153,6 +156,11 @@ def server() -> Iterator[str]:
 @pytest.fixture
 def postgresql(server: str) -> str:
     """An empty database."""
+    return emptied(server)
+
+
+def emptied(server: str) -> str:
+    """Remove all that is in a database."""
     engine = sa.create_engine("postgresql+psycopg" + server.removeprefix("postgresql"))
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")

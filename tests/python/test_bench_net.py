@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from headrace.addresses import is_loopback
 from headrace.measure import network
 
 COMMAND = [sys.executable, "-m", "headrace", "bench", "net"]
@@ -72,8 +73,8 @@ def test_a_host_that_is_not_there_is_one_clear_error() -> None:
 
 
 def test_only_loopback_addresses_are_loopback() -> None:
-    assert all(map(network.is_loopback, ("127.0.0.1", "localhost", "[::1]", "127.9.9.9")))
-    assert not any(map(network.is_loopback, ("0.0.0.0", "192.168.1.1", "example.org", "[::]")))
+    assert all(map(is_loopback, ("127.0.0.1", "localhost", "[::1]", "127.9.9.9")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.168.1.1", "example.org", "[::]")))
 
 
 def test_messages_go_on_with_the_sizes_that_are_missing(

@@ -2,6 +2,9 @@
 
 import contextlib
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from headrace import interruption, measure
 from headrace.measure import benchmark, hosts, workload
 from headrace.measure.benchmark import Live
 from headrace.measure.repetitions import repeat
+from web_scenarios import UNENDING
 
 WORK = '[[workload]]\nblock = "64 KiB"\ntransfer = "64 KiB"\nphases = ["write"]\n'
 
@@ -151,3 +155,22 @@ def test_what_comes_while_something_fails_comes_all_the_same() -> None:
         signal.raise_signal(signal.SIGINT)
         raise OSError
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interruption_while_python_starts_leaves_no_traceback(tmp_path: Path) -> None:
+    """What starts the command blocks the signal, as the server does for its jobs."""
+    scenario = tmp_path / "unending.toml"
+    scenario.write_text(UNENDING)
+    command = [sys.executable, "-m", "headrace", "run", str(scenario)]
+    for delay in (0.0, 0.05, 0.2):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process = subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate()[1].startswith("interrupted")
+        assert process.returncode == 130

@@ -1,16 +1,12 @@
 """A net that is zoomed and played in a browser."""
 
 import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -18,9 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from headrace.report.net_player import net_element, net_page
 from headrace.simulate import Playback
 from net_examples import NetBuilder, Structure
-from web_site import browser, free_port
-
-__all__ = ["browser"]
+from web_site import connected, running_server
 
 FRAMES = 41
 
@@ -73,17 +67,17 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, page_file: Path) -> Iterator[Page]:
-    with opened(browser, page_file) as it:
+    with opened(browser, page_file.as_uri()) as it:
         yield it
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
+def opened(browser: Browser, url: str, **options: Any) -> Iterator[Page]:
     """A page without an error in its console."""
     it = browser.new_page(**options)
     errors: list[str] = []
     it.on("pageerror", lambda error: errors.append(str(error)))
-    it.goto(file.as_uri())
+    it.goto(url)
     yield it
     it.close()
     assert not errors
@@ -132,6 +126,8 @@ def test_it_plays_to_the_end_and_again(page: Page) -> None:
     expect(net).to_have_attribute("data-frame", "40")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(page.get_by_role("table", name="Busiest stations at 40 ms")).to_be_visible()
+    # So slow that it cannot end before it is stopped.
+    page.get_by_role("combobox", name="Speed").select_option("0.25")
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
@@ -231,7 +227,7 @@ def test_two_fingers_zoom(page: Page) -> None:
 
 
 def test_reduced_motion_plays_in_few_steps(browser: Browser, page_file: Path) -> None:
-    with opened(browser, page_file, reduced_motion="reduce") as page:
+    with opened(browser, page_file.as_uri(), reduced_motion="reduce") as page:
         page.evaluate("""() => {
             window.seen = [];
             const net = document.querySelector("headrace-net");
@@ -250,7 +246,7 @@ def test_reduced_motion_plays_in_few_steps(browser: Browser, page_file: Path) ->
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_every_screen(browser: Browser, page_file: Path, width: int, scheme: str) -> None:
     size = {"width": width, "height": 800}
-    with opened(browser, page_file, viewport=size, color_scheme=scheme) as page:
+    with opened(browser, page_file.as_uri(), viewport=size, color_scheme=scheme) as page:
         slide(page, 25)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         shown = page.locator(".net-sight svg")
@@ -271,7 +267,7 @@ def test_a_net_without_a_run_can_be_zoomed(browser: Browser, tmp_path: Path) -> 
         }
     ]
     file.write_text(net_page("still", net_element(small_net(), stations=stations)))
-    with opened(browser, file) as page:
+    with opened(browser, file.as_uri()) as page:
         expect(page.get_by_text("80%")).to_be_visible()
         expect(page.get_by_role("button", name="Play")).to_have_count(0)
         whole = view(page)
@@ -282,9 +278,10 @@ def test_a_net_without_a_run_can_be_zoomed(browser: Browser, tmp_path: Path) -> 
 
 
 SERVED = """
-import sys
-from nicegui import ui
+from nicegui import app, ui
 from headrace.web.net_view import NetView
+from headrace.web.server import reserve_port
+from headrace.web.settings import Settings
 from test_net_player import counting, small_net
 
 @ui.page("/")
@@ -298,29 +295,22 @@ def build() -> None:
     dark = ui.dark_mode()
     ui.button("Dark", on_click=dark.enable)
 
-ui.run(host="127.0.0.1", port=int(sys.argv[1]), reload=False, show=False)
+reserved = reserve_port(Settings(data=".", port=0))
+port = reserved.getsockname()[1]
+app.on_startup(lambda: print(f"http://127.0.0.1:{port}/", flush=True))
+ui.run(host="127.0.0.1", port=port, reload=False, show=False, show_welcome_message=False)
 """
 
 
 def test_a_page_of_the_site_shows_it(browser: Browser, tmp_path: Path) -> None:
     script = tmp_path / "served.py"
     script.write_text(SERVED)
-    port = free_port()
-    environment = {it: os.environ[it] for it in os.environ if it != "PYTEST_CURRENT_TEST"}
-    here = str(Path(__file__).parent)
-    process = subprocess.Popen(
-        [sys.executable, script, str(port)], env=environment | {"PYTHONPATH": here}, cwd=tmp_path
-    )
-    try:
-        while True:
-            assert process.poll() is None
-            try:
-                httpx.get(f"http://127.0.0.1:{port}/", timeout=30)
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{port}/")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    with (
+        running_server([str(script)], environment) as (url, _),
+        opened(browser, url) as page,
+    ):
+        connected(page)
         page.get_by_role("button", name="Show", exact=True).click()
         slide(page, 10)
         inbox = page.locator('[data-name="inbox"]')
@@ -331,7 +321,3 @@ def test_a_page_of_the_site_shows_it(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Show", exact=True).click()
         expect(page.locator("headrace-net")).to_have_count(2)
         expect(inbox.locator(".net-count").first).to_have_text("10")
-        page.close()
-    finally:
-        process.terminate()
-        process.wait(30)

@@ -16,9 +16,7 @@ from headrace.web.design.fields import sections, value_of
 from headrace.web.design.figures import FigureBook
 from headrace.web.design.sheet import EMPTY, Sheet, answered, check_sheet, page_of
 from headrace.web.settings import Settings
-from web_site import RunningSite, site
-
-__all__ = ["site"]
+from web_site import RunningSite
 
 CATALOGUE = load_catalogue(None).catalogue
 

@@ -1,30 +1,15 @@
 """The pages of designs, in a browser."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
 from design_search_sample import CATALOGUE_TEXT, WORKSHEET_TEXT
 from headrace.design import forms
-from web_site import RunningSite, browser, free_port, running_site, site
-
-__all__ = ["browser", "site"]
+from web_site import RunningSite, opened, running_site
 
 USABLE = "How much usable capacity is needed at the start, after redundancy and file system?"
-
-
-@contextmanager
-def opened(browser: Browser, url: str, **options: object) -> Iterator[Page]:
-    page = browser.new_page(**options)  # type: ignore[arg-type]
-    failures: list[str] = []
-    page.on("pageerror", lambda error: failures.append(str(error)))
-    page.goto(url)
-    yield page
-    assert not failures
-    page.close()
 
 
 def correct(page: Page) -> None:
@@ -36,9 +21,7 @@ def section(page: Page, name: str) -> None:
 
 
 def test_a_worksheet_is_filled_in_left_and_resumed(tmp_path: Path, browser: Browser) -> None:
-    port = free_port()
-    with running_site(tmp_path, port=port) as server, opened(browser, server.url) as page:
-        page.goto(f"{server.url}/design")
+    with running_site(tmp_path) as server, opened(browser, f"{server.url}/design") as page:
         page.get_by_role("button", name="Example lab").click()
         correct(page)
         section(page, "Capacity and growth")
@@ -68,8 +51,7 @@ def test_a_worksheet_is_filled_in_left_and_resumed(tmp_path: Path, browser: Brow
     assert 'usable = "24 TB"' in text
     assert "# Hindman 2011, section 2.3" in text
     assert 'name = "scratch"' in text
-    with running_site(tmp_path, port=port) as server, opened(browser, server.url) as page:
-        page.goto(f"{server.url}/design")
+    with running_site(tmp_path) as server, opened(browser, f"{server.url}/design") as page:
         page.get_by_role("link", name="lab", exact=True).click()
         section(page, "Capacity and growth")
         expect(page.get_by_label(USABLE)).to_have_value("24 TB")

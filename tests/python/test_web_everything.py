@@ -3,7 +3,6 @@
 import re
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +14,14 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from conftest import SMALL
+from design_search_sample import CATALOGUE_TEXT, WORKSHEET_TEXT
 from headrace.design import forms
-from headrace.web.access.users import UserFile
+from headrace.web.access.users import LOCAL, UserFile
+from headrace.web.design.catalogues import add_catalogue
 from headrace.web.pages import PAGES
+from headrace.web.settings import Settings
 from web_scenarios import SHORT, UNENDING
-from web_site import PATIENCE_MS, RunningSite, browser, free_port, running_site, site
-
-__all__ = ["browser", "site"]
+from web_site import PATIENCE_MS, RunningSite, running_site, visit
 
 TRACE = Path(__file__).parent.parent / "data" / "traces" / "build.strace"
 WIDE, PHONE, NARROWEST = 1280, 390, 360
@@ -43,32 +43,37 @@ class Watch:
 
 
 @contextmanager
-def opened(browser: Browser | BrowserContext, site: RunningSite, path: str = "/") -> Iterator[Page]:
+def watched(
+    browser: Browser | BrowserContext, site: RunningSite, path: str = "/"
+) -> Iterator[Page]:
     """Open a page, in which nothing may go wrong."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE_MS)
     watch = Watch(page, site)
-    page.goto(site.url + path)
+    visit(page, site.url + path)
     yield page
     assert watch.problems == []
     page.close()
 
 
-def stored(site: RunningSite, job: str) -> str:
-    """Wait for a job and return its result in the store."""
-    ended = site.ended(job)
-    assert ended["state"] == "done", ended["message"]
-    while (result := site.get(f"/api/jobs/{job}").json()["result"]) is None:
-        time.sleep(0.1)
-    return str(result)
+CHARTS = (
+    "Throughput by operation",
+    "Throughput over time",
+    "Distribution of latency",
+    "Utilisation of stations",
+    "Time breakdown of a request",
+)
+"""Charts of each simulation."""
 
 
-def test_a_newcomer_gets_to_a_finished_and_compared_run(
-    site: RunningSite, browser: Browser, tmp_path: Path
-) -> None:
-    with opened(browser, site) as page:
+def test_a_newcomer_gets_to_a_finished_and_compared_run(filled: "Filled", browser: Browser) -> None:
+    site = filled.site
+    with watched(browser, site) as page:
+        for name in ("Simulate an example", "Measure a directory", "Open a result"):
+            expect(page.get_by_role("link", name=name)).to_be_visible()
         page.get_by_role("link", name="Simulate an example").first.click()
         page.get_by_role("link", name="IO500 on a small cluster").click()
+        expect(page).to_have_url(re.compile("example=io500-whatif"))
         correct = page.get_by_text("The scenario is correct.")
         expect(correct).to_be_visible()
         text = page.get_by_role("textbox", name="Scenario (TOML)")
@@ -77,16 +82,21 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
         jobs: list[str] = []
         for rate in ("500 MB/s", "1 GB/s"):
             page.get_by_label("servers.device.read_rate", exact=True).fill(rate)
+            # A field of the form changes the text, whose comments stay.
             expect(text).to_contain_text(f'read_rate = "{rate}"')
+            expect(text).to_contain_text("# an assumption: one SATA SSD each")
             expect(correct).to_be_visible()
             page.get_by_role("button", name="Run", exact=True).click()
-            job = page.get_by_role("link", name="Job", exact=True)
+            # It is hidden at the end of its job.
+            job = page.get_by_role("link", name="Job", exact=True, include_hidden=True)
             if jobs:
                 expect(job).not_to_have_attribute("href", jobs[-1])
             expect(job).to_have_attribute("href", re.compile("/jobs/."))
             jobs.append(job.get_attribute("href") or "")
             expect(state).to_contain_text("done")
-            expect(page.get_by_role("img", name="Throughput by operation")).to_be_visible()
+            expect(page.get_by_test_id("bottleneck")).to_contain_text("is the bottleneck")
+            for name in CHARTS:
+                expect(page.get_by_role("img", name=name)).to_be_visible()
         # The net at work.
         page.get_by_text("The net at work").click()
         net = page.locator("headrace-net")
@@ -95,7 +105,7 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
         net.get_by_role("button", name="Play").click()
         expect(slider).not_to_have_value("0")
         # A label in the store.
-        page.goto(site.url + jobs[0])
+        visit(page, site.url + jobs[0])
         page.get_by_role("link", name="Its result in the store").click()
         page.wait_for_url("**/results/*")
         page.get_by_label("New label").fill("disks=old")
@@ -120,8 +130,8 @@ def test_a_newcomer_gets_to_a_finished_and_compared_run(
 def test_a_measured_run_is_compared_with_its_simulation(
     site: RunningSite, browser: Browser
 ) -> None:
-    with opened(browser, site) as page:
-        simulated = stored(site, site.submit("run", inputs={"s.toml": SMALL}, file="input:s.toml"))
+    with watched(browser, site) as page:
+        simulated = site.stored(site.submit("run", inputs={"s.toml": SMALL}, file="input:s.toml"))
         page.get_by_role("link", name="Measure a directory").first.click()
         page.get_by_role("link", name="Quick check").click()
         page.get_by_label("Time", exact=True).fill("0.1")
@@ -133,10 +143,10 @@ def test_a_measured_run_is_compared_with_its_simulation(
         page.wait_for_url("**/results/*")
         expect(page.get_by_role("img", name="Requests a second")).to_be_visible()
         quick = page.url.rpartition("/")[2]
-        page.goto(f"{site.url}/results/compare?ids={simulated},{quick}")
+        visit(page, f"{site.url}/results/compare?ids={simulated},{quick}")
         expect(page.get_by_role("alert").last).to_contain_text("have no figure in common")
 
-        page.goto(site.url + "/measure/run")
+        visit(page, site.url + "/measure/run")
         text = page.get_by_role("textbox", name="Scenario (TOML)")
         expect(text).to_have_value(re.compile("ior-easy"))
         page.wait_for_load_state("networkidle")
@@ -145,8 +155,8 @@ def test_a_measured_run_is_compared_with_its_simulation(
         page.get_by_label(re.compile("^Seconds|^Time")).first.fill("0.3")
         page.get_by_role("button", name="Measure").click()
         page.wait_for_url("**/jobs/*")
-        measured = stored(site, page.url.rpartition("/")[2])
-        page.goto(f"{site.url}/results/compare?ids={simulated},{measured}")
+        measured = site.stored(page.url.rpartition("/")[2])
+        visit(page, f"{site.url}/results/compare?ids={simulated},{measured}")
         expect(page.get_by_role("img", name=re.compile("^throughput"))).to_be_visible()
         for name in ("A: small (simulated)", "B: small (measured)"):
             expect(page.get_by_text(name).first).to_be_visible()
@@ -154,7 +164,9 @@ def test_a_measured_run_is_compared_with_its_simulation(
 
 def log_in(context: BrowserContext, site: RunningSite, name: str, token: str) -> Page:
     """Log in and return the start page."""
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
+    # It has no script.
     page.goto(site.url + "/login")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Token").fill(token)
@@ -170,7 +182,7 @@ def test_two_users_work_at_once(tmp_path: Path, browser: Browser) -> None:
         contexts = {name: browser.new_context() for name in tokens}
         pages = {name: log_in(contexts[name], site, name, it) for name, it in tokens.items()}
         for name, page in pages.items():
-            page.goto(site.url + "/simulate?own=true")
+            visit(page, site.url + "/simulate?own=true")
             text = page.get_by_role("textbox", name="Scenario (TOML)")
             text.click()
             page.keyboard.press("Control+a")
@@ -179,7 +191,7 @@ def test_two_users_work_at_once(tmp_path: Path, browser: Browser) -> None:
             page.get_by_role("button", name="Run", exact=True).click()
             expect(page.get_by_test_id("job-state")).to_contain_text("running")
         for name, page in pages.items():
-            page.goto(site.url + "/jobs")
+            visit(page, site.url + "/jobs")
             for other in pages:
                 row = page.get_by_role("row").filter(has_text=f"of {other}")
                 expect(row).to_contain_text("running")
@@ -197,11 +209,10 @@ def test_two_users_work_at_once(tmp_path: Path, browser: Browser) -> None:
 
 
 def test_an_open_page_outlives_a_restart_of_the_server(tmp_path: Path, browser: Browser) -> None:
-    port = free_port()
-    with running_site(tmp_path, port=port, jobs_go_on=True) as site:
+    with running_site(tmp_path, jobs_go_on=True) as site:
         job = site.submit("run", inputs={"a.toml": UNENDING}, file="input:a.toml")
-        page = browser.new_page()
-        page.goto(f"{site.url}/jobs/{job}")
+        page, port = browser.new_page(), site.port
+        visit(page, f"{site.url}/jobs/{job}")
         expect(page.get_by_text("simulated, ").first).to_be_visible()
         site.process.send_signal(signal.SIGKILL)
         site.process.wait()
@@ -233,14 +244,17 @@ class Filled:
             "profile": site.submit("profile", "record", seconds=1, interval="0.2"),
             "failed": site.submit("run", inputs={"a.toml": "'<b>x</b>' = 1"}, file="input:a.toml"),
         }
-        worksheet = {"toml": forms.example("lab")}
-        assert site.put("/api/design/drafts/lab", json=worksheet).status_code == 200
-        solving = site.post("/api/design/drafts/lab/solve", json={"values": {"budget": "1 s"}})
+        for name, text in (("lab", forms.example("lab")), ("small", WORKSHEET_TEXT)):
+            answer = site.put(f"/api/design/drafts/{name}", json={"toml": text})
+            assert answer.status_code == 200
+        catalogue = add_catalogue(Settings(data=site.data), LOCAL, "small", CATALOGUE_TEXT)
+        search = {"catalogue": catalogue, "values": {"budget": "1 s"}}
+        solving = site.post("/api/design/drafts/small/solve", json=search)
         assert solving.status_code == 201, solving.text
         self.jobs["design"] = next(iter(solving.json().values()))
         with TRACE.open("rb") as file:
             assert site.post("/api/files", files={"file": file}).status_code == 201
-        self.results = {it: stored(site, self.jobs[it]) for it in ("simulated", "again", "quick")}
+        self.results = {it: site.stored(self.jobs[it]) for it in ("simulated", "again", "quick")}
         for it in ("sweep", "profile", "failed", "design"):
             site.ended(self.jobs[it])
 
@@ -303,7 +317,7 @@ def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, addres
     for theme, first, second in THEMES[at % 2 : at % 2 + 1]:
         size: ViewportSize = {"width": first, "height": 800}
         context = browser.new_context(viewport=size, color_scheme=theme)
-        with opened(context, filled.site, filled.path(address)) as page:
+        with watched(context, filled.site, filled.path(address)) as page:
             page.wait_for_load_state("networkidle")
             expect(page.locator(f"body.body--{theme}")).to_be_visible()
             expect(page.get_by_role("heading", level=1)).to_have_count(1)
@@ -356,7 +370,7 @@ def focused(page: Page) -> str:
 
 
 def test_a_page_is_used_by_keyboard(filled: Filled, browser: Browser) -> None:
-    with opened(browser, filled.site, "/") as page:
+    with watched(browser, filled.site, "/") as page:
         expect(page.get_by_role("link", name="Start", exact=True)).to_be_visible()
         order = []
         for _ in range(5):
@@ -373,7 +387,7 @@ def test_a_page_is_used_by_keyboard(filled: Filled, browser: Browser) -> None:
 
 
 def test_a_dialog_keeps_the_focus_until_escape(filled: Filled, browser: Browser) -> None:
-    with opened(browser, filled.site, f"/jobs/{filled.jobs['failed']}") as page:
+    with watched(browser, filled.site, f"/jobs/{filled.jobs['failed']}") as page:
         remove = page.get_by_role("button", name="Remove")
         remove.press("Enter")
         dialog = page.get_by_role("dialog")
@@ -395,7 +409,7 @@ def test_a_dialog_keeps_the_focus_until_escape(filled: Filled, browser: Browser)
 
 def test_the_navigation_of_a_telephone_opens_and_closes(filled: Filled, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": PHONE, "height": 800})
-    with opened(context, filled.site) as page:
+    with watched(context, filled.site) as page:
         navigation = page.get_by_role("navigation", name="Pages")
         expect(page.get_by_role("heading", name="Start")).to_be_visible()
         expect(navigation).not_to_be_in_viewport()

@@ -6,9 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from headrace.web import help_texts
-from web_site import RunningSite, browser, site
-
-__all__ = ["browser", "site"]
+from web_site import RunningSite, opened, visit
 
 
 def test_a_page_is_found_by_its_words() -> None:
@@ -36,16 +34,14 @@ def test_other_paths_are_no_pages(site: RunningSite, path: str) -> None:
 
 
 def test_help_is_searched_read_and_opened_as_a_run(site: RunningSite, browser: Browser) -> None:
-    page = browser.new_page()
-    page.goto(site.url + "/help")
-    page.get_by_label("Search the documentation").fill("run a scenario at many points")
-    expect(page.get_by_text(re.compile(r"^\d+ pages$"))).to_be_visible()
-    page.get_by_role("link", name="Run a scenario at many points").first.click()
-    expect(page.get_by_role("heading", name="Run a scenario at many points")).to_be_visible()
-    page.goto(site.url + "/help/how-to/store")
-    expect(page.get_by_role("link", name="striped-read")).to_have_attribute(
-        "href", "/simulate?example=striped-read"
-    )
-    page.get_by_role("link", name="compare results").first.click()
-    expect(page).to_have_url(site.url + "/help/how-to/compare-results")
-    page.close()
+    with opened(browser, site.url + "/help") as page:
+        page.get_by_label("Search the documentation").fill("run a scenario at many points")
+        expect(page.get_by_text(re.compile(r"^\d+ pages$"))).to_be_visible()
+        page.get_by_role("link", name="Run a scenario at many points").first.click()
+        expect(page.get_by_role("heading", name="Run a scenario at many points")).to_be_visible()
+        visit(page, site.url + "/help/how-to/store")
+        expect(page.get_by_role("link", name="striped-read")).to_have_attribute(
+            "href", "/simulate?example=striped-read"
+        )
+        page.get_by_role("link", name="compare results").first.click()
+        expect(page).to_have_url(site.url + "/help/how-to/compare-results")

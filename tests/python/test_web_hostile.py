@@ -12,9 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from web_site import RunningSite, browser, running_site
-
-__all__ = ["browser"]
+from web_site import RunningSite, opened, running_site
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "cifs.toml"
 SCRIPT = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -31,7 +29,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
 
 def put(site: RunningSite, name: str, content: bytes) -> httpx.Response:
     """Upload a file."""
-    return httpx.put(f"{site.url}/api/files/{name}", content=content, timeout=30)
+    return site.put(f"/api/files/{name}", content=content)
 
 
 def test_jobs_that_eat_time_and_memory_end(small: RunningSite) -> None:
@@ -54,7 +52,7 @@ def test_a_document_that_takes_long_to_read_is_refused(small: RunningSite) -> No
     key = "a." * 100_000 + "b = 1"
     values = {"file": "input:a.toml"}
     request = {"command": ["run"], "values": values, "inputs": {"a.toml": key}}
-    answer = httpx.post(small.url + "/api/jobs", json=request, timeout=120)
+    answer = small.post("/api/jobs", json=request, timeout=120)
     assert answer.status_code == 422
     assert "too long to read" in answer.json()["detail"]["message"]
 
@@ -91,11 +89,11 @@ def test_hostile_traces_and_archives_end_in_a_failed_job(small: RunningSite) -> 
             upload: object = f"upload:{name}"
             values = {"trace": upload} if command[0] == "trace" else {"files": [upload]}
             request = {"command": command, "values": values}
-            answer = httpx.post(small.url + "/api/jobs", json=request, timeout=120)
+            answer = small.post("/api/jobs", json=request, timeout=120)
             if answer.status_code == 422:
                 continue
             jobs[name, command[0]] = answer.json()["id"]
-        httpx.delete(f"{small.url}/api/files/{name}")
+        small.delete(f"/api/files/{name}")
     for (name, verb), identifier in jobs.items():
         job = small.ended(identifier)
         assert job["state"] in ("failed", "done"), (name, verb)
@@ -125,8 +123,8 @@ def test_uploads_have_limits(small: RunningSite) -> None:
     assert {it["name"] for it in small.get("/api/files").json()} == {"big", "big2"}
     assert not [it for it in os.listdir(small.data / "uploads/local") if it.startswith(".")]
     for name in ("big", "big2"):
-        assert httpx.delete(f"{small.url}/api/files/{name}").status_code == 204
-    assert httpx.delete(f"{small.url}/api/files/big").status_code == 404
+        assert small.delete(f"/api/files/{name}").status_code == 204
+    assert small.delete("/api/files/big").status_code == 404
 
 
 def test_uploads_are_private(tmp_path: Path) -> None:
@@ -136,9 +134,9 @@ def test_uploads_are_private(tmp_path: Path) -> None:
     ann = {"Authorization": f"Bearer {users.add('ann')}"}
     bob = {"Authorization": f"Bearer {users.add('bob')}"}
     with running_site(tmp_path, "--login") as it:
-        httpx.put(f"{it.url}/api/files/t.csv", content=b"?", headers=ann)
+        it.put("/api/files/t.csv", content=b"?", headers=ann)
         assert it.get("/api/files", headers=bob).json() == []
-        assert httpx.delete(f"{it.url}/api/files/t.csv", headers=bob).status_code == 404
+        assert it.delete("/api/files/t.csv", headers=bob).status_code == 404
         for value, status in (("upload:ann/t.csv", 422), ("upload:t.csv", 422)):
             request = {"command": ["trace", "info"], "values": {"trace": value}}
             assert it.post("/api/jobs", json=request, headers=bob).status_code == status
@@ -160,13 +158,12 @@ def test_texts_of_users_are_no_code(small: RunningSite, browser: Browser) -> Non
     }
     identifier = small.post("/api/jobs", json=request).json()["id"]
     small.ended(identifier)
-    page = browser.new_page()
-    for path in ("/jobs", f"/jobs/{identifier}", f"/jobs/{SCRIPT}", f"/{SCRIPT}", "/"):
-        page.goto(small.url + path)
-        page.wait_for_load_state("networkidle")
-        assert page.locator("img[src=x]").count() == 0, path
-        assert page.title() != "owned", path
-    page.close()
+    with opened(browser, small.url) as page:
+        for path in ("/jobs", f"/jobs/{identifier}", f"/jobs/{SCRIPT}", f"/{SCRIPT}", "/"):
+            page.goto(small.url + path)
+            page.wait_for_load_state("networkidle")
+            assert page.locator("img[src=x]").count() == 0, path
+            assert page.title() != "owned", path
     for hostile in (SCRIPT, "a\r\nx-evil: 1", "\u202e", "\0", "x" * 100_000):
         request["title"] = hostile
         assert small.post("/api/jobs", json=request).status_code in (201, 422)

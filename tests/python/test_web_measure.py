@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,23 +13,12 @@ from headrace.cli.app import app
 from headrace.cli.serve import command_forms
 from headrace.web.benchmarks import BENCHMARKS
 from headrace.web.mix import Mix, mixes, percentages, scenario_text
-from web_site import RunningSite, browser, site
-
-__all__ = ["browser", "site"]
-
-LONG_MS = 60_000
-"""A measurement on a busy machine."""
+from web_site import RunningSite, opened, visit
 
 
 def work(site: RunningSite) -> Path:
     """Return the directory that the operator allows."""
     return site.data.parent / "work"
-
-
-def open_page(site: RunningSite, browser: Browser, path: str) -> Page:
-    page = browser.new_page()
-    page.goto(site.url + path)
-    return page
 
 
 def chart(page: Page, title: str) -> Locator:
@@ -37,97 +27,102 @@ def chart(page: Page, title: str) -> Locator:
 
 
 def test_a_directory_is_measured_to_its_result(site: RunningSite, browser: Browser) -> None:
-    page = open_page(site, browser, "/measure")
-    page.get_by_role("link", name="Quick check").click()
-    expect(page.get_by_label("Directory", exact=True)).to_have_value(str(work(site)))
-    page.get_by_label("Time", exact=True).fill("0.1")
-    page.get_by_label(re.compile("^File")).fill("1 MiB")
-    page.get_by_label(re.compile("^Queue depth")).fill("1")
-    page.get_by_role("button", name="Measure").click()
-    page.wait_for_url("**/jobs/*")
-    expect(chart(page, "Requests a second")).to_be_visible(timeout=LONG_MS)
-    expect(page.get_by_role("row", name=re.compile("^random read, depth 1 "))).to_be_visible()
-    page.get_by_text("Measured on").click()
-    expect(page.get_by_role("row", name=re.compile("^file system "))).to_be_visible()
-    assert not list(work(site).iterdir())
-    page.close()
+    with opened(browser, site.url + "/measure") as page:
+        page.get_by_role("link", name="Quick check").click()
+        expect(page.get_by_label("Directory", exact=True)).to_have_value(str(work(site)))
+        page.get_by_label("Time", exact=True).fill("0.1")
+        page.get_by_label(re.compile("^File")).fill("1 MiB")
+        page.get_by_label(re.compile("^Queue depth")).fill("1")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_url("**/jobs/*")
+        expect(chart(page, "Requests a second")).to_be_visible()
+        expect(page.get_by_role("row", name=re.compile("^random read, depth 1 "))).to_be_visible()
+        page.get_by_text("Measured on").click()
+        expect(page.get_by_role("row", name=re.compile("^file system "))).to_be_visible()
+        assert not list(work(site).iterdir())
 
 
 def test_points_of_a_load_sweep_appear_before_its_end(site: RunningSite, browser: Browser) -> None:
-    page = open_page(site, browser, "/measure/mix")
-    page.get_by_label(re.compile("^Rates")).fill("20,40,80,160,320,640")
-    page.get_by_label("Time", exact=True).fill("1")
-    page.get_by_label("Warm up", exact=True).fill("0")
-    page.get_by_role("switch", name="Change the mix").click()
-    page.get_by_label("Number of files").fill("1000")
-    page.get_by_role("button", name="Measure").click()
-    page.wait_for_url("**/jobs/*")
-    identifier = page.url.rpartition("/")[2]
-    expect(chart(page, "Achieved against requested load")).to_be_visible(timeout=LONG_MS)
-    assert site.get(f"/api/jobs/{identifier}").json()["state"] == "running"
-    expect(page.get_by_text("Overall response time:")).to_be_visible(timeout=LONG_MS)
-    assert site.get(f"/api/jobs/{identifier}").json()["state"] == "done"
-    expect(chart(page, "Response time against load")).to_be_visible()
-    page.close()
+    with opened(browser, site.url + "/measure/mix") as page:
+        # Far more than the page needs to show the first of them.
+        rates = ",".join(str(10 * it) for it in range(2, 100))
+        page.get_by_label(re.compile("^Rates")).fill(rates)
+        page.get_by_label("Time", exact=True).fill("1")
+        page.get_by_label("Warm up", exact=True).fill("0")
+        page.get_by_role("switch", name="Change the mix").click()
+        page.get_by_label("Number of files").fill("100")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_url("**/jobs/*")
+        identifier = page.url.rpartition("/")[2]
+        expect(chart(page, "Achieved against requested load")).to_be_visible()
+        assert site.get(f"/api/jobs/{identifier}").json()["state"] == "running"
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_role("status")).to_have_text("cancelled")
+
+
+def test_a_load_sweep_ends_with_its_response_times(site: RunningSite, browser: Browser) -> None:
+    values: dict[str, Any] = {"rates": "20,40", "seconds": 0.5, "warm_up": 0}
+    sets = ["workload.0.files=50"]
+    job = site.submit("bench", "mix", directory=str(work(site)), sets=sets, **values)
+    with opened(browser, f"{site.url}/jobs/{job}") as page:
+        expect(page.get_by_text("Overall response time:")).to_be_visible()
+        assert site.get(f"/api/jobs/{job}").json()["state"] == "done"
+        expect(chart(page, "Response time against load")).to_be_visible()
 
 
 def test_a_mix_is_composed_with_its_sum(site: RunningSite, browser: Browser) -> None:
-    page = open_page(site, browser, "/measure/sharing")
-    expect(page.get_by_text("Sum of the percentages: 100 %")).to_be_visible()
-    page.get_by_label("shared-read", exact=True).fill("90")
-    expect(page.get_by_text("Sum of the percentages: 120 %")).to_be_visible()
-    page.get_by_role("button", name="Scale to 100 %").click()
-    expect(page.get_by_label("shared-read", exact=True)).to_have_value("75")
-    expect(page.get_by_text("Sum of the percentages: 100 %")).to_be_visible()
-    page.close()
+    with opened(browser, site.url + "/measure/sharing") as page:
+        expect(page.get_by_text("Sum of the percentages: 100 %")).to_be_visible()
+        page.get_by_label("shared-read", exact=True).fill("90")
+        expect(page.get_by_text("Sum of the percentages: 120 %")).to_be_visible()
+        page.get_by_role("button", name="Scale to 100 %").click()
+        expect(page.get_by_label("shared-read", exact=True)).to_have_value("75")
+        expect(page.get_by_text("Sum of the percentages: 100 %")).to_be_visible()
 
 
 def test_a_mix_that_is_none_is_refused_in_the_page(site: RunningSite, browser: Browser) -> None:
-    page = open_page(site, browser, "/measure/sharing")
-    for name in ("shared-read", "shared-write"):
-        page.get_by_label(name, exact=True).fill("")
-    page.get_by_role("button", name="Measure").click()
-    alert = page.get_by_role("alert").filter(has_text="expected a percentage")
-    expect(alert.first).to_be_visible()
-    assert "/measure/" in page.url
-    page.close()
+    with opened(browser, site.url + "/measure/sharing") as page:
+        for name in ("shared-read", "shared-write"):
+            page.get_by_label(name, exact=True).fill("")
+        page.get_by_role("button", name="Measure").click()
+        alert = page.get_by_role("alert").filter(has_text="expected a percentage")
+        expect(alert.first).to_be_visible()
+        assert "/measure/" in page.url
 
 
 def test_a_mix_is_tuned(site: RunningSite, browser: Browser) -> None:
-    page = open_page(site, browser, "/measure/tune")
-    page.get_by_role("button", name="Measure").click()
-    expect(page.get_by_text("a value is required").first).to_be_visible()
-    page.get_by_label(re.compile("^Profiler")).fill("fuse")
-    page.get_by_label(re.compile("^Step")).fill("0.05")
-    page.get_by_label(re.compile("^Threshold")).fill("0.05")
-    page.get_by_label("Amount", exact=True).fill("20")
-    page.get_by_label("Mixed", exact=True).fill("100")
-    page.get_by_label("Rounds", exact=True).fill("1")
-    page.get_by_role("switch", name=re.compile("^Enter a mix of NFS or CIFS")).click()
-    page.get_by_label("Wanted mix").fill("read = 60\ngetattr = 40")
-    page.get_by_role("button", name="Measure").click()
-    page.wait_for_url("**/jobs/*")
-    job = site.ended(page.url.rpartition("/")[2])
-    if "fuse" in job["message"]:
-        pytest.skip(job["message"])
-    assert job["state"] == "done", job["message"]
-    wanted = job["document"]["wanted"] if "document" in job else {}
-    assert wanted in ({}, {"read": 0.6, "getattr": 0.4})
-    expect(chart(page, "Protocol operations: wanted and measured")).to_be_visible(timeout=LONG_MS)
-    page.close()
+    with opened(browser, site.url + "/measure/tune") as page:
+        page.get_by_role("button", name="Measure").click()
+        expect(page.get_by_text("a value is required").first).to_be_visible()
+        page.get_by_label(re.compile("^Profiler")).fill("fuse")
+        page.get_by_label(re.compile("^Step")).fill("0.05")
+        page.get_by_label(re.compile("^Threshold")).fill("0.05")
+        page.get_by_label("Amount", exact=True).fill("20")
+        page.get_by_label("Mixed", exact=True).fill("100")
+        page.get_by_label("Rounds", exact=True).fill("1")
+        page.get_by_role("switch", name=re.compile("^Enter a mix of NFS or CIFS")).click()
+        page.get_by_label("Wanted mix").fill("read = 60\ngetattr = 40")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_url("**/jobs/*")
+        job = site.ended(page.url.rpartition("/")[2])
+        if "fuse" in job["message"]:
+            pytest.skip(job["message"])
+        assert job["state"] == "done", job["message"]
+        wanted = job["document"]["wanted"] if "document" in job else {}
+        assert wanted in ({}, {"read": 0.6, "getattr": 0.4})
+        expect(chart(page, "Protocol operations: wanted and measured")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["quick", "mix", "disk"])
 def test_a_refused_directory_is_shown_at_its_field(
     site: RunningSite, browser: Browser, name: str
 ) -> None:
-    page = open_page(site, browser, f"/measure/{name}")
-    page.get_by_label("Directory", exact=True).fill("/etc")
-    page.get_by_role("button", name="Measure").click()
-    field = page.locator(".q-field", has=page.get_by_label("Directory", exact=True))
-    expect(field).to_contain_text("expected a path below a directory that the operator allows")
-    assert page.url.endswith(f"/measure/{name}")
-    page.close()
+    with opened(browser, f"{site.url}/measure/{name}") as page:
+        page.get_by_label("Directory", exact=True).fill("/etc")
+        page.get_by_role("button", name="Measure").click()
+        field = page.locator(".q-field", has=page.get_by_label("Directory", exact=True))
+        expect(field).to_contain_text("expected a path below a directory that the operator allows")
+        assert page.url.endswith(f"/measure/{name}")
 
 
 def test_a_directory_is_chosen_by_browsing(site: RunningSite, browser: Browser) -> None:
@@ -135,17 +130,16 @@ def test_a_directory_is_chosen_by_browsing(site: RunningSite, browser: Browser) 
     inner.mkdir(parents=True)
     (work(site) / "link").symlink_to("/etc")
     try:
-        page = open_page(site, browser, "/measure/quick")
-        page.get_by_role("button", name="Browse").click()
-        dialog = page.get_by_role("dialog")
-        expect(dialog.get_by_role("button", name="one")).to_be_visible()
-        expect(dialog.get_by_role("button", name="link")).to_have_count(0)
-        dialog.get_by_role("button", name="one").click()
-        dialog.get_by_role("button", name="two").click()
-        expect(dialog.get_by_text(str(inner))).to_be_visible()
-        dialog.get_by_role("button", name="Use this directory").click()
-        expect(page.get_by_label("Directory", exact=True)).to_have_value(str(inner))
-        page.close()
+        with opened(browser, site.url + "/measure/quick") as page:
+            page.get_by_role("button", name="Browse").click()
+            dialog = page.get_by_role("dialog")
+            expect(dialog.get_by_role("button", name="one")).to_be_visible()
+            expect(dialog.get_by_role("button", name="link")).to_have_count(0)
+            dialog.get_by_role("button", name="one").click()
+            dialog.get_by_role("button", name="two").click()
+            expect(dialog.get_by_text(str(inner))).to_be_visible()
+            dialog.get_by_role("button", name="Use this directory").click()
+            expect(page.get_by_label("Directory", exact=True)).to_have_value(str(inner))
     finally:
         (work(site) / "link").unlink()
         inner.rmdir()
@@ -184,19 +178,19 @@ def test_results_of_each_kind_are_drawn(site: RunningSite, browser: Browser) -> 
         ),
         "Throughput of each test": site.submit("bench", "disk", directory=there, file="64k"),
     }
-    page = browser.new_page()
-    for title, identifier in jobs.items():
+    for identifier in jobs.values():
         job = site.ended(identifier)
         assert job["state"] == "done", job["message"]
-        page.goto(f"{site.url}/jobs/{identifier}")
-        expect(chart(page, title)).to_be_visible(timeout=LONG_MS)
-    page.goto(f"{site.url}/jobs/{jobs['Throughput by block size']}")
-    name = "throughput by file and block size"
-    expect(page.get_by_text(f"write: {name}", exact=True)).to_be_visible()
-    page.get_by_label("Test", exact=True).click()
-    page.get_by_role("option", name="strided read").click()
-    expect(page.get_by_text(f"strided read: {name}", exact=True)).to_be_visible()
-    page.close()
+    with opened(browser, f"{site.url}/jobs") as page:
+        for title, identifier in jobs.items():
+            visit(page, f"{site.url}/jobs/{identifier}")
+            expect(chart(page, title)).to_be_visible()
+            if title == "Throughput by block size":
+                name = "throughput by file and block size"
+                expect(page.get_by_text(f"write: {name}", exact=True)).to_be_visible()
+                page.get_by_label("Test", exact=True).click()
+                page.get_by_role("option", name="strided read").click()
+                expect(page.get_by_text(f"strided read: {name}", exact=True)).to_be_visible()
 
 
 def test_percentages_of_presets_add_up() -> None:

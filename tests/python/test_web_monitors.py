@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from headrace.web.access.users import UserFile
-from web_site import RunningSite, browser, free_port, running_site
-
-__all__ = ["browser"]
+from web_site import RunningSite, opened, running_site, until
 
 HERE = socket.gethostname()
 OTHER = "other-host"
@@ -32,20 +30,21 @@ class OtherHost:
 
     def __init__(self, directory: Path) -> None:
         self.token_file = directory / "token"
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = ""
         self.start()
 
     def start(self) -> None:
         """Start the agent."""
-        words = [sys.executable, "-m", "headrace.monitors.agent", f"--port={self.port}"]
+        port = httpx.URL(self.url).port or 0
+        words = [sys.executable, "-m", "headrace.monitors.agent", f"--port={port}"]
         words += ["--interval=0.2", f"--token-file={self.token_file}"]
         if CAN_RENAME:
             script = f'hostname {OTHER} && exec "$@"'
             words = ["unshare", "--uts", "sh", "-c", script, "sh", *words]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        assert self.process.stdout.readline().startswith("http://")
+        self.url = self.process.stdout.readline().strip().removesuffix("/")
+        assert self.url.startswith("http://")
 
     def stop(self) -> None:
         """End the agent."""
@@ -75,25 +74,8 @@ def host(site: RunningSite, name: str) -> dict[str, Any]:
     return found
 
 
-def put(
-    site: RunningSite, path: str, body: dict[str, str], headers: dict[str, str] | None = None
-) -> httpx.Response:
-    return httpx.put(site.url + path, json=body, headers=headers, timeout=30)
-
-
-def delete(site: RunningSite, path: str, headers: dict[str, str]) -> httpx.Response:
-    return httpx.delete(site.url + path, headers=headers, timeout=30)
-
-
 def has_samples(site: RunningSite, path: str, count: int) -> None:
     until(lambda: len(site.get(path).json()["times"]) >= count)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 90
-    while not holds():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.1)
 
 
 def test_both_hosts_have_samples_states_and_clocks(site: RunningSite) -> None:
@@ -159,16 +141,16 @@ def test_rules_change_states_and_errors_name_the_line(site: RunningSite) -> None
         'text = "<script>alert(1)</script>"\n'
         '[always.when]\navailable = { figure = "memory.available", above = 0 }\n'
     )
-    answer = put(site, "/api/monitors/rules", {"own": own})
+    answer = site.put("/api/monitors/rules", json={"own": own})
     assert answer.status_code == 200, answer.text
     assert answer.json()["rules"][0]["id"] == "always"
     until(lambda: "memory: <script>alert(1)</script>" in host(site, HERE)["reasons"])
-    answer = put(site, "/api/monitors/rules", {"own": own.replace("above = 0", "abve = 0")})
+    answer = site.put("/api/monitors/rules", json={"own": own.replace("above = 0", "abve = 0")})
     assert answer.status_code == 422
     assert "monitor-rules.toml:7:44: always.when.available.abve" in answer.json()["detail"]
     # The rules in use stay as they are.
     assert site.get("/api/monitors/rules").json()["own"] == own
-    assert put(site, "/api/monitors/rules", {"own": ""}).status_code == 200
+    assert site.put("/api/monitors/rules", json={"own": ""}).status_code == 200
     until(lambda: not any("memory" in it for it in host(site, HERE)["reasons"]))
 
 
@@ -189,56 +171,54 @@ def test_the_pages(site: RunningSite, other: OtherHost, browser: Browser) -> Non
     there = site.data.parent / "work"
     job = site.submit("bench", "meta", directory=str(there), files=5, processes="1", repeats=1)
     site.ended(job)
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    errors: list[str] = []
-    page.on("pageerror", lambda it: errors.append(str(it)))
-    page.goto(f"{site.url}/monitors")
-    expect(page.get_by_role("link", name=HERE, exact=True)).to_be_visible()
-    # An agent that does not exist is shown as such, and can be removed.
-    page.get_by_label("URL").fill("nonsense")
-    page.get_by_role("button", name="Add").click()
-    expect(page.get_by_role("alert").last).to_contain_text("expected a URL such as")
-    page.get_by_label("URL").fill("http://127.0.0.1:9")
-    page.get_by_label("Name").fill("gone")
-    page.get_by_label("Token").fill("s" * 32)
-    page.get_by_role("button", name="Add").click()
-    expect(page.get_by_text("not reached: Connection refused").first).to_be_visible()
-    expect(page.get_by_label("Token")).to_have_value("")
-    assert "s" * 32 not in page.content()
-    page.get_by_role("button", name="Remove gone").click()
-    page.get_by_role("button", name="Remove it").click()
-    expect(page.get_by_role("link", name="gone")).to_have_count(0)
-    # The charts, and a table of the same numbers.
-    page.get_by_role("link", name=HERE, exact=True).click()
-    chart = page.get_by_role("img", name="Processors: chart of the table below")
-    expect(chart.locator("svg")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"^ok: |^warning: |^problem: ")).first).to_be_visible()
-    page.get_by_text("Numbers").first.click()
-    table = page.locator('.q-table__container[aria-label="Processors"]')
-    expect(table.get_by_role("columnheader", name="I/O wait")).to_be_visible()
-    expect(table.get_by_role("row").nth(2)).to_be_visible()
-    page.get_by_role("button", name="1 hour").click()
-    expect(page.get_by_role("button", name="1 hour")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("listitem").get_by_text("headrace bench meta").first).to_be_visible()
-    # From a job to its time.
-    page.goto(f"{site.url}/jobs/{job}")
-    page.get_by_role("link", name="Monitors at its time").click()
-    expect(chart.locator("svg").get_by_text("headrace bench meta").first).to_be_visible()
-    # Rules are checked before they are saved.
-    page.goto(f"{site.url}/monitors/rules")
-    area = page.get_by_role("textbox", name="Own rules")
-    area.fill("[disk-problem]\nsampls = 3")
-    page.get_by_role("button", name="Check and save").click()
-    expect(page.get_by_role("alert")).to_contain_text("monitor-rules.toml:2:1")
-    area.fill("[disk-problem]\nsamples = 7")
-    page.get_by_role("button", name="Check and save").click()
-    expect(page.get_by_text("Saved and in use.")).to_be_visible()
-    rules = site.get("/api/monitors/rules").json()["rules"]
-    assert next(it for it in rules if it["id"] == "disk-problem")["samples"] == 7
-    # Nothing is wider than a telephone.
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert errors == []
-    page.close()
+    size = {"width": 390, "height": 800}
+    with opened(browser, f"{site.url}/monitors", viewport=size) as page:
+        expect(page.get_by_role("link", name=HERE, exact=True)).to_be_visible()
+        # An agent that does not exist is shown as such, and can be removed.
+        page.get_by_label("URL").fill("nonsense")
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("alert").last).to_contain_text("expected a URL such as")
+        page.get_by_label("URL").fill("http://127.0.0.1:9")
+        page.get_by_label("Name").fill("gone")
+        page.get_by_label("Token").fill("s" * 32)
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_text("not reached: Connection refused").first).to_be_visible()
+        expect(page.get_by_label("Token")).to_have_value("")
+        assert "s" * 32 not in page.content()
+        page.get_by_role("button", name="Remove gone").click()
+        page.get_by_role("button", name="Remove it").click()
+        expect(page.get_by_role("link", name="gone")).to_have_count(0)
+        # The charts, and a table of the same numbers.
+        page.get_by_role("link", name=HERE, exact=True).click()
+        chart = page.get_by_role("img", name="Processors: chart of the table below")
+        expect(chart.locator("svg")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^ok: |^warning: |^problem: ")).first).to_be_visible()
+        page.get_by_text("Numbers").first.click()
+        table = page.locator('.q-table__container[aria-label="Processors"]')
+        expect(table.get_by_role("columnheader", name="I/O wait")).to_be_visible()
+        expect(table.get_by_role("row").nth(2)).to_be_visible()
+        page.get_by_role("button", name="1 hour").click()
+        expect(page.get_by_role("button", name="1 hour")).to_have_attribute("aria-pressed", "true")
+        expect(
+            page.get_by_role("listitem").get_by_text("headrace bench meta").first
+        ).to_be_visible()
+        # From a job to its time.
+        page.goto(f"{site.url}/jobs/{job}")
+        page.get_by_role("link", name="Monitors at its time").click()
+        expect(chart.locator("svg").get_by_text("headrace bench meta").first).to_be_visible()
+        # Rules are checked before they are saved.
+        page.goto(f"{site.url}/monitors/rules")
+        area = page.get_by_role("textbox", name="Own rules")
+        area.fill("[disk-problem]\nsampls = 3")
+        page.get_by_role("button", name="Check and save").click()
+        expect(page.get_by_role("alert")).to_contain_text("monitor-rules.toml:2:1")
+        area.fill("[disk-problem]\nsamples = 7")
+        page.get_by_role("button", name="Check and save").click()
+        expect(page.get_by_text("Saved and in use.")).to_be_visible()
+        rules = site.get("/api/monitors/rules").json()["rules"]
+        assert next(it for it in rules if it["id"] == "disk-problem")["samples"] == 7
+        # Nothing is wider than a telephone.
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_only_operators_change_anything(tmp_path: Path) -> None:
@@ -259,22 +239,10 @@ def test_only_operators_change_anything(tmp_path: Path) -> None:
         assert "ttt" not in listed.text
         for token, status in ((ann, 403), (bob, 204)):
             headers = {"Authorization": f"Bearer {token}"}
-            answer = delete(site, "/api/monitors/agents/gone", headers)
+            answer = site.delete("/api/monitors/agents/gone", headers=headers)
             assert answer.status_code == status
         assert not saved.exists()
         assert site.get("/api/monitors/hosts").status_code == 401
         headers = {"Authorization": f"Bearer {ann}"}
-        rules = put(site, "/api/monitors/rules", {"own": ""}, headers)
+        rules = site.put("/api/monitors/rules", json={"own": ""}, headers=headers)
         assert rules.status_code == 403
-
-
-def test_the_history_survives_a_kill(tmp_path: Path) -> None:
-    with running_site(tmp_path) as site:
-        path = f"/api/monitors/hosts/{HERE}/samples?figure=cpu.idle"
-        until(lambda: len(site.get(path).json()["times"]) >= 3)
-        first = site.get(path).json()["times"]
-        site.process.kill()
-        site.process.wait()
-    with running_site(tmp_path) as site:
-        until(lambda: len(site.get(path).json()["times"]) > len(first))
-        assert site.get(path).json()["times"][: len(first)] == first

@@ -2,9 +2,7 @@
 
 from conftest import SMALL
 from headrace.simulate import load_playback
-from web_site import RunningSite, site
-
-__all__ = ["site"]
+from web_site import RunningSite
 
 
 def test_a_simulation_of_the_server_can_be_played(site: RunningSite) -> None:

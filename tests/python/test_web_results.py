@@ -4,29 +4,32 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, expect
 
 import headrace as hr
+from conftest import emptied
 from headrace.store import Store
-from web_site import RunningSite, browser, running_site
-
-__all__ = ["browser"]
+from web_site import RunningSite, opened, running_site, until, visit
 
 HOSTILE = '<img src=x onerror="document.title=1">'
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+Filled: TypeAlias = tuple[RunningSite, Store, list[str]]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def filled(
-    request: pytest.FixtureRequest, tmp_path: Path, result: hr.Result
-) -> Iterator[tuple[RunningSite, Store, list[str]]]:
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, result: hr.Result
+) -> Iterator[Filled]:
     """A server on a store with three results."""
-    where = str(tmp_path / "store")
+    directory = tmp_path_factory.mktemp(request.param)
+    where = str(directory / "store")
     if request.param == "postgresql":
-        where = request.getfixturevalue("postgresql")
+        where = emptied(request.getfixturevalue("server"))
     store = hr.store.open(where)
     slow = json.loads(json.dumps(result.document))
     slow["throughput"] = {key: value / 2 for key, value in slow["throughput"].items()}
@@ -35,49 +38,42 @@ def filled(
         store.add({**slow, "version": "9.9.9"}, labels={"disks": "new"}),
         store.add({**result.document, "name": HOSTILE}, labels={"x": HOSTILE}),
     ]
-    with running_site(tmp_path, HEADRACE_STORE=where) as site:
+    with running_site(directory, HEADRACE_STORE=where) as site:
         yield site, store, ids
 
 
-def test_a_result_is_found_labelled_compared_and_exported(
-    filled: tuple[RunningSite, Store, list[str]], browser: Browser
-) -> None:
+def test_a_result_is_found_labelled_compared_and_exported(filled: Filled, browser: Browser) -> None:
     site, store, ids = filled
-    page = browser.new_page()
-    page.goto(site.url + "/results")
-    expect(page.get_by_text("3 results, page 1 of 1")).to_be_visible()
-    page.get_by_label("Search").fill("new")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("1 results, page 1 of 1")).to_be_visible()
-    page.get_by_role("link", name="small").click()
-    expect(page.get_by_text(ids[1])).to_be_visible()
-    page.get_by_label("New label").fill("rack=7")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("rack=7")).to_be_visible()
-    page.get_by_label("Note").fill("half as fast")
-    page.get_by_label("Note").blur()
-    page.goto(site.url + f"/results/compare?ids={ids[0]},{ids[1]}")
-    page.get_by_text("Figures", exact=True).click()
-    expect(page.get_by_role("cell", name="0.500").first).to_be_visible()
-    assert store.shown(ids[1])["labels"] == {"disks": "new", "rack": "7", "note": "half as fast"}
-    page.goto(site.url + "/results/history?name=small&operation=write")
-    expect(page.get_by_role("img", name="small: write")).to_be_visible()
-    page.close()
+    with opened(browser, site.url + "/results") as page:
+        expect(page.get_by_text("3 results, page 1 of 1")).to_be_visible()
+        page.get_by_label("Search").fill("new")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("1 results, page 1 of 1")).to_be_visible()
+        page.get_by_role("link", name="small").click()
+        expect(page.get_by_text(ids[1])).to_be_visible()
+        page.get_by_label("New label").fill("rack=7")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("rack=7")).to_be_visible()
+        page.get_by_label("Note").fill("half as fast")
+        page.get_by_label("Note").blur()
+        labels = {"disks": "new", "rack": "7", "note": "half as fast"}
+        until(lambda: store.shown(ids[1])["labels"] == labels)
+        visit(page, site.url + f"/results/compare?ids={ids[0]},{ids[1]}")
+        page.get_by_text("Figures", exact=True).click()
+        expect(page.get_by_role("cell", name="0.500").first).to_be_visible()
+        visit(page, site.url + "/results/history?name=small&operation=write")
+        expect(page.get_by_role("img", name="small: write")).to_be_visible()
 
 
-def test_texts_of_results_are_texts(
-    filled: tuple[RunningSite, Store, list[str]], browser: Browser
-) -> None:
+def test_texts_of_results_are_texts(filled: Filled, browser: Browser) -> None:
     site, _, ids = filled
-    page = browser.new_page()
     for path in ("/results", f"/results/{ids[2]}"):
-        page.goto(site.url + path)
-        expect(page.get_by_text(HOSTILE).first).to_be_visible()
-        assert page.title().startswith("Results")
-    page.close()
+        with opened(browser, site.url + path) as page:
+            expect(page.get_by_text(HOSTILE).first).to_be_visible()
+            assert page.title().startswith("Results")
 
 
-def test_the_api_of_results(filled: tuple[RunningSite, Store, list[str]]) -> None:
+def test_the_api_of_results(filled: Filled) -> None:
     site, store, ids = filled
     found = site.get("/api/results", params={"label": "disks=new"}).json()
     assert [it["id"] for it in found["results"]] == [ids[1]] and found["total"] == 1
@@ -90,7 +86,7 @@ def test_the_api_of_results(filled: tuple[RunningSite, Store, list[str]]) -> Non
     assert [it["version"] for it in history.json()] == [now, "9.9.9", now]
 
 
-def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
+def test_exports(filled: Filled) -> None:
     site, store, ids = filled
 
     def export(format: str) -> bytes:
@@ -121,14 +117,7 @@ def test_exports(filled: tuple[RunningSite, Store, list[str]]) -> None:
         ("/api/results/export?ids=none&format=exe", 422),
     ],
 )
-def test_refused_requests(tmp_path: Path, path: str, status: int, empty: RunningSite) -> None:
-    answer = empty.get(path)
+def test_refused_requests(path: str, status: int, site: RunningSite) -> None:
+    answer = site.get(path)
     assert answer.status_code == status, answer.text
     assert "Traceback" not in answer.text
-
-
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
-    """A server on an empty store."""
-    with running_site(tmp_path_factory.mktemp("empty")) as it:
-        yield it

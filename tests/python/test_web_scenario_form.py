@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from headrace import ScenarioError, _core, simulate
 from headrace.simulate.examples import Example, example, examples, scenario_of_presets
+from headrace.web.quick_worker import check
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.scenario_schema import (
     all_fields,
@@ -49,8 +50,7 @@ def test_each_field_of_an_example_is_known_and_keeps_its_value(found: Example) -
 @pytest.mark.parametrize("found", EXAMPLES)
 def test_sliders_give_values_that_scenarios_take(found: Example) -> None:
     loaded = simulate.load(found.text)
-    quantities = [{**it._asdict(), "given": loaded.gives(it.path)} for it in loaded.quantities]
-    made = sliders(quantities)
+    made = sliders(check(loaded).quantities)
     assert made
     for it in made[:6]:
         assert loaded.with_({it.path: it.setting(0.0)}).loaded.toml == loaded.toml

@@ -1,31 +1,12 @@
 """The pages of simulations, in a browser."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from web_site import RunningSite, browser, site
-
-__all__ = ["browser", "site"]
-
-SLOW = 60_000
-"""Longest wait for a page on a busy machine, in ms."""
-
-
-@contextmanager
-def opened(browser: Browser, url: str, **options: object) -> Iterator[Page]:
-    page = browser.new_page(**options)  # type: ignore[arg-type]
-    page.set_default_timeout(SLOW)
-    failures: list[str] = []
-    page.on("pageerror", lambda error: failures.append(str(error)))
-    page.goto(url)
-    yield page
-    assert not failures
-    page.close()
+from web_site import RunningSite, opened
 
 
 def text_of(page: Page) -> Locator:
@@ -33,32 +14,11 @@ def text_of(page: Page) -> Locator:
 
 
 def correct(page: Page) -> None:
-    expect(page.get_by_text("The scenario is correct.")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("The scenario is correct.")).to_be_visible()
 
 
 def section(page: Page, name: str) -> None:
     page.get_by_role("button", name=f'Expand "{name}"', exact=True).click()
-
-
-def test_a_newcomer_opens_changes_and_runs_an_example(site: RunningSite, browser: Browser) -> None:
-    with opened(browser, site.url) as page:
-        page.get_by_role("link", name="Simulate an example").first.click()
-        page.get_by_role("link", name="IO500 on a small cluster").click()
-        expect(page).to_have_url(re.compile("example=io500-whatif"))
-        correct(page)
-        # A field of the form changes the text, whose comments stay.
-        section(page, "servers")
-        page.get_by_label("servers.device.read_rate", exact=True).fill("1 GB/s")
-        expect(text_of(page)).to_contain_text('read_rate = "1 GB/s"', timeout=SLOW)
-        expect(text_of(page)).to_contain_text("# an assumption: one SATA SSD each")
-        correct(page)
-        page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
-        expect(page.get_by_test_id("bottleneck")).to_contain_text("is the bottleneck")
-        for name in ("Throughput by operation", "Throughput over time", "Distribution of latency"):
-            expect(page.get_by_role("img", name=name)).to_be_visible(timeout=SLOW)
-        for name in ("Utilisation of stations", "Time breakdown of a request"):
-            expect(page.get_by_role("img", name=name)).to_be_visible()
 
 
 def test_a_scenario_is_opened_from_a_file(
@@ -70,7 +30,7 @@ def test_a_scenario_is_opened_from_a_file(
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Open a file").click()
         chooser.value.set_files(tmp_path / "own.toml")
-        expect(text_of(page)).to_contain_text("from a file", timeout=SLOW)
+        expect(text_of(page)).to_contain_text("from a file")
 
 
 def test_the_text_changes_the_form_and_errors_are_at_line_and_field(
@@ -82,11 +42,11 @@ def test_the_text_changes_the_form_and_errors_are_at_line_and_field(
         count = page.get_by_label("clients.count", exact=True)
         expect(count).to_have_value("64")
         replace(page, "[clients]", "count = 64", "count = 32")
-        expect(count).to_have_value("32", timeout=SLOW)
+        expect(count).to_have_value("32")
         correct(page)
         replace(page, "[clients]", "count = 32", "count = -1")
         line = page.locator(".hr-wrong-line")
-        expect(line).to_contain_text("count = -1", timeout=SLOW)
+        expect(line).to_contain_text("count = -1")
         error = page.get_by_test_id("error")
         expect(error).to_contain_text(re.compile(r"Line \d+, column \d+: "))
         field = page.locator(".q-field--error").filter(
@@ -112,7 +72,7 @@ def test_text_that_is_no_toml_is_pointed_at(site: RunningSite, browser: Browser)
         text_of(page).click()
         page.keyboard.press("Control+a")
         page.keyboard.type('name = "mine"\n[clients\n')
-        expect(page.get_by_test_id("error")).to_contain_text("not valid TOML", timeout=SLOW)
+        expect(page.get_by_test_id("error")).to_contain_text("not valid TOML")
         expect(page.locator(".hr-wrong-line")).to_contain_text("[clients")
 
 
@@ -123,13 +83,13 @@ def test_a_field_is_found_added_and_removed(site: RunningSite, browser: Browser)
         search.fill("layout.unit")
         page.get_by_role("option", name=re.compile("^layout.unit")).click()
         # Its value without being given, and where that comes from.
-        expect(page.get_by_text(re.compile("^Now: .*preset pvfs2"))).to_be_visible(timeout=SLOW)
+        expect(page.get_by_text(re.compile("^Now: .*preset pvfs2"))).to_be_visible()
         page.get_by_label("Value of layout.unit", exact=True).fill("1 MiB")
         page.get_by_role("button", name="Add", exact=True).click()
-        expect(text_of(page)).to_contain_text('unit = "1 MiB"', timeout=SLOW)
+        expect(text_of(page)).to_contain_text('unit = "1 MiB"')
         correct(page)
         page.get_by_role("button", name="Remove layout.unit").click()
-        expect(text_of(page)).not_to_contain_text("[layout]", timeout=SLOW)
+        expect(text_of(page)).not_to_contain_text("[layout]")
 
 
 def test_a_slider_answers_with_the_base_beside_it(site: RunningSite, browser: Browser) -> None:
@@ -137,15 +97,15 @@ def test_a_slider_answers_with_the_base_beside_it(site: RunningSite, browser: Br
         correct(page)
         page.get_by_role("tab", name="Sliders").click()
         state = page.get_by_test_id("slider-state")
-        expect(state).to_have_text("The scenario as it is.", timeout=SLOW)
+        expect(state).to_have_text("The scenario as it is.")
         bandwidth = page.get_by_role("slider", name=re.compile("network.bandwidth"))
         bandwidth.focus()
         page.keyboard.press("Home")
-        expect(state).to_have_text("With network.bandwidth = 1.25 Gbit/s:", timeout=SLOW)
-        expect(page.get_by_test_id("slider-bottleneck")).to_contain_text("card", timeout=SLOW)
+        expect(state).to_have_text("With network.bandwidth = 1.25 Gbit/s:")
+        expect(page.get_by_test_id("slider-bottleneck")).to_contain_text("card")
         expect(page.get_by_text("base: 2,199 MB/s")).to_be_visible()
         page.get_by_role("button", name="Apply to the scenario").click()
-        expect(text_of(page)).to_contain_text('bandwidth = "1.25 Gbit/s"', timeout=SLOW)
+        expect(text_of(page)).to_contain_text('bandwidth = "1.25 Gbit/s"')
 
 
 def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
@@ -155,17 +115,15 @@ def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
         section(page, "sweep")
         page.get_by_label(re.compile("^Vary")).locator("visible=true").fill("servers.count=1,2,4")
         page.get_by_role("button", name="Start sweep").click()
-        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
-        expect(page.get_by_role("img", name=re.compile("Throughput")).first).to_be_visible(
-            timeout=SLOW
-        )
+        expect(page.get_by_test_id("job-state")).to_contain_text("done")
+        expect(page.get_by_role("img", name=re.compile("Throughput")).first).to_be_visible()
 
 
 def test_the_net_is_drawn(site: RunningSite, browser: Browser) -> None:
     with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
         correct(page)
         page.get_by_role("tab", name="Net").click()
-        expect(page.locator("headrace-net svg").first).to_be_visible(timeout=SLOW)
+        expect(page.locator("headrace-net svg").first).to_be_visible()
 
 
 def test_presets_make_a_scenario(site: RunningSite, browser: Browser) -> None:
@@ -178,15 +136,14 @@ def test_presets_make_a_scenario(site: RunningSite, browser: Browser) -> None:
 
 def test_a_result_of_the_store_opens_with_its_charts(site: RunningSite, browser: Browser) -> None:
     text = site.get("/api/scenarios/examples/io500-whatif").json()["text"]
-    job = site.submit("run", inputs={"scenario.toml": text}, file="input:scenario.toml")
-    assert site.ended(job)["state"] == "done"
-    found = site.get("/api/results", params={"label": f"job={job}"}).json()
-    (result,) = found["results"] if isinstance(found, dict) else found
-    with opened(browser, f"{site.url}/simulate?result={result['id']}") as page:
+    result = site.stored(
+        site.submit("run", inputs={"scenario.toml": text}, file="input:scenario.toml")
+    )
+    with opened(browser, f"{site.url}/simulate?result={result}") as page:
         correct(page)
-        expect(page.get_by_role("img", name="Throughput over time")).to_be_visible(timeout=SLOW)
+        expect(page.get_by_role("img", name="Throughput over time")).to_be_visible()
     with opened(browser, f"{site.url}/simulate?result=nothere") as page:
-        expect(page.get_by_role("alert").first).to_contain_text("nothere", timeout=SLOW)
+        expect(page.get_by_role("alert").first).to_contain_text("nothere")
 
 
 def test_two_users_edit_and_slide_at_once(site: RunningSite, browser: Browser) -> None:
@@ -201,9 +158,7 @@ def test_two_users_edit_and_slide_at_once(site: RunningSite, browser: Browser) -
             page.get_by_role("slider", name=re.compile("servers.count")).focus()
             page.keyboard.press("End")
         for page in (one, other):
-            expect(page.get_by_test_id("slider-state")).to_have_text(
-                "With servers.count = 32:", timeout=SLOW
-            )
+            expect(page.get_by_test_id("slider-state")).to_have_text("With servers.count = 32:")
         expect(one.get_by_role("heading", name="IO500 on a small cluster")).to_be_visible()
         expect(other.get_by_role("heading", name="striped read")).to_be_visible()
 
@@ -219,12 +174,12 @@ def test_names_of_a_scenario_are_shown_as_text(site: RunningSite, browser: Brows
         text_of(page).click()
         page.keyboard.press("Control+a")
         page.keyboard.insert_text(text)
-        expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible(timeout=SLOW)
+        expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
         for name in ("Net", "Sliders", "Run"):
             page.get_by_role("tab", name=name).click()
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_test_id("job-state")).to_contain_text(HOSTILE, timeout=SLOW)
-        expect(page.get_by_test_id("job-state")).to_contain_text("done", timeout=SLOW)
+        expect(page.get_by_test_id("job-state")).to_contain_text(HOSTILE)
+        expect(page.get_by_test_id("job-state")).to_contain_text("done")
         expect(page.get_by_test_id("bottleneck")).to_be_visible()
         assert page.evaluate("window.hit") is None
 

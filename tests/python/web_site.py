@@ -10,14 +10,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from headrace.web.jobs.runner import process_start
 
@@ -41,17 +41,33 @@ class RunningSite:
     def __init__(self, url: str, data: Path, process: "subprocess.Popen[str]") -> None:
         self.url, self.data, self.process = url, data, process
 
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self.url.rpartition(":")[2])
+
+    def request(
+        self, method: str, path: str, timeout: float = 60, **options: Any
+    ) -> httpx.Response:
+        """Send a request, in a connection of its own."""
+        # Reading the certificates of all authorities would take longer than most requests.
+        return httpx.request(method, self.url + path, timeout=timeout, verify=False, **options)
+
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Request a path."""
-        return httpx.get(self.url + path, timeout=30, **options)
+        return self.request("GET", path, **options)
 
     def post(self, path: str, **options: Any) -> httpx.Response:
         """Post to a path."""
-        return httpx.post(self.url + path, timeout=30, **options)
+        return self.request("POST", path, **options)
 
     def put(self, path: str, **options: Any) -> httpx.Response:
         """Put to a path."""
-        return httpx.put(self.url + path, timeout=30, **options)
+        return self.request("PUT", path, **options)
+
+    def delete(self, path: str, **options: Any) -> httpx.Response:
+        """Delete what is at a path."""
+        return self.request("DELETE", path, **options)
 
     def submit(self, *command: str, inputs: Mapping[str, str] | None = None, **values: Any) -> str:
         """Submit a job and return its identifier."""
@@ -69,54 +85,82 @@ class RunningSite:
                 return job
             time.sleep(0.1)
 
+    def stored(self, job: str) -> str:
+        """Wait for a job and return its result in the store."""
+        ended = self.ended(job)
+        assert ended["state"] == "done", ended["message"]
+        while (result := self.get(f"/api/jobs/{job}").json()["result"]) is None:
+            time.sleep(0.1)
+        return str(result)
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        port: int = it.getsockname()[1]
-        return port
+    def log(self) -> str:
+        """Return what the server has written, after its end."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
 
 
 @contextmanager
-def running_site(
-    directory: Path,
-    *arguments: str,
-    port: int | None = None,
-    jobs_go_on: bool = False,
-    **variables: str,
-) -> Iterator[RunningSite]:
-    """Run `headrace serve` with its data and store in a directory; end it with SIGTERM, and then
-    the jobs that a failed test left."""
-    port = port or free_port()
-    data = directory / "serve"
-    work = directory / "work"
-    work.mkdir(exist_ok=True)
-    options = [f"--data={data}", f"--port={port}", f"--directory={work}", *arguments]
-    # NiceGUI would take the server for a test of its own.
-    environment = {it: os.environ[it] for it in os.environ if it != "PYTEST_CURRENT_TEST"}
+def running_server(
+    words: Sequence[str], environment: Mapping[str, str]
+) -> "Iterator[tuple[str, subprocess.Popen[str]]]":
+    """Run a server with Python, end it with SIGTERM, and yield its address, which it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "headrace", "serve", *options],
-        env=environment | {"HEADRACE_STORE": str(directory / "store")} | variables,
+        [sys.executable, *words],
+        # NiceGUI would take the server for a test of its own.
+        env={key: it for key, it in environment.items() if key != "PYTEST_CURRENT_TEST"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    url = f"http://127.0.0.1:{port}"
+    assert process.stdout is not None
     try:
+        lines = [process.stdout.readline()]
+        while not lines[-1].startswith("http"):
+            assert lines[-1], f"the server has ended: {''.join(lines)}"
+            lines.append(process.stdout.readline())
+        url = httpx.URL(lines[-1].strip())
+        # It prints the address before it listens.
         while True:
-            assert process.poll() is None, process.stdout.read() if process.stdout else ""
-            try:
-                httpx.get(url + "/api/openapi.json", timeout=30)
+            assert process.poll() is None, process.stdout.read()
+            with suppress(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", url.port or 0), 30).close()
                 break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        yield RunningSite(url, data, process)
+            time.sleep(0.05)
+        yield f"{url.scheme}://127.0.0.1:{url.port}", process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
+
+
+@contextmanager
+def running_site(
+    directory: Path, *arguments: str, port: int = 0, jobs_go_on: bool = False, **variables: str
+) -> Iterator[RunningSite]:
+    """Run `headrace serve` with its data and store in a directory, and end the jobs that a failed
+    test left.
+
+    Without a port it has one of its own, so that no other server can answer in its place.
+    """
+    data = directory / "serve"
+    work = directory / "work"
+    work.mkdir(exist_ok=True)
+    options = [f"--data={data}", f"--port={port}", f"--directory={work}", *arguments]
+    environment = os.environ | {"HEADRACE_STORE": str(directory / "store")} | variables
+    words = ["-m", "headrace", "serve", *options]
+    try:
+        with running_server(words, environment) as (url, process):
+            yield RunningSite(url, data, process)
+    finally:
         if not jobs_go_on:
             end_jobs(data)
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + PATIENCE_MS / 1e3
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.1)
 
 
 def end_jobs(data: Path) -> None:
@@ -130,7 +174,6 @@ def end_jobs(data: Path) -> None:
 
 @functools.cache
 def _started_browser() -> Browser:
-    # Each module that imports the fixture has one of its own; a process has one Playwright only.
     playwright = sync_playwright().start()
     atexit.register(playwright.stop)
     started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
@@ -155,8 +198,43 @@ def browser() -> Browser:
     return _started_browser()
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
-    """A server for the tests of a module."""
+@pytest.fixture(scope="session")
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
+    """The server that tests share which change nothing but what is theirs."""
     with running_site(tmp_path_factory.mktemp("site")) as it:
         yield it
+
+
+@pytest.fixture
+def site(shared_site: RunningSite) -> Iterator[RunningSite]:
+    """The shared server, without jobs of other tests that run or wait."""
+    yield shared_site
+    # One that never ends would keep all others waiting.
+    for state in ("waiting", "running"):
+        for it in shared_site.get("/api/jobs", params={"state": state}).json():
+            shared_site.post(f"/api/jobs/{it['id']}/cancel")
+
+
+def connected(page: Page) -> Page:
+    """Wait until a page is connected with its server, which then follows what the user does."""
+    page.wait_for_function("window.did_handshake === true")
+    return page
+
+
+def visit(page: Page, url: str) -> None:
+    """Go to a page of a server and wait until it is connected."""
+    page.goto(url)
+    connected(page)
+
+
+@contextmanager
+def opened(browser: Browser | BrowserContext, url: str, **options: Any) -> Iterator[Page]:
+    """Open a page of a server, in which no error of JavaScript may come."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(PATIENCE_MS)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url)
+    yield connected(page)
+    page.close()
+    assert errors == []

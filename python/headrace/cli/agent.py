@@ -1,25 +1,16 @@
 """`headrace agent`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import typer
 
-from headrace.cli.default_command import DefaultCommandGroup
-
-
-class AgentGroup(DefaultCommandGroup):
-    """`agent` is `agent start`."""
-
-    default = "start"
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the default command also where there is no argument."""
-        return super().parse_args(ctx, args or [self.default])
-
+from headrace import _core
+from headrace.cli.default_command import StartGroup
+from headrace.cli.options import ListenAddress, ListenPort, parsed
 
 app = typer.Typer(
-    cls=AgentGroup,
+    cls=StartGroup,
     help=(
         "Serve samples of this host to headrace serve. headrace agent is headrace agent start: see"
         " headrace agent start --help."
@@ -27,20 +18,24 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+HostDirectory: TypeAlias = Annotated[
+    str, typer.Option("--directory", metavar="DIR", help="Directory on the host.")
+]
+SshCommand: TypeAlias = Annotated[
+    str, typer.Option("--ssh", metavar="COMMAND", help="The ssh command with its options.")
+]
+HOST_DIRECTORY = "~/.headrace-agent"
+
 
 @app.callback()
 def agent() -> None:
     """Serve samples of this host to headrace serve."""
 
 
-@app.command(AgentGroup.default)
+@app.command(StartGroup.default)
 def start(
-    address: Annotated[
-        str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")
-    ] = 8181,
+    address: ListenAddress = "127.0.0.1",
+    port: ListenPort = 8181,
     interval: Annotated[
         str, typer.Option("--interval", metavar="TIME", help="Time between samples, 0.1 s to 60 s.")
     ] = "1 s",
@@ -55,14 +50,9 @@ def start(
     ] = None,
 ) -> None:
     """Serve samples of this host until Ctrl-C or SIGTERM."""
-    from headrace._core import parse_seconds
     from headrace.monitors.agent import serve
 
-    try:
-        seconds = parse_seconds(interval)
-    except ValueError as error:
-        raise ValueError(f'--interval "{interval}": {error}') from None
-    serve(address, port, seconds, token_file)
+    serve(address, port, parsed("--interval", interval, _core.parse_seconds), token_file)
 
 
 @app.command("install")
@@ -73,18 +63,14 @@ def install(
     python: Annotated[
         str, typer.Option("--python", metavar="PROGRAM", help="Python 3.11 or later of the host.")
     ] = "python3",
-    directory: Annotated[
-        str, typer.Option("--directory", metavar="DIR", help="Directory on the host.")
-    ] = "~/.headrace-agent",
+    directory: HostDirectory = HOST_DIRECTORY,
     wheel: Annotated[
         Path | None,
         typer.Option(
             "--wheel", metavar="FILE", help="Wheel of Headrace; by default that in dist/."
         ),
     ] = None,
-    address: Annotated[
-        str, typer.Option("--address", metavar="ADDRESS", help="Address that the agent listens on.")
-    ] = "0.0.0.0",
+    address: ListenAddress = "0.0.0.0",
     port: Annotated[
         int, typer.Option("--port", min=1, max=65535, help="Port that the agent listens on.")
     ] = 8181,
@@ -99,9 +85,7 @@ def install(
             help="File for its token; by default HOST.token.",
         ),
     ] = None,
-    ssh: Annotated[
-        str, typer.Option("--ssh", metavar="COMMAND", help="The ssh command with its options.")
-    ] = "ssh",
+    ssh: SshCommand = "ssh",
 ) -> None:
     """Install the agent on a host over ssh, start it, and print the option for headrace serve."""
     from headrace.monitors.installation import Installation, find_wheel
@@ -117,12 +101,8 @@ def install(
 @app.command("remove")
 def remove(
     host: Annotated[str, typer.Argument(metavar="HOST", help="Host as ssh knows it.")],
-    directory: Annotated[
-        str, typer.Option("--directory", metavar="DIR", help="Directory on the host.")
-    ] = "~/.headrace-agent",
-    ssh: Annotated[
-        str, typer.Option("--ssh", metavar="COMMAND", help="The ssh command with its options.")
-    ] = "ssh",
+    directory: HostDirectory = HOST_DIRECTORY,
+    ssh: SshCommand = "ssh",
 ) -> None:
     """Stop the agent on a host and remove it."""
     from headrace.monitors.installation import Installation

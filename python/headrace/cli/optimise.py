@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
+from headrace.cli.options import (
+    FIGURES,
+    PlotsDirectory,
+    ScenarioFile,
+    Sets,
+    ShowProgress,
+    parsed,
+    part,
+)
 from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
@@ -180,10 +188,7 @@ def optimise(
     known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
         known += prices.read(price_file, entries)
-    try:
-        seconds = None if time is None else parse_seconds(time)
-    except ValueError as error:
-        raise ValueError(f'--time "{time}": {error}') from None
+    seconds = None if time is None else parsed("--time", time, parse_seconds)
     scenario = simulate.load_with_sets(file, sets or [])
     partial: list[Optimum] = []
     try:

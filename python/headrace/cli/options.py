@@ -1,10 +1,12 @@
 """Arguments and options that several commands have."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
+T = TypeVar("T")
 FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max"
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
 
@@ -13,6 +15,18 @@ ScenarioFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Scenario file, saved result, or results:ID of a result in the store.",
+    ),
+]
+
+WorksheetFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")
+]
+CatalogueFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--catalogue",
+        metavar="FILE",
+        help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
     ),
 ]
 
@@ -47,6 +61,21 @@ ShowProgress: TypeAlias = Annotated[
 ShowFigures: TypeAlias = Annotated[
     bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
 ]
+
+ListenAddress: TypeAlias = Annotated[
+    str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
+]
+ListenPort: TypeAlias = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for a free one.")
+]
+
+
+def parsed(option: str, text: str, parse: Callable[[str], T]) -> T:
+    """Parse an option's value. Raises ValueError, which names the option and its value."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ValueError(f'{option} "{text}": {error}') from None
 
 
 def part(option: str, text: str, example: str) -> float:

@@ -6,25 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origi
 
 import typer
 
-from headrace.cli.default_command import DefaultCommandGroup
+from headrace import _core
+from headrace.cli.default_command import StartGroup
+from headrace.cli.options import ListenAddress, ListenPort, parsed
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField
     from headrace.web.jobs.forms import FieldKind
 
 
-class ServeGroup(DefaultCommandGroup):
-    """`serve` is `serve start`."""
-
-    default = "start"
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the default command also where there is no argument."""
-        return super().parse_args(ctx, args or [self.default])
-
-
 app = typer.Typer(
-    cls=ServeGroup,
+    cls=StartGroup,
     help=(
         "Serve the pages of Headrace and its JSON API. headrace serve is headrace serve start:"
         " see headrace serve start --help."
@@ -53,16 +45,12 @@ def serve() -> None:
     """Serve the pages of Headrace and its JSON API."""
 
 
-@app.command(ServeGroup.default)
+@app.command(StartGroup.default)
 def start(
     context: typer.Context,
     data: DataDirectory = None,
-    address: Annotated[
-        str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")
-    ] = 8180,
+    address: ListenAddress = "127.0.0.1",
+    port: ListenPort = 8180,
     directory: Annotated[
         list[Path] | None,
         typer.Option(
@@ -160,8 +148,8 @@ def start(
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
     check_extra()
 
+    from headrace.addresses import is_loopback
     from headrace.monitors.agents import Agent, parse_option
-    from headrace.web.access.addresses import is_loopback
     from headrace.web.access.users import UserFile
     from headrace.web.settings import Limits, Settings
 
@@ -188,13 +176,13 @@ def start(
         schedulers=allow_schedulers,
         programs=allow_programs,
         is_monitored=monitor,
-        monitor_interval_s=_seconds("--monitor-interval", monitor_interval),
+        monitor_interval_s=parsed("--monitor-interval", monitor_interval, _core.parse_seconds),
         agents=tuple(agents),
         limits=Limits(
-            memory=_bytes("--job-memory", job_memory),
-            seconds=_seconds("--job-time", job_time),
-            upload=_bytes("--upload-size", upload_size),
-            quota=_bytes("--upload-quota", upload_quota),
+            memory=parsed("--job-memory", job_memory, _core.parse_bytes),
+            seconds=parsed("--job-time", job_time, _core.parse_seconds),
+            upload=parsed("--upload-size", upload_size, _core.parse_bytes),
+            quota=parsed("--upload-quota", upload_quota, _core.parse_bytes),
             requests=request_rate,
         ),
         cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
@@ -266,24 +254,6 @@ def _readable(path: Path | None, option: str) -> Path | None:
     if path is not None and not path.is_file():
         raise ValueError(f"{option} {path}: there is no such file")
     return path
-
-
-def _bytes(option: str, text: str) -> int:
-    from headrace._core import parse_bytes
-
-    try:
-        return parse_bytes(text)
-    except ValueError as error:
-        raise ValueError(f'{option} "{text}": {error}') from None
-
-
-def _seconds(option: str, text: str) -> float:
-    from headrace._core import parse_seconds
-
-    try:
-        return parse_seconds(text)
-    except ValueError as error:
-        raise ValueError(f'{option} "{text}": {error}') from None
 
 
 def command_forms(root: Any) -> "list[CommandForm]":

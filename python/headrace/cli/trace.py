@@ -1,7 +1,6 @@
 """`headrace trace`: info and synth; the other commands are in modules of their own."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from headrace import _core
 from headrace.cli import trace_edit, trace_findings, trace_replay, trace_workload
-from headrace.cli.options import AsJson
+from headrace.cli.options import AsJson, parsed
 from headrace.cli.screen import records, show
 from headrace.cli.trace_options import (
     SOURCE,
@@ -118,9 +117,9 @@ def synth(
     from headrace import trace as traces
 
     pattern: dict[str, Any] = {
-        "block": _parsed("--block", block, _core.parse_bytes),
-        "transfer": _parsed("--transfer", transfer, _core.parse_bytes),
-        "think_ns": round(_parsed("--think", think, _core.parse_seconds) * 1e9),
+        "block": parsed("--block", block, _core.parse_bytes),
+        "transfer": parsed("--transfer", transfer, _core.parse_bytes),
+        "think_ns": round(parsed("--think", think, _core.parse_seconds) * 1e9),
     }
     check_writable(target, target_format(target, to_format))
     with records("trace synth") as on_progress:
@@ -140,13 +139,6 @@ def synth(
         print(json.dumps({"target": str(target), "records": made.records}, indent=2))
         return
     print(plain_line(f"{target}: {made.records:,} records"))
-
-
-def _parsed(option: str, text: str, parse: Callable[[str], Any]) -> Any:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise ValueError(f"{option} {text!r}: {error}") from None
 
 
 app.command("findings")(trace_findings.findings)

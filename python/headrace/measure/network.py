@@ -1,6 +1,5 @@
 """Latency and throughput of messages between two hosts over TCP."""
 
-import ipaddress
 import platform
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -27,16 +26,6 @@ SIZES = tuple(1 << step for step in range(0, 25, 2))
 def new_token() -> str:
     """Return a random token."""
     return secrets.token_urlsafe(12)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address is reachable from this host only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def answer(address: str, token: str, started: Callable[[str], object]) -> None:

@@ -10,7 +10,6 @@ network or an SSH tunnel.
 
 import argparse
 import hmac
-import ipaddress
 import json
 import os
 import secrets
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from headrace.addresses import is_loopback
 from headrace.monitors.host_sampler import HostSampler, host_facts
 
 PORT = 8181
@@ -34,16 +34,6 @@ CONNECTIONS = 16
 TIMEOUT_S = 10.0
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 SHORTEST_TOKEN = 16
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether an address reaches this host only."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def read_token(path: Path) -> str:

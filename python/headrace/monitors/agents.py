@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from headrace.addresses import is_loopback
 from headrace.files import atomic_file
-from headrace.monitors.agent import is_loopback, read_token
+from headrace.monitors.agent import read_token
 from headrace.monitors.host_sampler import MOST_FIGURES, Sample
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

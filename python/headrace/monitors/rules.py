@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 
 from headrace.monitors.figures import FIGURES, MONITORS, Values
-from headrace.profile.rules import COMPARISONS, merge_rule
+from headrace.rules import (
+    CONDITION_KEYS,
+    Comparison,
+    decode,
+    is_enabled,
+    merge_rule,
+    read_condition,
+    read_text,
+)
 from headrace.toml_positions import TomlPositions, parse_toml
 
 SHIPPED = "rules.toml"
@@ -23,26 +31,13 @@ LARGEST = 256 << 10
 KEYS = ("monitor", "state", "samples", "source", "text", "enabled")
 
 
-class Condition(msgspec.Struct, frozen=True):
-    """A comparison of a figure with a number, or with a factor of another figure."""
-
-    figure: str
-    comparison: str
-    """A key of `COMPARISONS`."""
-    number: float
-    of: str | None = None
-    if_unknown: bool = False
+class Condition(Comparison, frozen=True):
+    """A comparison in a sample."""
 
     def holds(self, values: Values, device: str) -> bool:
         """Return whether the condition holds in a sample for a device."""
-        value = FIGURES[self.figure].value(values, device)
-        limit: float | None = self.number
-        if self.of is not None:
-            other = FIGURES[self.of].value(values, device)
-            limit = None if other is None else self.number * other
-        if value is None or limit is None:
-            return self.if_unknown
-        return COMPARISONS[self.comparison](value, limit)
+        reference = None if self.of is None else FIGURES[self.of].value(values, device)
+        return self.compare(FIGURES[self.figure].value(values, device), reference)
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -82,10 +77,7 @@ def parse_rules(own: str | bytes, name: str = OWN) -> tuple[Rule, ...]:
     """Return the shipped rules with the changes of a text. Raises ValueError, as `load_rules`."""
     if len(own) > LARGEST:
         raise ValueError(f"{name}: expected a file of at most {LARGEST:,} bytes")
-    try:
-        text = own if isinstance(own, str) else own.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: expected a file of rules in TOML: it is not UTF-8") from None
+    text = own if isinstance(own, str) else decode(name, own)
     shipped = parse_toml(SHIPPED, shipped_text())
     changes = parse_toml(name, text)
     where = TomlPositions(name, text)
@@ -111,18 +103,13 @@ def _rules(table: Mapping[str, Any], where: TomlPositions) -> Iterator[Rule]:
                 raise where.error(
                     (name, key), f"{name}.{key}: unknown key: expected {', '.join(KEYS)} or when"
                 )
-        enabled = it.get("enabled", True)
-        if not isinstance(enabled, bool):
-            raise where.error((name, "enabled"), f"{name}.enabled: expected true or false")
         for key, expected in (("monitor", tuple(MONITORS)), ("state", STATES)):
             if it.get(key) not in expected:
                 raise where.error(
                     (name, key), f"{name}.{key}: expected one of {', '.join(expected)}"
                 )
-        if not isinstance(it.get("text"), str) or not it["text"].strip():
-            raise where.error((name, "text"), f"{name}.text: expected a text")
-        if not isinstance(source := it.get("source", "own"), str):
-            raise where.error((name, "source"), f"{name}.source: expected a text")
+        text = read_text(name, "text", it.get("text"), where)
+        source = read_text(name, "source", it.get("source") or "own", where)
         samples = it.get("samples", 5)
         if isinstance(samples, bool) or not isinstance(samples, int):
             raise where.error((name, "samples"), f"{name}.samples: expected a whole number")
@@ -135,8 +122,8 @@ def _rules(table: Mapping[str, Any], where: TomlPositions) -> Iterator[Rule]:
             key: _condition(value, it["monitor"], (name, "when", key), where)
             for key, value in conditions.items()
         }
-        if enabled:
-            yield Rule(name, it["monitor"], it["state"], samples, source, it["text"], when)
+        if is_enabled(name, it, where):
+            yield Rule(name, it["monitor"], it["state"], samples, source, text, when)
 
 
 def _condition(value: Any, monitor: str, at: tuple[str, ...], where: TomlPositions) -> Condition:
@@ -145,10 +132,9 @@ def _condition(value: Any, monitor: str, at: tuple[str, ...], where: TomlPositio
         raise where.error(at, f"{path}: expected a condition such as {{ above = 0.9 }}")
     known = [it for it in FIGURES if it.partition(".")[0] == monitor]
     for key in value:
-        if key not in ("figure", "of", "if_unknown", *COMPARISONS):
-            expected = ("figure", *COMPARISONS, "of", "if_unknown")
+        if key not in CONDITION_KEYS:
             raise where.error(
-                (*at, key), f"{path}.{key}: unknown key: expected {', '.join(expected)}"
+                (*at, key), f"{path}.{key}: unknown key: expected {', '.join(CONDITION_KEYS)}"
             )
     for key in ("figure", "of"):
         if (key == "figure" or key in value) and value.get(key) not in known:
@@ -157,13 +143,4 @@ def _condition(value: Any, monitor: str, at: tuple[str, ...], where: TomlPositio
                 f"{path}.{key}: unknown figure {value.get(key)!r}: expected one of"
                 f" {', '.join(known)}",
             )
-    found = [key for key in value if key in COMPARISONS]
-    if len(found) != 1:
-        raise where.error(at, f"{path}: expected one of {', '.join(COMPARISONS)}")
-    number = value[found[0]]
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise where.error((*at, found[0]), f"{path}.{found[0]}: expected a number")
-    unknown = value.get("if_unknown", False)
-    if not isinstance(unknown, bool):
-        raise where.error((*at, "if_unknown"), f"{path}.if_unknown: expected true or false")
-    return Condition(value["figure"], found[0], float(number), value.get("of"), unknown)
+    return read_condition(Condition, value, at, where)

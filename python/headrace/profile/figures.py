@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from scipy.stats import kendalltau
 
 from headrace.profile.devices import names, sum_of
 from headrace.profile.traced_calls import TracedCalls
@@ -284,6 +283,9 @@ def _service(it: PhaseSamples) -> float | None:
 
 
 def _service_growth(it: PhaseSamples) -> float | None:
+    # Takes a second to import, and monitors use these rules as well.
+    from scipy.stats import kendalltau
+
     times = _service_column(it)
     if times is None or len(times) < 5:
         return None

@@ -1,7 +1,6 @@
 """The table of rules: conditions on the figures of a phase, as data."""
 
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -10,31 +9,17 @@ import msgspec
 
 from headrace.profile.document import VERDICTS, Verdict
 from headrace.profile.figures import FIGURES, PhaseSamples
+from headrace.rules import Comparison, decode, is_enabled, merge_rule, read_condition, read_text
 from headrace.toml_positions import TomlPositions, parse_toml
 
 SHIPPED = "rules.toml"
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "above": operator.gt,
-    "at_least": operator.ge,
-    "below": operator.lt,
-    "at_most": operator.le,
-}
 BASELINE = "baseline."
 """Prefix of a figure of the baseline in `of`."""
-CONDITION_KEYS = ("figure", *COMPARISONS, "of", "if_unknown")
+KEYS = ("verdict", "text", "source", "enabled")
 
 
-class Condition(msgspec.Struct, frozen=True):
-    """A comparison of a figure with a number, or with a factor of another figure."""
-
-    figure: str
-    comparison: str
-    """A key of `COMPARISONS`."""
-    number: float
-    of: str | None = None
-    """Figure of the phase, or of the baseline as `baseline.NAME`, that `number` multiplies."""
-    if_unknown: bool = False
-    """Value of the condition if a figure is unknown."""
+class Condition(Comparison, frozen=True):
+    """A comparison in a phase. `of` is a figure of it, or of the baseline as `baseline.NAME`."""
 
     def reference(self, samples: PhaseSamples) -> float | None:
         """Return the value of `of`; None if there is none or it is unknown."""
@@ -46,14 +31,7 @@ class Condition(msgspec.Struct, frozen=True):
 
     def holds(self, samples: PhaseSamples) -> bool:
         """Return whether the condition holds in a phase."""
-        value = FIGURES[self.figure].value(samples)
-        limit: float | None = self.number
-        if self.of is not None:
-            reference = self.reference(samples)
-            limit = None if reference is None else self.number * reference
-        if value is None or limit is None:
-            return self.if_unknown
-        return COMPARISONS[self.comparison](value, limit)
+        return self.compare(FIGURES[self.figure].value(samples), self.reference(samples))
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -94,10 +72,7 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
     """
     if path is None:
         return shipped_rules()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: expected a file of rules in TOML: it is not UTF-8") from None
+    text = decode(str(path), path.read_bytes())
     table = parse_toml(SHIPPED, _shipped_text())
     changes = parse_toml(str(path), text)
     where = TomlPositions(str(path), text)
@@ -106,7 +81,7 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
             raise where.error((name,), f"unknown rule {name!r}: expected one of {', '.join(table)}")
         if not isinstance(change, dict):
             raise where.error((name,), f"{name}: expected a table such as [{name}.when]")
-        merge_rule(table[name], change, (name,), where, ("verdict", "text", "source", "enabled"))
+        merge_rule(table[name], change, (name,), where, KEYS)
     return tuple(_rules(str(path), text, table))
 
 
@@ -114,75 +89,22 @@ def _shipped_text() -> str:
     return files("headrace.profile").joinpath(SHIPPED).read_text(encoding="utf-8")
 
 
-def merge_rule(
-    rule: dict[str, Any],
-    change: dict[str, Any],
-    path: tuple[str, ...],
-    where: TomlPositions,
-    keys: Sequence[str],
-) -> None:
-    """Apply a user's changes to the table of one rule, whose keys beside `when` are `keys`.
-
-    Raises ValueError with the place of an unknown key.
-    """
-    for key, value in change.items():
-        at = (*path, key)
-        if key == "when":
-            if not isinstance(value, dict):
-                raise where.error(at, f"{'.'.join(at)}: expected a table of conditions")
-            for name, condition in value.items():
-                _merge_condition(rule["when"], name, condition, (*at, name), where)
-        elif key in keys:
-            rule[key] = value
-        else:
-            raise where.error(
-                at, f"{'.'.join(at)}: unknown key: expected {', '.join(keys)} or when"
-            )
-
-
-def _merge_condition(
-    when: dict[str, Any], name: str, change: Any, at: tuple[str, ...], where: TomlPositions
-) -> None:
-    if name not in when:
-        raise where.error(
-            at, f"{'.'.join(at)}: unknown condition: expected one of {', '.join(when)}"
-        )
-    if not isinstance(change, dict):
-        raise where.error(at, f"{'.'.join(at)}: expected a condition such as {{ above = 0.9 }}")
-    for key in change:
-        if key not in CONDITION_KEYS:
-            raise where.error(
-                (*at, key),
-                f"{'.'.join((*at, key))}: unknown key: expected one of {', '.join(CONDITION_KEYS)}",
-            )
-    merged = dict(when[name])
-    if any(it in COMPARISONS for it in change):
-        # Another comparison replaces the shipped one.
-        merged = {key: value for key, value in merged.items() if key not in COMPARISONS}
-    when[name] = merged | change
-
-
-def _rules(file: str, text: str, table: dict[str, Any]) -> Iterator[Rule]:
+def _rules(file: str, content: str, table: dict[str, Any]) -> Iterator[Rule]:
     """Yield the enabled rules of a table, checked."""
-    where = TomlPositions(file, text)
+    where = TomlPositions(file, content)
     for name, it in table.items():
-        enabled = it.get("enabled", True)
-        if not isinstance(enabled, bool):
-            raise where.error((name, "enabled"), f"{name}.enabled: expected true or false")
         verdict = it.get("verdict")
         if verdict is not None and verdict not in VERDICTS:
             raise where.error(
                 (name, "verdict"), f"{name}.verdict: expected one of {', '.join(VERDICTS)}"
             )
-        for key in ("text", "source"):
-            if not isinstance(it.get(key), str) or not it[key]:
-                raise where.error((name, key), f"{name}.{key}: expected a text")
+        text, source = (read_text(name, key, it.get(key), where) for key in ("text", "source"))
         conditions = {
             key: _condition(value, (name, "when", key), where) for key, value in it["when"].items()
         }
-        if enabled:
+        if is_enabled(name, it, where):
             checked = cast("Verdict | None", verdict)
-            yield Rule(name, checked, it["source"], it["text"], conditions)
+            yield Rule(name, checked, source, text, conditions)
 
 
 def _condition(value: dict[str, Any], at: tuple[str, ...], where: TomlPositions) -> Condition:
@@ -199,13 +121,4 @@ def _condition(value: dict[str, Any], at: tuple[str, ...], where: TomlPositions)
         raise where.error(
             (*at, "of"), f'{path}.of: expected a figure, or one of the baseline as "baseline.NAME"'
         )
-    found = [key for key in value if key in COMPARISONS]
-    if len(found) != 1:
-        raise where.error(at, f"{path}: expected one of {', '.join(COMPARISONS)}")
-    number = value[found[0]]
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise where.error((*at, found[0]), f"{path}.{found[0]}: expected a number")
-    unknown = value.get("if_unknown", False)
-    if not isinstance(unknown, bool):
-        raise where.error((*at, "if_unknown"), f"{path}.if_unknown: expected true or false")
-    return Condition(figure, found[0], float(number), of, unknown)
+    return read_condition(Condition, value, at, where)

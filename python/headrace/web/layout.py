@@ -59,7 +59,7 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
     dark = ui.dark_mode(app.storage.user.get("dark"))
 
     async def switch() -> None:
-        dark.value = not await ui.run_javascript("Quasar.Dark.isActive")
+        dark.value = not await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
         app.storage.user["dark"] = dark.value
 
     with ui.header(elevated=True).classes("items-center"):

@@ -4,11 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
-from nicegui import ui
+from nicegui import run, ui
 
 from headrace.web.access.requests import user_of
 from headrace.web.access.users import User
+from headrace.web.jobs import JobRequest
 from headrace.web.layout import frame
+from headrace.web.site import site
 
 RESPONSE_TIMEOUT_S = 60.0
 """Time to build a page, which on a busy machine takes long; status 500 after it."""
@@ -50,6 +52,14 @@ def submit_button(
 
     button.on("click", handle, [], js_handler="(event) => { if (event.detail < 2) emit(); }")
     return button
+
+
+async def submit_and_follow(request: JobRequest, user: User, page: str = "/jobs") -> None:
+    """Submit a job and open its page below `page`. Raises RefusedRequest."""
+    job = await run.io_bound(site().jobs.submit, request, user.name)
+    # None: the server ends.
+    if job is not None:
+        ui.navigate.to(f"{page}/{job.id}")
 
 
 def current_user() -> User:

@@ -9,7 +9,6 @@ import polars as pl
 from headrace.profile import recording
 from headrace.profile.document import FILE
 from headrace.report.profile_report import ProfileData
-from headrace.report.profile_report.charts.io_profile import busiest_core
 from headrace.report.profile_values import NO_VERDICT
 from headrace.report.verdict_words import verdict_words
 from headrace.web.charts import Chart, Series
@@ -121,7 +120,7 @@ def _columns(samples: Samples) -> Iterator[tuple[str, str, float, dict[str, pl.S
         {
             "application": samples.sum("tree.user", "tree.system"),
             "its busiest thread": column("tree.busiest_thread"),
-            "busiest core": busiest_core(samples),
+            "busiest core": samples.busiest_core(),
             "I/O wait": column("cpu.iowait"),
         },
     )

@@ -7,6 +7,7 @@ milliseconds. One that takes too long or too much memory is killed and replaced.
 import asyncio
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -14,11 +15,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+import psutil
 
+from headrace.web.quick_worker import QuickAnswer, QuickError, QuickRequest
 from headrace.web.settings import GIB
+
+__all__ = ["QuickAnswer", "QuickError", "QuickRuns", "Work"]
 
 Work = Literal["check", "run", "net"]
 
@@ -33,31 +38,10 @@ START_S = 60.0
 """Time that a process may take to start."""
 MOST_WAITING = 64
 """Requests that may wait."""
+LONGEST_WAITS, LEAST_WAIT_S = 6, 0.1
+"""How often a request is looked at before it is given up, and the least time between."""
 REQUESTS_OF_PROCESS = 500
 """Requests after which a process is replaced, so that what it leaked goes."""
-
-
-class QuickError(msgspec.Struct, frozen=True):
-    """Why a scenario has no answer."""
-
-    message: str
-    line: int | None = None
-    """Line of the text, from 1."""
-    column: int | None = None
-    text: str = ""
-    """The line's text."""
-
-
-class QuickAnswer(msgspec.Struct, frozen=True):
-    """Answer to a request: a result or an error, or neither if a newer request came."""
-
-    result: Any = None
-    error: QuickError | None = None
-
-    @property
-    def superseded(self) -> bool:
-        """Return whether a newer request of the same page took its place."""
-        return self.result is None and self.error is None
 
 
 @dataclass(eq=False)
@@ -65,16 +49,24 @@ class _Helper:
     process: asyncio.subprocess.Process
     served: int = 0
 
-    async def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, request: QuickRequest) -> QuickAnswer:
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.write(msgspec.json.encode(request) + b"\n")
         await self.process.stdin.drain()
         self.served += 1
         line = await self.process.stdout.readline()
         if not line:
             raise EOFError
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        # Python's own decoder takes infinite numbers, which a result may have.
+        return msgspec.convert(json.loads(line), QuickAnswer)
+
+    def used_s(self) -> float:
+        """Return the processor time that it has used, in seconds."""
+        try:
+            times = psutil.Process(self.process.pid).cpu_times()
+        except psutil.Error:
+            return math.inf
+        return float(times.user + times.system)
 
     async def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -128,34 +120,38 @@ class QuickRuns:
         directories: Sequence[Path] = (),
         withheld: Sequence[Path] = (),
     ) -> None:
-        """Make a pool; its processes start with the first request, or by `start`.
+        """Make a pool; its processes start with the requests, the first one also by `start`.
 
         Parameters:
             processes: Number of helper processes.
-            seconds: Time of each request.
+            seconds: Processor time of each request. On a busy machine it may take longer.
             memory: Address space of each process in bytes.
             directories: Directories whose files scenarios may read.
             withheld: Directories within them whose files they may not read.
         """
         self._processes, self._seconds, self._memory = processes, seconds, memory
-        self._directories = [str(it.resolve()) for it in directories]
-        self._withheld = [str(it.resolve()) for it in withheld]
+        self._directories = tuple(str(it.resolve()) for it in directories)
+        self._withheld = tuple(str(it.resolve()) for it in withheld)
         # Where they look for files that are named without a folder.
         self._empty = tempfile.TemporaryDirectory(prefix="headrace-quick-")
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
         self._helpers: set[_Helper] = set()
         self._tickets: dict[str, _Ticket] = {}
-        self._started = self._closed = False
+        self._closed = False
+        self._begun = 0
+        """Processes that run or start."""
         self._waiting = 0
         self._numbers = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Start the helper processes."""
-        if not self._started:
-            self._started = True
-            for _ in range(self._processes):
-                self._replace(None)
+        """Start a helper process; others start when all are busy."""
+        if self._begun == 0:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._begun += 1
+        self._replace(None)
 
     async def close(self) -> None:
         """End the helper processes."""
@@ -180,9 +176,11 @@ class QuickRuns:
         """
         if len(text) > LARGEST_TEXT:
             return _failed("the scenario is longer than 1 MiB: expected a shorter one")
-        self.start()
         if self._waiting >= MOST_WAITING:
             return _failed("the server answers too many requests already: try again in a moment")
+        self.start()
+        if self._free.empty() and self._begun < self._processes:
+            self._begin()
         ticket, key = _Ticket(), None if page is None else f"{work} {page}"
         if key is not None:
             if key in self._tickets:
@@ -210,17 +208,12 @@ class QuickRuns:
     ) -> QuickAnswer:
         ticket.begin(helper)
         self._numbers += 1
-        request = {
-            "id": self._numbers,
-            "work": work,
-            "text": text,
-            "sets": list(sets),
-            "directories": self._directories,
-            "withheld": self._withheld,
-        }
+        request = QuickRequest(
+            self._numbers, work, text, tuple(sets), self._directories, self._withheld
+        )
         good = False
         try:
-            answer = await asyncio.wait_for(helper.ask(request), self._seconds)
+            answer = await self._within_limit(helper, request)
             good = True
         except TimeoutError:
             return _failed(
@@ -235,11 +228,24 @@ class QuickRuns:
                 self._free.put_nowait(helper)
             else:
                 self._replace(helper)
-        if answer.get("superseded") or ticket.superseded:
-            return QuickAnswer()
-        if "error" in answer:
-            return QuickAnswer(error=msgspec.convert(answer["error"], QuickError))
-        return QuickAnswer(answer["result"])
+        return QuickAnswer() if ticket.superseded else answer
+
+    async def _within_limit(self, helper: _Helper, request: QuickRequest) -> QuickAnswer:
+        """Return the answer to a request. Raises TimeoutError if it takes too long."""
+        before, left = helper.used_s(), self._seconds
+        asking = asyncio.ensure_future(helper.ask(request))
+        try:
+            for _ in range(LONGEST_WAITS):
+                answered, _ = await asyncio.wait({asking}, timeout=left)
+                if answered:
+                    return asking.result()
+                left = self._seconds - (helper.used_s() - before)
+                if left <= 0:
+                    break
+                left = max(left, LEAST_WAIT_S)
+            raise TimeoutError
+        finally:
+            asking.cancel()
 
     def _replace(self, helper: _Helper | None) -> None:
         if self._closed:

@@ -14,10 +14,12 @@ import resource
 import signal
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from headrace import RunError, ScenarioError, TraceError, simulate
 from headrace.report import net_diagram
@@ -28,6 +30,69 @@ from headrace.web.jobs.job import RefusedRequest
 
 NAME = "scenario.toml"
 """Name of a scenario's text in errors."""
+
+
+class QuickRequest(msgspec.Struct, frozen=True):
+    """A request to a helper process: a line of its input."""
+
+    id: int
+    work: str
+    """A key of `WORK`."""
+    text: str
+    """The scenario."""
+    sets: tuple[str, ...] = ()
+    """Settings in the command line's form."""
+    directories: tuple[str, ...] = ()
+    """Directories whose files the scenario may read."""
+    withheld: tuple[str, ...] = ()
+    """Directories within them whose files it may not read."""
+
+
+class QuickError(msgspec.Struct, frozen=True):
+    """Why a scenario has no answer."""
+
+    message: str
+    line: int | None = None
+    """Line of the text, from 1."""
+    column: int | None = None
+    text: str = ""
+    """The line's text."""
+
+
+class QuickAnswer(msgspec.Struct, frozen=True):
+    """Answer to a request: a result or an error, or neither if a newer request came."""
+
+    result: Any = None
+    error: QuickError | None = None
+
+    @property
+    def superseded(self) -> bool:
+        """Return whether a newer request of the same page took its place."""
+        return self.result is None and self.error is None
+
+
+class CheckedQuantity(msgspec.Struct, frozen=True):
+    """A quantity of a scenario."""
+
+    path: str
+    quantity: str
+    amount: float
+    text: str
+    """The amount with its unit, as the scenario has it."""
+    given: bool
+    """Whether the scenario gives it, and no preset or default."""
+
+
+class CheckedScenario(msgspec.Struct, frozen=True):
+    """A correct scenario."""
+
+    name: str
+    toml: str
+    """The complete scenario."""
+    explained: str
+    """The same with the origin of each value."""
+    quantities: tuple[CheckedQuantity, ...]
+    warnings: tuple[str, ...]
 
 
 class Superseded(BaseException):
@@ -61,59 +126,60 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
-        request = json.loads(line)
+        request = msgspec.json.decode(line, type=QuickRequest)
         # The server ends it at the limit; this is for a server that was killed.
-        signal.setitimer(signal.ITIMER_REAL, seconds + 5.0)
+        signal.setitimer(signal.ITIMER_PROF, seconds + 5.0)
         try:
             working = True
             found = answer(request)
             working = False
         except Superseded:
             working = False
-            found = {"superseded": True}
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        answers.write(json.dumps({"id": request["id"], **found}) + "\n")
+            found = QuickAnswer()
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        answers.write(json.dumps(msgspec.to_builtins(found)) + "\n")
         answers.flush()
     return 0
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to a request: its `result`, or its `error`."""
+def answer(request: QuickRequest) -> QuickAnswer:
+    """Return the answer to a request."""
     # Editors of Windows put a byte order mark before a text.
-    text, sets = request["text"].removeprefix("\ufeff"), request.get("sets", [])
+    text, sets = request.text.removeprefix("\ufeff"), list(request.sets)
     try:
         if wrong := _not_toml(text):
-            return wrong
-        allowed, withheld = (
-            [Path(it) for it in request[key]] for key in ("directories", "withheld")
-        )
-        _check_files(
-            text, sets, lambda path: is_inside(path, allowed) and not is_inside(path, withheld)
-        )
+            return QuickAnswer(error=wrong)
+        allowed = [Path(it) for it in request.directories]
+        withheld = [Path(it) for it in request.withheld]
+
+        def may_read(path: Path) -> bool:
+            return is_inside(path, allowed) and not is_inside(path, withheld)
+
+        _check_files(text, sets, may_read)
         scenario = simulate.load_with_sets(text if "\n" in text else f"{text}\n", sets)
-        return {"result": WORK[request["work"]](scenario)}
+        return QuickAnswer(WORK[request.work](scenario))
     except ScenarioError as error:
         if Path(error.file).name != NAME:
             # Of a preset, or of a file that the scenario names.
-            return _error(str(error))
-        return _error(error.message, error.line, error.column, error.text)
+            return _failed(str(error))
+        return _failed(error.message, error.line, error.column, error.text)
     except (RefusedRequest, RunError, TraceError, UntrustedCode, StructureError) as error:
-        return _error(str(error))
+        return _failed(str(error))
     except (MemoryError, RecursionError):
-        return _error("the scenario needs more memory than a quick run may have: run it as a job")
+        return _failed("the scenario needs more memory than a quick run may have: run it as a job")
 
 
-def check(scenario: simulate.Scenario) -> dict[str, Any]:
+def check(scenario: simulate.Scenario) -> CheckedScenario:
     """Return what a scenario says, with the origin of each value."""
-    return {
-        "name": scenario.name,
-        "toml": scenario.toml,
-        "explained": scenario.explain(),
-        "quantities": [
-            {**it._asdict(), "given": scenario.gives(it.path)} for it in scenario.quantities
-        ],
-        "warnings": [message for _, message in scenario.loaded.cautions()],
-    }
+    return CheckedScenario(
+        name=scenario.name,
+        toml=scenario.toml,
+        explained=scenario.explain(),
+        quantities=tuple(
+            CheckedQuantity(*it, given=scenario.gives(it.path)) for it in scenario.quantities
+        ),
+        warnings=tuple(message for _, message in scenario.loaded.cautions()),
+    )
 
 
 def run(scenario: simulate.Scenario) -> dict[str, Any]:
@@ -129,10 +195,10 @@ def net(scenario: simulate.Scenario) -> dict[str, Any]:
     return {"svg": net_diagram.draw(structure), "structure": structure}
 
 
-WORK = {"check": check, "run": run, "net": net}
+WORK: Mapping[str, Callable[[simulate.Scenario], Any]] = {"check": check, "run": run, "net": net}
 
 
-def _not_toml(text: str) -> dict[str, Any] | None:
+def _not_toml(text: str) -> QuickError | None:
     """Return the error of a text that is not TOML.
 
     The check of its files cannot read it, so it is not loaded either.
@@ -147,9 +213,10 @@ def _not_toml(text: str) -> dict[str, Any] | None:
         elif at:
             line = text.count("\n") + 1
         lines = text.split("\n")
-        return _error(f"not valid TOML: {message}", line, column, lines[min(line, len(lines)) - 1])
+        wrong = lines[min(line, len(lines)) - 1]
+        return QuickError(f"not valid TOML: {message}", line, column, wrong)
     except RecursionError:
-        return _error("not valid TOML: its tables are nested too deeply")
+        return QuickError("not valid TOML: its tables are nested too deeply")
     return None
 
 
@@ -164,10 +231,10 @@ def _check_files(text: str, sets: list[str], may_read: Callable[[Path], bool]) -
             files.check_text(value, here, it.partition("=")[0])
 
 
-def _error(
+def _failed(
     message: str, line: int | None = None, column: int | None = None, text: str = ""
-) -> dict[str, Any]:
-    return {"error": {"message": message, "line": line, "column": column, "text": text}}
+) -> QuickAnswer:
+    return QuickAnswer(error=QuickError(message, line, column, text))
 
 
 def _warm_up() -> None:

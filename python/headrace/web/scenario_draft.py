@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from headrace.web.quick_run import QuickError, QuickRuns
+from headrace.web.quick_worker import CheckedScenario
 from headrace.web.scenario_schema import (
     Explained,
     ScenarioField,
@@ -27,16 +28,6 @@ from headrace.web.scenario_text import (
 
 HEAD = "scenario"
 """Section of the fields that belong to none."""
-
-
-class Checked(msgspec.Struct, frozen=True):
-    """A correct scenario, complete."""
-
-    name: str
-    toml: str
-    explained: str
-    quantities: list[dict[str, Any]]
-    warnings: list[str]
 
 
 class GivenField(msgspec.Struct, frozen=True):
@@ -70,7 +61,7 @@ class ScenarioDraft:
         self.text = text
         self.error: QuickError | None = None
         """Why the text is no scenario, as of the last check."""
-        self.checked: Checked | None = None
+        self.checked: CheckedScenario | None = None
         """The scenario of the last text that was correct."""
         self._explained: Mapping[FieldPath, Explained] = {}
         self._complete: Mapping[str, Any] = {}
@@ -83,7 +74,7 @@ class ScenarioDraft:
             return False
         self.error = answer.error
         if answer.error is None:
-            self.checked = msgspec.convert(answer.result, Checked)
+            self.checked = msgspec.convert(answer.result, CheckedScenario)
             self._complete = document_of(self.checked.toml) or {}
             self._explained = explained_values(self.checked.explained)
         return True

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 from fastapi import Response
-from nicegui import app, ui
+from nicegui import app, core, ui
 from nicegui.storage import Storage
 from starlette.types import ASGIApp
 
@@ -31,6 +31,13 @@ from headrace.web.site import open_site
 
 KEY_LENGTH = 43
 """Characters of a key of 256 bits."""
+RECONNECT_S = 30.0
+"""Seconds for which the server keeps the state of a page that has lost its connection. A page that
+comes back later is reloaded, without what its user had entered."""
+PING_S = 4.0
+"""Seconds between two tests of a connection. With them a page notices that its user is removed."""
+PONG_S = 20.0
+"""Seconds after which a page that does not answer is cut off: a busy machine takes long."""
 
 
 def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
@@ -41,7 +48,10 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     """
     logging.setLogRecordFactory(PlainRecord)
     _check_certificate(settings)
-    settings = msgspec.structs.replace(settings, port=free_port(settings))
+    # Open until the end, so that nobody else is given the port.
+    reserved = reserve_port(settings)
+    app.on_shutdown(reserved.close)
+    settings = msgspec.structs.replace(settings, port=reserved.getsockname()[1])
     users = UserFile(settings.data)
     Storage.path = settings.data / "browsers"
     site = open_site(settings, forms)
@@ -61,6 +71,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     sessions = Sessions(users, key, settings.data)
     _put_outermost(lambda inner: Gate(inner, settings, users, sessions, metrics))
     tls = settings.tls_certificate is not None
+    app.on_startup(_be_patient)
     app.on_startup(lambda: print(_address(settings), flush=True))
     ui.run(
         host=settings.address,
@@ -77,7 +88,15 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         ssl_keyfile=settings.tls_key,
         server_header=False,
         timeout_graceful_shutdown=5,
+        reconnect_timeout=RECONNECT_S,
     )
+
+
+def _be_patient() -> None:
+    """Set how often a connection is tested, and how long the answer may take."""
+    # NiceGUI would derive both from the time to reconnect.
+    core.sio.eio.ping_interval = PING_S
+    core.sio.eio.ping_timeout = PONG_S
 
 
 def _show(metrics: Metrics) -> None:
@@ -115,8 +134,10 @@ def secret(data: Path) -> str:
     return key
 
 
-def free_port(settings: Settings) -> int:
-    """Return the port to listen on; a free one if port 0 is wanted.
+def reserve_port(settings: Settings) -> socket.socket:
+    """Return a socket that reserves the port to listen on; a free one if port 0 is wanted.
+
+    It does not listen: another socket that may reuse the address can.
 
     Raises ValueError if the address or the port cannot be used.
     """
@@ -125,11 +146,14 @@ def free_port(settings: Settings) -> int:
         family, kind, protocol, _, address = socket.getaddrinfo(
             settings.address, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        with socket.socket(family, kind, protocol) as it:
-            it.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            it.bind(address)
-            port: int = it.getsockname()[1]
-            return port
+        reserved = socket.socket(family, kind, protocol)
+        try:
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            reserved.bind(address)
+        except OSError:
+            reserved.close()
+            raise
+        return reserved
     except (OSError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno in (errno.EADDRINUSE, errno.EACCES)
         reason = error.strerror if isinstance(error, OSError) else str(error)

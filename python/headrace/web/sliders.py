@@ -1,13 +1,12 @@
 """The quantities of a scenario that sliders change, the most influential first."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from headrace.report.units import binary_size
-from headrace.simulate import Quantified
+from headrace.web.quick_worker import CheckedQuantity
 
 OCTAVES = 3
 """A slider goes from 1/8 to 8 times the value."""
@@ -42,9 +41,7 @@ NO_SLIDER = re.compile(r"run\..*|.*\.(confidence|page|seed)")
 class Slider(msgspec.Struct, frozen=True):
     """A quantity that a slider changes."""
 
-    quantity: Quantified
-    given: bool
-    """Whether the scenario gives it, and no preset or default."""
+    quantity: CheckedQuantity
 
     @property
     def path(self) -> str:
@@ -84,16 +81,15 @@ def _plain(number: float) -> str:
     return text if "e" not in text else f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def sliders(quantities: Sequence[Mapping[str, Any]]) -> list[Slider]:
+def sliders(quantities: Sequence[CheckedQuantity]) -> list[Slider]:
     """Return the sliders of a checked scenario's quantities, the most influential first."""
     found = []
     for it in quantities:
-        quantity = Quantified(it["path"], it["quantity"], it["amount"], it["text"])
-        is_share = quantity.quantity == "number" and not NOT_SHARES.fullmatch(quantity.path)
+        is_share = it.quantity == "number" and not NOT_SHARES.fullmatch(it.path)
         # No factor changes 0.
-        if quantity.amount > 0 and not is_share and not NO_SLIDER.fullmatch(quantity.path):
-            found.append(Slider(quantity, bool(it["given"])))
-    return sorted(found, key=lambda it: (_rank(it.path), not it.given))
+        if it.amount > 0 and not is_share and not NO_SLIDER.fullmatch(it.path):
+            found.append(Slider(it))
+    return sorted(found, key=lambda it: (_rank(it.path), not it.quantity.given))
 
 
 def _rank(path: str) -> int:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from headrace.addresses import is_loopback
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import Plot
@@ -41,7 +42,7 @@ def answer(
         print(plain_line(f"answering at {address}"))
         print("on the other host:")
         print(plain_line(f"  headrace bench net ask {address} --token {known}"))
-        if not network.is_loopback(listen.rpartition(":")[0]):
+        if not is_loopback(listen.rpartition(":")[0]):
             print("Any host that reaches this address and has the token can connect.")
         sys.stdout.flush()
 

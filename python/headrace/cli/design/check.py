@@ -3,8 +3,7 @@
 import msgspec
 
 from headrace.cli.design.output_options import print_json
-from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
-from headrace.cli.options import AsJson, Sets
+from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
 from headrace.cli.screen import show
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation

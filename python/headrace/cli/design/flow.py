@@ -1,7 +1,6 @@
 """`headrace design flow`."""
 
-from headrace.cli.design.worksheet_options import WorksheetFile
-from headrace.cli.options import Sets, SvgFile
+from headrace.cli.options import Sets, SvgFile, WorksheetFile
 from headrace.files import atomic_file, check_apart, check_writable
 
 

@@ -2,15 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, TypeAlias
 
 import typer
 
 from headrace import _core
+from headrace.cli.options import parsed
 from headrace.design.quantities import parse_probability, parse_time
-
-T = TypeVar("T")
 
 Mttf: TypeAlias = Annotated[
     str | None,
@@ -31,14 +29,6 @@ CoolingOverhead: TypeAlias = Annotated[
         help="Watts of cooling and distribution for each watt of load: PUE - 1.",
     ),
 ]
-
-
-def parsed(option: str, text: str, parse: Callable[[str], T]) -> T:
-    """Parse an option's value. Raises ValueError, which names the option and its value."""
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise ValueError(f'{option} "{text}": {error}') from None
 
 
 def time(option: str, text: str, *, zero: bool = False) -> float:

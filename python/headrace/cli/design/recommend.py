@@ -7,8 +7,7 @@ import msgspec
 import typer
 
 from headrace.cli.design.output_options import print_json
-from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
-from headrace.cli.options import AsJson, Sets
+from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
 from headrace.cli.screen import FOLDED, show
 from headrace.design.evaluation import Choice, Violation
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.design.quantity_options import time
-from headrace.cli.design.worksheet_options import CatalogueFile, WorksheetFile
-from headrace.cli.options import AsJson, Sets
+from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
 from headrace.cli.screen import show, steps
 
 NO_DESIGN = 1

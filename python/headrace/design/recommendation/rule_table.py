@@ -1,8 +1,7 @@
 """The table of rules of recommendations: aspects, and conditions on facts, as data."""
 
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,15 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from headrace.design.recommendation.facts import FACTS, Site, Value
+from headrace.rules import COMPARISONS as ORDERS
+from headrace.rules import decode
 from headrace.toml_positions import TomlPositions, parse_toml
 
 SHIPPED = "rules.toml"
-ORDERS: Mapping[str, Callable[[float, float], bool]] = {
-    "above": operator.gt,
-    "at_least": operator.ge,
-    "below": operator.lt,
-    "at_most": operator.le,
-}
 COMPARISONS = (*ORDERS, "is", "one_of", "is_known")
 SCOPES = ("zone", "system", "both")
 ASPECT_KEYS = ("title", "scope", "several", "values", "needs")
@@ -157,10 +152,7 @@ def load_rules(path: Path | None) -> RuleTable:
     table = parse_toml(SHIPPED, text)
     if path is None:
         return _Reader(SHIPPED, text, table).table()
-    try:
-        changed = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: expected a file of rules in TOML: it is not UTF-8") from None
+    changed = decode(str(path), path.read_bytes())
     changes = parse_toml(str(path), changed)
     where = TomlPositions(str(path), changed)
     for group, entries in changes.items():

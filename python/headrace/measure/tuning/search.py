@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -52,6 +51,9 @@ def nearest(counts: Matrix, wanted: Vector) -> Tuned:
 
     Raises ValueError if no operation causes any protocol operation.
     """
+    # Takes long to import, and the mixes of this module are shown without it.
+    from scipy.optimize import nnls
+
     used, shares_of, per_operation = _shares(counts)
     system = np.vstack([shares_of.T, np.full(used.sum(), WEIGHT_OF_SUM)])
     load, _ = nnls(system, np.append(wanted, WEIGHT_OF_SUM))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -11,14 +11,15 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Solution
 from headrace.design.worksheet import Worksheet
 from headrace.files import atomic_file
-from headrace.report import plots
 from headrace.report.data_flow import data_flow_svg
-from headrace.report.design_report.charts import Chart, draw
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.sections import sections
 from headrace.report.document import html, pdf
 from headrace.report.document.content import Picture, Report, foreign
+
+if TYPE_CHECKING:
+    from headrace.report.design_report.charts import Chart
 
 __all__ = ["DesignReportFiles", "content", "write"]
 
@@ -71,6 +72,10 @@ def write(
     Raises:
         OSError: A file cannot be written.
     """
+    # Matplotlib takes long to import, and pages use the texts of a report without its drawings.
+    from headrace.report import plots
+    from headrace.report.design_report.charts import draw
+
     data = DesignData(solution, worksheet, catalogue, Notes(catalogue.currency))
     steps = ("drawings", "HTML", "PDF")
 
@@ -137,6 +142,6 @@ def _width(svg: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def _picture(chart: Chart, figures: Path) -> Picture:
+def _picture(chart: "Chart", figures: Path) -> Picture:
     svg = (figures / f"{chart.name}.svg").read_text(encoding="utf-8")
     return Picture(chart.name, chart.title, chart.caption, svg)

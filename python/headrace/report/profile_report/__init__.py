@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from headrace.files import atomic_file
-from headrace.report import plots
 from headrace.report.document import html, pdf
 from headrace.report.document.content import Picture, Report, foreign
-from headrace.report.profile_report.chart import Chart
-from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
 from headrace.report.profile_report.data import RATES, Document, ProfileData
 from headrace.report.profile_report.sections import sections
 from headrace.report.profile_values import timestamp
+
+if TYPE_CHECKING:
+    from headrace.report.profile_report.chart import Chart
 
 __all__ = ["ProfileData", "write_report"]
 
@@ -48,6 +48,10 @@ def write_report(
     Raises:
         OSError: if a file cannot be written.
     """
+    # Matplotlib takes long to import, and pages use the data of a report without its drawings.
+    from headrace.report import plots
+    from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
+
     if baseline is None:
         baseline = (profile.get("baseline") or {}).get("figures") or {}
     known = rates if rates is not None and {"from_s", "to_s"} <= set(rates.columns) else RATES
@@ -83,6 +87,6 @@ def write_report(
     return written
 
 
-def _picture(chart: Chart, figures: Path) -> Picture:
+def _picture(chart: "Chart", figures: Path) -> Picture:
     svg = (figures / f"{chart.name}.svg").read_text(encoding="utf-8")
     return Picture(chart.name, chart.title, chart.caption, svg)

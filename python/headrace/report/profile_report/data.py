@@ -102,6 +102,14 @@ class ProfileData:
         """Numbers of the cores."""
         return sorted(self.instances("cpu"), key=lambda it: int(it) if it.isdecimal() else 0)
 
+    def busiest_core(self) -> pl.Series:
+        """Return the largest busy share of a core in each interval."""
+        if not self.cores:
+            return self.column("cpu.busiest")
+        states = ("user", "system", "nice", "irq", "softirq", "steal")
+        busy = {it: self.sum(*(f"cpu.{it}.{state}" for state in states)) for it in self.cores}
+        return pl.DataFrame(busy).max_horizontal().rename("busiest")
+
     @cached_property
     def disks(self) -> list[str]:
         """Disks by the amount of data that they moved, and at most four.

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headrace.web.access.addresses import is_loopback
+from headrace.addresses import is_loopback
 from headrace.web.access.headers import (
     SAFE,
     is_cross_site,

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from headrace.web.access.addresses import is_loopback
+from headrace.addresses import is_loopback
 
 PAGES_POLICY = "; ".join(
     (

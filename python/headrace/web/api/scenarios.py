@@ -103,7 +103,7 @@ async def check(request: Request) -> dict[str, Any]:
 async def run(request: Request) -> dict[str, Any]:
     """Run a small scenario at once and return its result, as `headrace run --json` prints it.
 
-    A run of more than 5 s or 2 GiB ends with status 422: submit it as a job.
+    A run of more than 5 s of processor time or 2 GiB ends with status 422: submit it as a job.
     """
     found: dict[str, Any] = _result(await _ask("run", await _read(request)))
     return found

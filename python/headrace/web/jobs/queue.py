@@ -32,7 +32,6 @@ from headrace.web.jobs.job import (
     UnwritableJob,
 )
 from headrace.web.jobs.scheduling import fits, in_turn
-from headrace.web.jobs.stored_results import result_of
 from headrace.web.settings import Settings
 
 POLL_S = 0.25
@@ -55,6 +54,8 @@ class JobPaths(Protocol):
 
 PathsFor = Callable[[JobRequest, CommandForm, str, JobDirectory], JobPaths]
 
+RESULT_LABEL = "job"
+"""Label of a result in the store: the identifier of its job."""
 log = logging.getLogger("headrace.web.jobs")
 
 
@@ -313,7 +314,7 @@ class JobQueue:
         job.state, job.ended, job.message = JobState.LOST, time.time(), message
 
     def _find_result(self, job: Job) -> None:
-        found = result_of(job.id)
+        found = _result_of(job.id)
         if found is not None:
             with self._lock:
                 job.result = found
@@ -393,3 +394,15 @@ def _alone(data: Path) -> int:
             f"{data}: another headrace serve uses this directory: expected another --data"
         ) from None
     return held
+
+
+def _result_of(job: str) -> str | None:
+    """Return the identifier of a job's result in the store; None if it has none."""
+    from headrace import store
+
+    try:
+        listed = store.open().listed(store.make_filter(labels={RESULT_LABEL: job}, limit=1))
+    except (store.StoreError, store.StoreFailure, OSError) as error:
+        log.warning("cannot look for the result of job %s: %s", job, error)
+        return None
+    return str(listed.entries[0]["id"]) if listed.entries else None

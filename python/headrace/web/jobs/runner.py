@@ -143,6 +143,8 @@ def _started(order: dict[str, Any], directory: Path) -> "subprocess.Popen[bytes]
 def _limit(memory: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # Until the command says what it does at an interruption: Python itself leaves a traceback.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -49,38 +49,52 @@ def build(user: User) -> None:
 
 
 def _follow(place: ui.element) -> None:
-    """Draw the jobs that run and wait, and draw them again when that changes."""
-    shown: list[Any] = []
+    """Draw the jobs that run and wait, and redraw the list when others do.
+
+    Otherwise only their times change: a link that is replaced meanwhile loses a click.
+    """
+    drawn: dict[tuple[str, JobState], ui.label] = {}
+    is_drawn = False
 
     def refresh() -> None:
+        nonlocal is_drawn
         jobs = site().jobs.jobs([JobState.RUNNING, JobState.WAITING])
-        wanted = [(it.id, it.state, span(it.seconds)) for it in jobs]
-        if shown == [wanted]:
-            return
-        shown[:] = [wanted]
-        place.clear()
-        with place:
-            _draw_jobs(jobs)
+        # Those that run first, and those that wait in the order in which they came.
+        jobs = sorted(jobs, key=lambda it: (it.state is not JobState.RUNNING, it.created))
+        named = {(it.id, it.state): it for it in jobs}
+        if not is_drawn or list(named)[:MOST_JOBS] != list(drawn):
+            is_drawn = True
+            place.clear()
+            drawn.clear()
+            with place:
+                drawn.update(_draw_jobs(jobs))
+        for key, label in drawn.items():
+            label.set_text(_state_text(named[key]))
 
     refresh()
     ui.timer(EVERY_S, refresh)
 
 
-def _draw_jobs(jobs: list[Job]) -> None:
+def _draw_jobs(jobs: list[Job]) -> dict[tuple[str, JobState], ui.label]:
+    """Draw jobs, and return the labels of their states."""
+    labels: dict[tuple[str, JobState], ui.label] = {}
     if not jobs:
         ui.label("Nothing runs.")
-        return
-    # Those that run first, and those that wait in the order in which they came.
-    jobs = sorted(jobs, key=lambda it: (it.state is not JobState.RUNNING, it.created))
+        return labels
     with ui.element("ul").classes("q-my-none q-pl-md"):
         for job in jobs[:MOST_JOBS]:
             with ui.element("li"), ui.row().classes("items-center"):
                 ui.icon(ICONS[job.state]).props('aria-hidden="true"')
                 ui.link(job.title, f"/jobs/{job.id}")
-                spent = f" for {span(job.seconds)}" if job.seconds is not None else ""
-                ui.label(f"{job.state.value}{spent}, by {job.owner}").classes("text-caption")
+                labels[job.id, job.state] = ui.label().classes("text-caption")
     if len(jobs) > MOST_JOBS:
-        ui.link(f"{len(jobs) - MOST_JOBS} more", "/jobs")
+        ui.link("All jobs that run and wait", "/jobs")
+    return labels
+
+
+def _state_text(job: Job) -> str:
+    spent = f" for {span(job.seconds)}" if job.seconds is not None else ""
+    return f"{job.state.value}{spent}, by {job.owner}"
 
 
 async def _show_results(place: ui.element) -> None:

@@ -7,7 +7,6 @@ from headrace.report import load_sweep_tables
 from headrace.report.client_host_curves import curves
 from headrace.web.charts import Chart, Series
 from headrace.web.rendered import show_rendered
-from headrace.web.result_views.marks import vertical_lines
 from headrace.web.result_views.origin import show_origin
 
 Document = Mapping[str, Any]
@@ -29,7 +28,7 @@ def _loads(document: Document) -> None:
         if document[key]
     }
     load = "requested load (operations/s)"
-    vertical_lines(
+    _vertical_lines(
         Chart(
             "Achieved against requested load",
             load,
@@ -41,7 +40,7 @@ def _loads(document: Document) -> None:
         ),
         marks,
     )
-    vertical_lines(
+    _vertical_lines(
         Chart(
             "Response time against load",
             load,
@@ -127,3 +126,25 @@ def _milliseconds(times: Document | None, key: str) -> float | None:
 
 
 OF = {"loads": _loads, "clients": _clients, "client-hosts": _client_hosts}
+
+
+def _vertical_lines(chart: Chart, values: Mapping[str, float]) -> None:
+    """Mark values of the x axis, each with its name. Names of one value share a line."""
+    series = chart.echart.options["series"]
+    if not series or not values:
+        return
+    names: dict[float, list[str]] = {}
+    for name, value in values.items():
+        names.setdefault(value, []).append(name)
+    data: list[dict[str, Any]] = [
+        {"xAxis": value, "label": {"formatter": ", ".join(of_value)}}
+        for value, of_value in names.items()
+    ]
+    series[0]["markLine"] = {
+        "symbol": "none",
+        "silent": True,
+        "lineStyle": {"type": "dashed", "color": "#777777"},
+        "label": {"show": True, "position": "insideEndTop"},
+        "data": data,
+    }
+    chart.echart.update()

@@ -5,8 +5,6 @@ from typing import Any
 
 from nicegui import ui
 
-from headrace.optimisation.goals import text
-from headrace.optimisation.optimum import COLUMNS
 from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.tables import show_table
@@ -18,6 +16,10 @@ MOST_ROWS = 200
 
 def show(document: Document) -> None:
     """Show the best point, the front or the history, and all points."""
+    # It imports Optuna, which would make every start of the server longer.
+    from headrace.optimisation.goals import text
+    from headrace.optimisation.optimum import COLUMNS
+
     best = document["best"]
     if best is None:
         ui.label("No point meets the constraints.")
@@ -88,6 +90,9 @@ def _history(points: Sequence[Document], objective: str) -> None:
 
 
 def _table(document: Document) -> None:
+    from headrace.optimisation.goals import text
+    from headrace.optimisation.optimum import COLUMNS
+
     points = document["points"][:MOST_ROWS]
     paths = list(dict.fromkeys(path for it in points for path in it["set"]))
     names = [name for name in COLUMNS if any(it.get(name) is not None for it in points)]

@@ -9,6 +9,12 @@ from headrace.report import tables
 from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.rendered import show_rendered
 from headrace.web.result_views.figure_cards import show_figures
+from headrace.web.result_views.operation_charts import (
+    known_latency,
+    latency_chart,
+    operation_chart,
+    rates,
+)
 from headrace.web.result_views.origin import note
 from headrace.web.simulation_figures import busiest_stations, main_figures
 
@@ -64,42 +70,23 @@ def _heading(text: str) -> None:
 
 def _throughput(document: Document) -> None:
     groups = document["groups"] if len(document["groups"]) > 1 else {"all": document}
-    operations = [it for it, rate in document["throughput"].items() if rate]
-    if operations:
-        Chart(
-            "Throughput by operation" + (" and group" if len(groups) > 1 else ""),
-            "operation",
-            "MB/s",
-            [
-                Series(
-                    name,
-                    operations,
-                    [1e-6 * (group["throughput"].get(it) or 0.0) for it in operations],
-                    "bar",
-                )
-                for name, group in groups.items()
-            ],
-            x_kind="category",
-        )
-    rates = [it for it, found in document["operations"].items() if found.get("per_second")]
-    every = [document["operations"][it]["per_second"] for it in rates]
-    if rates and (len(rates) > 1 or not operations):
-        Chart(
-            "Operations a second",
-            "operation",
-            "operations/s",
-            [
-                Series(
-                    name,
-                    rates,
-                    [group["operations"].get(it, {}).get("per_second") for it in rates],
-                    "bar",
-                )
-                for name, group in groups.items()
-            ],
-            x_kind="category",
-            y_kind="log" if max(every) > 50 * min(every) else "value",
-        )
+    moved = [it for it, rate in document["throughput"].items() if rate]
+    operation_chart(
+        "Throughput by operation" + (" and group" if len(groups) > 1 else ""),
+        "MB/s",
+        {
+            name: {it: 1e-6 * (group["throughput"].get(it) or 0.0) for it in moved}
+            for name, group in groups.items()
+        },
+    )
+    every = rates(document)
+    if len(every) > 1 or not moved:
+        known = {
+            name: {it: group["operations"].get(it, {}).get("per_second") for it in every}
+            for name, group in groups.items()
+        }
+        is_wide = bool(every) and max(every.values()) > 50 * min(every.values())
+        operation_chart("Operations a second", "operations/s", known, "log" if is_wide else "value")
 
 
 def _over_time(series: Mapping[str, Sequence[Any]]) -> None:
@@ -122,19 +109,10 @@ def _over_time(series: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _latency(document: Document) -> None:
-    latency = {name: it for name, it in document["latency"].items() if it.get("count")}
-    if latency:
-        Chart(
-            "Latency by operation",
-            "operation",
-            "ms",
-            [
-                Series(label, list(latency), [1e3 * it[key] for it in latency.values()], "bar")
-                for key, label in (("p50", "median"), ("p95", "p95"), ("p99", "p99"))
-            ],
-            x_kind="category",
-            y_kind="log" if _spans_decades(latency) else "value",
-        )
+    latency = known_latency(document)
+    figures = {"p50": "median", "p95": "p95", "p99": "p99"}
+    kind = "log" if _spans_decades(latency) else "value"
+    latency_chart("Latency by operation", latency, figures, kind)
 
 
 def _spans_decades(latency: Mapping[str, Any]) -> bool:

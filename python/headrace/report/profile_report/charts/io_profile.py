@@ -52,23 +52,9 @@ def _processor_lines(data: ProfileData) -> list[Line]:
         Line("application", data.sum("tree.user", "tree.system"), COLOURS[6]),
         Line("of it in the kernel", data.column("tree.system"), COLOURS[3]),
         Line("its busiest thread", data.column("tree.busiest_thread"), COLOURS[1], "dotted"),
-        Line("busiest core", busiest_core(data), COLOURS[2]),
+        Line("busiest core", data.busiest_core(), COLOURS[2]),
         Line("I/O wait of all cores", _io_wait(data), COLOURS[5]),
     ]
-
-
-def busiest_core(data: ProfileData) -> pl.Series:
-    """Return the largest busy share of a core in each interval."""
-    cores = {core: _busy(data, core) for core in data.cores}
-    if not cores:
-        return data.column("cpu.busiest")
-    return pl.DataFrame(cores).max_horizontal().rename("busiest")
-
-
-def _busy(data: ProfileData, core: str) -> pl.Series:
-    return data.sum(
-        *(f"cpu.{core}.{state}" for state in ("user", "system", "nice", "irq", "softirq", "steal"))
-    )
 
 
 def _io_wait(data: ProfileData) -> pl.Series:

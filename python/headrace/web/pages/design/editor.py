@@ -71,6 +71,7 @@ class Editor:
         self._drafts = Drafts(site().settings)
         self.sheet = Sheet(text)
         self.checked = CheckedSheet()
+        self._shown = CheckedSheet()
         self.catalogue = DEFAULT
         """Name of the catalogue that the worksheet is compared with."""
         self._saved = text
@@ -221,7 +222,7 @@ class Editor:
             ui.notify(message, type="negative")
 
     def _show(self) -> None:
-        error = self.checked.error
+        error, before, self._shown = self.checked.error, self._shown, self.checked
         self._wrong.set_visibility(error is not None)
         self._text.decorations = []
         wrong = None
@@ -237,8 +238,11 @@ class Editor:
                 self._text.decorations = [
                     {"kind": "line", "line": error.line, "class": "hr-wrong-line"}
                 ]
-        self._show_contradictions()
-        self._show_unknown()
+        # What has not changed stays: its buttons may be clicked meanwhile.
+        if self.checked.contradictions != before.contradictions:
+            self._show_contradictions()
+        if self.checked.unknown != before.unknown:
+            self._show_unknown()
         for name, tab in self._tabs.items():
             given, total = answered(self.sheet, name)
             mark = ": mistake" if name == wrong else ""

@@ -13,7 +13,7 @@ from headrace.web.design.solving import jobs_of, solve_request
 from headrace.web.file_button import file_button
 from headrace.web.jobs import RefusedRequest
 from headrace.web.layout import heading
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.jobs.words import moment
 from headrace.web.site import site
 
@@ -85,12 +85,8 @@ class SolvePanel:
                 self._editor.catalogue,
                 values,
             )
-            job = await run.io_bound(site().jobs.submit, request, self._user.name)
+            await submit_and_follow(request, self._user, "/design/solutions")
         except RefusedRequest as error:
             self._fields.show_error(error)
-            return
         except DraftError as error:
             ui.notify(str(error), type="negative")
-            return
-        if job is not None:
-            ui.navigate.to(f"/design/solutions/{job.id}")

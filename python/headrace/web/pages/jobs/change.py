@@ -1,12 +1,12 @@
 """A job's request, changed and submitted once more."""
 
 import msgspec
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.command_form import command_fields
-from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import submit_button
+from headrace.web.jobs import RefusedRequest
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.site import site
 
 
@@ -40,14 +40,8 @@ def change(user: User, identifier: str) -> None:
                 inputs={name: str(area.value) for name, area in inputs.items()},
                 title=str(title.value).strip(),
             )
-            new = await run.io_bound(_submitted, changed, user.name)
+            await submit_and_follow(changed, user)
         except RefusedRequest as error:
             fields.show_error(error)
-            return
-        ui.navigate.to(f"/jobs/{new}")
 
     submit_button("Run", submit, icon="play_arrow").props("no-caps").classes("q-mt-md")
-
-
-def _submitted(request: JobRequest, owner: str) -> str:
-    return site().jobs.submit(request, owner).id

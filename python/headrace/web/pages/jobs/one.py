@@ -13,7 +13,7 @@ from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
 from headrace.web.net_view import show_playback
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
 from headrace.web.result_views.generic import field_table
@@ -163,12 +163,9 @@ class JobPage:
 
     async def _run_again(self) -> None:
         try:
-            job = await run.io_bound(site().jobs.submit, self._job.request, self._user.name)
+            await submit_and_follow(self._job.request, self._user)
         except RefusedRequest as error:
             ui.notify(str(error), type="negative", timeout=0, close_button="Close")
-            return
-        if job is not None:
-            ui.navigate.to(f"/jobs/{job.id}")
 
     def _add(self, draw: Callable[[], object]) -> None:
         """Draw something that may take long, after the rest of the page."""

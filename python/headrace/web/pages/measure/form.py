@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.benchmarks import Benchmark, benchmark
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.directory_field import DirectoryField
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.measure.mix_editor import MixEditor
 from headrace.web.pages.measure.protocol_mix import ProtocolMix
 from headrace.web.pages.measure.scenario_field import ScenarioField
@@ -48,12 +48,9 @@ def build(user: User, name: str) -> None:
     async def start() -> None:
         try:
             request = _request(found, directory, parts, fields)
-            job = await run.io_bound(site().jobs.submit, request, user.name)
+            await submit_and_follow(request, user)
         except RefusedRequest as error:
             _show(error, found, directory, fields)
-            return
-        if job is not None:
-            ui.navigate.to(f"/jobs/{job.id}")
 
     submit_button("Measure", start, icon="play_arrow").classes("q-mt-md")
 

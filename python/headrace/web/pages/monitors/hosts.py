@@ -29,23 +29,24 @@ async def hosts(user: User) -> None:
     ui.add_css(STYLE)
     problem = ui.label().props('role="alert"').classes("text-negative")
     drawn = ui.element("ul").classes("w-full grid gap-3").style(GRID)
-    before: list[HostStatus] | None = None
+    cards: dict[tuple[object, ...], HostCard] = {}
+    none = ui.label("No host is monitored: add an agent below.")
     heading("Changes of states")
     events = EventTable()
 
     async def refresh() -> None:
-        nonlocal before
         problem.set_text(site().monitors.problem)
         problem.set_visibility(bool(site().monitors.problem))
         found = site().monitors.hosts()
-        if found != before:
-            before = found
+        none.set_visibility(not found)
+        named = {(it.name, it.url, it.from_options): it for it in found}
+        if named.keys() != cards.keys():
             drawn.clear()
             with drawn:
-                for it in found:
-                    _card(it, user)
-                if not found:
-                    ui.label("No host is monitored: add an agent below.")
+                cards.clear()
+                cards.update({key: HostCard(it, user) for key, it in named.items()})
+        for key, it in named.items():
+            cards[key].show(it)
         events.show(await run.io_bound(site().monitors.history.events) or [])
 
     heading("Rules")
@@ -55,25 +56,44 @@ async def hosts(user: User) -> None:
     ui.timer(EVERY_S, refresh)
 
 
-def _card(host: HostStatus, user: User) -> None:
-    with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full gap-1"):
-        with ui.row().classes("items-center no-wrap w-full"):
-            ui.link(host.name, f"/monitors/host/{quote(host.name, safe='')}").classes("text-lg")
-            ui.space()
+class HostCard:
+    """The card of a host.
+
+    Its link and its button stay when the state changes: they may be clicked meanwhile.
+    """
+
+    def __init__(self, host: HostStatus, user: User) -> None:
+        self._shown: HostStatus | None = None
+        with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full gap-1"):
+            with ui.row().classes("items-center no-wrap w-full"):
+                ui.link(host.name, f"/monitors/host/{quote(host.name, safe='')}").classes("text-lg")
+                ui.space()
+                self._state = ui.row().classes("items-center no-wrap")
+            self._lines = ui.column().classes("gap-1")
+            if user.operator and host.url is not None and not host.from_options:
+                button = ui.button("Remove", icon="delete", on_click=lambda: _remove(host.name))
+                button.props(f'flat dense no-caps aria-label="Remove {host.name}"')
+
+    def show(self, host: HostStatus) -> None:
+        """Show the host as it is now."""
+        if host == self._shown:
+            return
+        self._shown = host
+        self._state.clear()
+        with self._state:
             state_icon(host.state)
             ui.label(host.state).classes("text-subtitle1")
-        for reason in host.reasons:
-            ui.label(reason).classes("text-body2")
-        lines = [seen_text(host), facts_text(host), clock_text(host)]
-        if host.is_local:
-            lines.append("the host of this server")
-        if host.url is not None:
-            lines.append(host.url)
-        for line in filter(None, lines):
-            ui.label(line).classes("text-caption").style("overflow-wrap: anywhere")
-        if user.operator and host.url is not None and not host.from_options:
-            button = ui.button("Remove", icon="delete", on_click=lambda: _remove(host.name))
-            button.props(f'flat dense no-caps aria-label="Remove {host.name}"')
+        self._lines.clear()
+        with self._lines:
+            for reason in host.reasons:
+                ui.label(reason).classes("text-body2")
+            lines = [seen_text(host), facts_text(host), clock_text(host)]
+            if host.is_local:
+                lines.append("the host of this server")
+            if host.url is not None:
+                lines.append(host.url)
+            for line in filter(None, lines):
+                ui.label(line).classes("text-caption").style("overflow-wrap: anywhere")
 
 
 async def _remove(name: str) -> None:

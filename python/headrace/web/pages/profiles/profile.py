@@ -1,15 +1,13 @@
 """One profile: its charts, phases and report, and its replay in a model."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
 from headrace.web.jobs.watch import JobView
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
@@ -128,25 +126,21 @@ def _evaluate(job: Job, user: User) -> None:
         error = ui.label().classes("text-negative").props('role="alert"')
 
         async def start() -> None:
-            values: Mapping[str, Any] = {
-                "again": f"job:{job.id}/{DIRECTORY}",
-                "machine": f"input:{MACHINE}",
-            }
             if not str(text.value or "").strip():
                 error.set_text("Expected a machine in TOML.")
                 return
             request = JobRequest(
                 command=COMMAND,
-                values=dict(values),
+                values={
+                    "again": f"job:{job.id}/{DIRECTORY}",
+                    "machine": f"input:{MACHINE}",
+                },
                 inputs={MACHINE: str(text.value)},
                 title=f"{job.title}, with another machine",
             )
             try:
-                again = await run.io_bound(site().jobs.submit, request, user.name)
+                await submit_and_follow(request, user)
             except RefusedRequest as refused:
                 error.set_text(str(refused))
-                return
-            if again is not None:
-                ui.navigate.to(f"/jobs/{again.id}")
 
         submit_button("Evaluate", start)

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.profiles import COMMAND
 from headrace.web.site import site
 
@@ -62,12 +62,9 @@ def _button(
                 return
             title = f"Profile of {_what(values)}"
             request = JobRequest(command=COMMAND, values=values, title=title)
-            job = await run.io_bound(site().jobs.submit, request, user.name)
+            await submit_and_follow(request, user, "/profiles")
         except RefusedRequest as refused:
             fields.show_error(refused)
-            return
-        if job is not None:
-            ui.navigate.to(f"/profiles/{job.id}")
 
     submit_button("Record", start, icon="fiber_manual_record")
 

@@ -47,6 +47,7 @@ class JobPanel:
         if job is None:
             return
         self._job = job
+        self._state.text = f"{job.title}: {job.state}"
         self._result.clear()
         self._link.props(f"href=/jobs/{job.id}")
         self._actions.set_visibility(True)

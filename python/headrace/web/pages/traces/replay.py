@@ -1,11 +1,10 @@
 """A trace replayed in a simulated system."""
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
-from headrace.web.page import submit_button
-from headrace.web.site import site
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.traces import complete_systems, replay_scenario
 
 REPLAYS = {
@@ -41,12 +40,9 @@ def draw_replay(user: User, name: str) -> None:
             title=f"Replay of {name} on {system.value}",
         )
         try:
-            job = await run.io_bound(site().jobs.submit, request, user.name)
+            await submit_and_follow(request, user)
         except RefusedRequest as refused:
             error.set_text(str(refused))
-            return
-        if job is not None:
-            ui.navigate.to(f"/jobs/{job.id}")
 
     fill()
     submit_button("Simulate", start, icon="play_arrow")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.directory import NAME
-from headrace.web.page import submit_button
+from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
 
@@ -31,12 +31,9 @@ def build(user: User, name: str) -> None:
         error.set_text("")
         request = JobRequest(command=command, values=values, title=f"{title} of {name}")
         try:
-            job = await run.io_bound(site().jobs.submit, request, user.name)
+            await submit_and_follow(request, user)
         except RefusedRequest as refused:
             error.set_text(str(refused))
-            return
-        if job is not None:
-            ui.navigate.to(f"/jobs/{job.id}")
 
     with ui.row().classes("gap-3 items-center"):
         submit_button(

@@ -1,10 +1,10 @@
-"""Addresses of a server."""
+"""Addresses of servers."""
 
 import ipaddress
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether only this host reaches an address."""
+    """Return whether only this host reaches an address, which may be in brackets."""
     if address == "localhost":
         return True
     try:
