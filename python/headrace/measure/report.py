@@ -31,6 +31,13 @@ class ScenarioText(msgspec.Struct, omit_defaults=True):
     """Values that override the scenario's file, as `path=value`."""
 
 
+class PlanText(msgspec.Struct, frozen=True):
+    """Name and description of a benchmark without a scenario."""
+
+    name: str
+    description: str
+
+
 class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a measurement ended."""
 

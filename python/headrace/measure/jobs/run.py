@@ -23,10 +23,10 @@ from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
 from headrace.measure.jobs.plan import POSIX, Job, Plan
-from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport, PlanText
+from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport
 from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.measurement_site import measurement_site
-from headrace.measure.report import Files, ResultWarning, Stop
+from headrace.measure.report import Files, PlanText, ResultWarning, Stop
 from headrace.report.units import percent, short_size, size
 from headrace.store import open as open_store
 
