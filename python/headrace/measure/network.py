@@ -11,6 +11,7 @@ import msgspec
 from headrace import _core
 from headrace.environment import Environment, of_host
 from headrace.environment import resumed as resumed_environment
+from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import (
@@ -178,4 +179,4 @@ def _document(
         latency={name: Percentiles(it.latency.p50, it.latency.p99) for name, it in named.items()},
         stop=Stop(stop),
     )
-    return with_checksum(msgspec.to_builtins(report), "messages")
+    return with_checksum(to_document(report), "messages")

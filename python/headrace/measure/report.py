@@ -9,6 +9,8 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.fields import to_document
+
 EARLY = ("interrupted", "failed")
 """Reasons for which a measurement ends early."""
 
@@ -307,5 +309,5 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
 
     def json(self) -> dict[str, Any]:
         """Return the document."""
-        document: dict[str, Any] = msgspec.to_builtins(self)
+        document: dict[str, Any] = to_document(self)
         return document

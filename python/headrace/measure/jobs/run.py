@@ -16,6 +16,7 @@ import polars as pl
 
 from headrace import _core
 from headrace.environment import Environment, of_device, of_directory
+from headrace.fields import to_document
 from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
@@ -69,7 +70,7 @@ class JobsResult:
     @property
     def document(self) -> dict[str, Any]:
         """All figures, as the command prints them with `--json`."""
-        document: dict[str, Any] = msgspec.to_builtins(self.report)
+        document: dict[str, Any] = to_document(self.report)
         return document
 
     def json(self) -> dict[str, Any]:

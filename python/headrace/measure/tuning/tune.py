@@ -12,6 +12,7 @@ import numpy as np
 from headrace import _core
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
+from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.calls import POSIX
 from headrace.measure.measurement_site import measurement_site
@@ -153,7 +154,7 @@ def tune(
     )
 
     def document() -> dict[str, Any]:
-        return with_checksum(msgspec.to_builtins(report))
+        return with_checksum(to_document(report))
 
     def done() -> None:
         if so_far is not None:
