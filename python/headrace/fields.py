@@ -1,7 +1,7 @@
 """Checks for the fields of documents from other programs and versions.
 
-`convert` reads a document as a type. A check takes the field's path and its value. Both raise
-`WrongField` if a value is invalid.
+`convert` reads a document as a type, and `to_document` writes one. A check takes the field's path
+and its value. Checks and `convert` raise `WrongField` if a value is invalid.
 """
 
 import re
@@ -142,6 +142,18 @@ def convert(document: Any, of: type[Of]) -> Of:
         return msgspec.convert(document, of)
     except msgspec.ValidationError as error:
         raise _wrong_field(document, of, error) from None
+
+
+def to_document(record: Any) -> Any:
+    """Return a record, or a list of records, as JSON has it."""
+    return msgspec.to_builtins(record, enc_hook=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as Python's."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise NotImplementedError(f"{type(value).__name__} in a document")
 
 
 _PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|(\[\.\.\.\])")

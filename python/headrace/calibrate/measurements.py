@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-import msgspec
 from msgspec import UNSET
 
 from headrace._core import VERSION, RunError, ScenarioError
@@ -29,6 +28,7 @@ from headrace.calibrate.records import (
     SavedCalibration,
 )
 from headrace.environment import Environment
+from headrace.fields import to_document
 from headrace.measure.report import ResultWarning
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
@@ -55,7 +55,7 @@ class Calibration:
 
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
-        document: dict[str, Any] = msgspec.to_builtins(self.record())
+        document: dict[str, Any] = to_document(self.record())
         return document
 
     def record(self) -> CalibrationRecord:

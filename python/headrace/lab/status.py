@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from headrace._core import RunError
+from headrace.fields import to_document
 from headrace.lab import cgroups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
@@ -112,7 +113,7 @@ def status(lab: Lab) -> dict[str, Any]:
     }
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
-    document: dict[str, Any] = msgspec.to_builtins(
+    document: dict[str, Any] = to_document(
         TestbedStatus(
             name=lab.name,
             scenario=plan.scenario,

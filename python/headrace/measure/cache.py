@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.fields import to_document
 from headrace.intervals import means
 from headrace.measure.report import CacheFigures, ClassifiedReads
 
@@ -81,7 +82,7 @@ def cache(
 def cache_of_all(several: Sequence[CacheFigures]) -> CacheFigures:
     """Merge the cache figures of several measurements of one load. Bytes are sums, or null if a
     measurement lacks them. The hit rate is the mean."""
-    documents = [msgspec.to_builtins(it) for it in several]
+    documents = [to_document(it) for it in several]
     combined = means(documents)
     for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.

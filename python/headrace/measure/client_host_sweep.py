@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
-import msgspec
-
 from headrace import _core, ranks
+from headrace.fields import to_document
 from headrace.measure.load_sweep import (
     SPEC_SFS,
     AtLoad,
@@ -162,7 +161,7 @@ def _shown(steps: Sequence[Step]) -> dict[str, Any]:
     suffixes = {on_hosts("", count): found for count, found in curves.items()}
     return {
         "curves": [
-            {"client_hosts": count, **msgspec.to_builtins(found)} for count, found in curves.items()
+            {"client_hosts": count, **to_document(found)} for count, found in curves.items()
         ],
         **catalogued(steps, suffixes),
     }

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import msgspec
-
 from headrace import _core
+from headrace.fields import to_document
 from headrace.histograms import ALL
 from headrace.intervals import half_width
 from headrace.measure.report import Latency, Report
@@ -86,9 +85,7 @@ def _catalogued(figures: Sequence[tuple[str, float | None, Latency | None]]) -> 
     return {
         "operations": {name: {"per_second": rate} for name, rate, _ in figures},
         "latency": {
-            name: msgspec.to_builtins(service)
-            for name, _, service in figures
-            if service is not None
+            name: to_document(service) for name, _, service in figures if service is not None
         },
     }
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from headrace import _core, ranks
+from headrace.fields import to_document
 from headrace.measure.calls import NULL
 from headrace.measure.load_search import search
 from headrace.measure.report import Report
@@ -177,7 +178,7 @@ def _shown(steps: Sequence[Step]) -> dict[str, Any]:
     """Return the findings of complete steps in order of load, and the figures for the store's
     catalogue, by which sweeps are compared step by step."""
     found = findings(steps)
-    return {**msgspec.to_builtins(found), **catalogued(steps, {"": found})}
+    return {**to_document(found), **catalogued(steps, {"": found})}
 
 
 def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> dict[
             latency[OVERALL + suffix] = {"mean": found.overall_response_s}
     for step in steps:
         operations[step.name] = {"per_second": step.load.achieved_per_second}
-        latency[step.name] = msgspec.to_builtins(step.response)
+        latency[step.name] = to_document(step.response)
     return {"operations": operations, "latency": latency}
 
 

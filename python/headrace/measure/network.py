@@ -5,10 +5,14 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from headrace import _core
 from headrace.environment import Environment, of_host
 from headrace.environment import resumed as resumed_environment
+from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import (
     check_checksum,
     check_matches,
@@ -37,6 +41,51 @@ def answer(address: str, token: str, started: Callable[[str], object]) -> None:
 
 
 KIND = "network"
+
+
+class MessageLatency(msgspec.Struct, frozen=True):
+    """Half of the round trips of messages of one size, in seconds."""
+
+    least: float
+    p50: float
+    p99: float
+    max: float
+
+
+class MessageTimes(msgspec.Struct, frozen=True):
+    """Messages of one size."""
+
+    size: int
+    """Bytes of a message."""
+    seconds: float
+    """Seconds for which they were sent."""
+    count: int
+    latency: MessageLatency
+    throughput: float
+    """Bytes a second."""
+
+
+class Percentiles(msgspec.Struct, frozen=True):
+    """Percentiles of the latency, in seconds."""
+
+    p50: float
+    p99: float
+
+
+class NetworkReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The document of messages between two hosts."""
+
+    kind: str = KIND
+    scenario: PlanText
+    version: str
+    place: dict[str, str]
+    environment: dict[str, Any]
+    peer: str
+    """Address of the peer, HOST:PORT."""
+    messages: list[MessageTimes]
+    throughput: dict[str, float]
+    latency: dict[str, Percentiles]
+    stop: Stop
 
 
 def ask(
@@ -81,57 +130,42 @@ def ask(
 
 def _known(
     resumed: Mapping[str, Any] | None, seconds: float, here: Mapping[str, str]
-) -> dict[int, dict[str, Any]]:
+) -> dict[int, MessageTimes]:
     """Return the messages of an earlier run, by size."""
     if resumed is None:
         return {}
     check_matches(resumed, {"kind": KIND}, here)
     check_checksum(resumed, "messages")
-    messages = resumed.get("messages", ())
-    known = {it["size"]: it for it in messages}
-    if any(it["seconds"] != seconds for it in known.values()):
+    messages = msgspec.convert(resumed.get("messages", []), list[MessageTimes])
+    if any(it.seconds != seconds for it in messages):
         raise other_options_error(resumed)
-    return known
+    return {it.size: it for it in messages}
 
 
-def _measured(address: str, token: str, size: int, seconds: float) -> dict[str, Any]:
+def _measured(address: str, token: str, size: int, seconds: float) -> MessageTimes:
     [(_, count, least, half, most, longest)] = _core.ask_messages(address, token, [size], seconds)
-    return {
-        "size": size,
-        "seconds": seconds,
-        "count": count,
-        "latency": {
-            "least": least / 2,
-            "p50": half / 2,
-            "p99": most / 2,
-            "max": longest / 2,
-        },
-        "throughput": 2 * size / half,
-    }
+    latency = MessageLatency(least / 2, half / 2, most / 2, longest / 2)
+    return MessageTimes(size, seconds, count, latency, throughput=2 * size / half)
 
 
 def _document(
     address: str,
     here: Mapping[str, str],
     environment: Environment,
-    by_size: Mapping[int, Mapping[str, Any]],
+    by_size: Mapping[int, MessageTimes],
     stop: str,
 ) -> dict[str, Any]:
     messages = [by_size[size] for size in sorted(by_size)]
-    named = {f"message {binary_size(it['size'])}": it for it in messages}
-    document = {
-        "kind": KIND,
-        "scenario": {"name": "bench net", "description": f"messages to {address} and back"},
-        "version": _core.VERSION,
-        "place": dict(here),
-        "environment": environment,
-        "peer": address,
-        "messages": messages,
-        "throughput": {name: it["throughput"] for name, it in named.items()},
-        "latency": {
-            name: {"p50": it["latency"]["p50"], "p99": it["latency"]["p99"]}
-            for name, it in named.items()
-        },
-        "stop": {"reason": stop},
-    }
-    return with_checksum(document, "messages")
+    named = {f"message {binary_size(it.size)}": it for it in messages}
+    report = NetworkReport(
+        scenario=PlanText("bench net", f"messages to {address} and back"),
+        version=_core.VERSION,
+        place=dict(here),
+        environment=environment,
+        peer=address,
+        messages=messages,
+        throughput={name: it.throughput for name, it in named.items()},
+        latency={name: Percentiles(it.latency.p50, it.latency.p99) for name, it in named.items()},
+        stop=Stop(stop),
+    )
+    return with_checksum(to_document(report), "messages")

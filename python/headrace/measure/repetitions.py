@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from headrace import _core
+from headrace.fields import to_document
 from headrace.histograms import By, latencies
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_widths, means
@@ -137,7 +138,7 @@ def merge_repetitions(
 
 def _means(several: Sequence[msgspec.Struct | None], of: type[Record]) -> Record:
     """Means of the figures of several records, over those that have them."""
-    return msgspec.convert(means([msgspec.to_builtins(it) for it in several]), of)
+    return msgspec.convert(means([to_document(it) for it in several]), of)
 
 
 def _unfinished(several: Sequence[Unfinished]) -> Unfinished | None:
@@ -234,7 +235,7 @@ def _of_interest(report: Report) -> dict[str, Any]:
         },
     }
     if report.load is not None:
-        parts["load"] = msgspec.to_builtins(report.load)
+        parts["load"] = to_document(report.load)
     parts["latency"] = {name: _percentiles(it) for name, it in report.latency.items()}
     if report.latency_from_intended:
         parts["latency_from_intended"] = {

@@ -9,6 +9,8 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.fields import to_document
+
 EARLY = ("interrupted", "failed")
 """Reasons for which a measurement ends early."""
 
@@ -29,6 +31,13 @@ class ScenarioText(msgspec.Struct, omit_defaults=True):
     toml: str
     sets: list[str] = []
     """Values that override the scenario's file, as `path=value`."""
+
+
+class PlanText(msgspec.Struct, frozen=True):
+    """Name and description of a benchmark without a scenario."""
+
+    name: str
+    description: str
 
 
 class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -300,5 +309,5 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
 
     def json(self) -> dict[str, Any]:
         """Return the document."""
-        document: dict[str, Any] = msgspec.to_builtins(self)
+        document: dict[str, Any] = to_document(self)
         return document

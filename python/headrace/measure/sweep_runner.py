@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeAlias
 
-import msgspec
 import polars as pl
 
 from headrace import _core, progress_events, ranks
 from headrace.environment import Environment, of_directory
 from headrace.environment import resumed as resumed_environment
+from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS, defer_signals, record_signals
 from headrace.measure.benchmark import Progress, measure_in, removal_callback
 from headrace.measure.calls import check_calls
@@ -172,7 +172,7 @@ class SweepRunner:
         return {
             "kind": KIND,
             "of": self.of,
-            "scenario": msgspec.to_builtins(self.scenario),
+            "scenario": to_document(self.scenario),
             "seed": self.seed,
             "version": _core.VERSION,
             "place": dict(self.place),
@@ -181,7 +181,7 @@ class SweepRunner:
             "cores": len(os.sched_getaffinity(0)),
             **several,
             "steps": [step.json() for step in self.steps],
-            "stop": msgspec.to_builtins(self.stop),
+            "stop": to_document(self.stop),
             **rank_count_field(),
         }
 
@@ -372,7 +372,7 @@ def run_sweep(
     if left is not None:
         warnings.append(left)
     if warnings:
-        done["warnings"] = msgspec.to_builtins(warnings)
+        done["warnings"] = to_document(warnings)
     return LoadSweep(done, **sweep.tables())
 
 

@@ -7,13 +7,12 @@ from os import PathLike
 from statistics import median
 from typing import Any
 
-import msgspec
-
 from headrace import kernel_trace
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import DEVICE_AND_QUEUE, waits
 from headrace.calibrate.measurements import ProgressCallback
 from headrace.calibrate.run_report import RunReport
+from headrace.fields import to_document
 from headrace.kernel_trace import Recording
 from headrace.measure import Measurement
 from headrace.measure.kernel_traced import in_kernel
@@ -44,8 +43,8 @@ class TracedTwin:
         lost = sum(recording.lost for recording in self.recordings.values())
         breakdowns = [it.record() for it in self.breakdowns]
         return self.twin.json() | {
-            "breakdowns": msgspec.to_builtins(breakdowns),
-            "discrepancy": msgspec.to_builtins(discrepancy_record(self.breakdowns)),
+            "breakdowns": to_document(breakdowns),
+            "discrepancy": to_document(discrepancy_record(self.breakdowns)),
             "trace": {"cost": self.cost, "lost": lost},
         }
 

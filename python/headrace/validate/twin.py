@@ -23,6 +23,7 @@ from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
+from headrace.fields import to_document
 from headrace.measure import Measurement
 from headrace.measure.report import ResultWarning
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
@@ -69,7 +70,7 @@ class Twin:
             discrepancy=discrepancy_record(self.breakdowns),
             calibration=UNSET if self.calibration is None else self.calibration.record(),
         )
-        document: dict[str, Any] = msgspec.to_builtins(record)
+        document: dict[str, Any] = to_document(record)
         return document
 
 

@@ -15,6 +15,7 @@ from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.run_report import RunReport
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences
+from headrace.fields import to_document
 from headrace.measure.report import ResultWarning
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
@@ -55,7 +56,7 @@ class Validation:
             breakdowns=[it.record() for it in breakdowns],
             discrepancy=discrepancy_record(breakdowns),
         )
-        document: dict[str, Any] = msgspec.to_builtins(record)
+        document: dict[str, Any] = to_document(record)
         return document
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from headrace.cli.bench import documents
@@ -15,6 +14,7 @@ from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import ResultAsJson, ResultFile, ScenarioFile, Sets, ShowFigures
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, first_rank_only
@@ -177,6 +177,4 @@ def measure_and_print(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)
-    return documents.status(
-        msgspec.to_builtins(measurement.report.early or measurement.report.stop)
-    )
+    return documents.status(to_document(measurement.report.early or measurement.report.stop))

@@ -4,7 +4,14 @@ from typing import Any
 
 import msgspec
 
-from headrace.measure.report import ClassifiedReads, CounterMeans, Files, ResultWarning, Stop
+from headrace.measure.report import (
+    ClassifiedReads,
+    CounterMeans,
+    Files,
+    PlanText,
+    ResultWarning,
+    Stop,
+)
 
 
 class JobLatency(msgspec.Struct, frozen=True):
@@ -98,13 +105,6 @@ class Counted(msgspec.Struct, frozen=True):
     bytes: int
     active_seconds: float
     per_second: float | None
-
-
-class PlanText(msgspec.Struct, frozen=True):
-    """Name and description of the jobs."""
-
-    name: str
-    description: str
 
 
 class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -16,6 +16,7 @@ import polars as pl
 
 from headrace import _core
 from headrace.environment import Environment, of_device, of_directory
+from headrace.fields import to_document
 from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
@@ -23,10 +24,10 @@ from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
 from headrace.measure.jobs.plan import POSIX, Job, Plan
-from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport, PlanText
+from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport
 from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.measurement_site import measurement_site
-from headrace.measure.report import Files, ResultWarning, Stop
+from headrace.measure.report import Files, PlanText, ResultWarning, Stop
 from headrace.report.units import percent, short_size, size
 from headrace.store import open as open_store
 
@@ -69,7 +70,7 @@ class JobsResult:
     @property
     def document(self) -> dict[str, Any]:
         """All figures, as the command prints them with `--json`."""
-        document: dict[str, Any] = msgspec.to_builtins(self.report)
+        document: dict[str, Any] = to_document(self.report)
         return document
 
     def json(self) -> dict[str, Any]:

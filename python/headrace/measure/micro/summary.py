@@ -8,6 +8,7 @@ import msgspec
 
 from headrace import _core
 from headrace.environment import Environment
+from headrace.fields import to_document
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import THROUGHPUT, Parameter, Point, Row, Study, called
@@ -72,7 +73,7 @@ def summed_up(
         "place": dict(here),
         "environment": environment,
         "calls": POSIX,
-        "stop": msgspec.to_builtins(stop),
+        "stop": to_document(stop),
         "wanted_repeats": repeats,
         "parameters": keys,
         "sizes": list(study.sizes),
@@ -81,8 +82,8 @@ def summed_up(
             _catalogued(study, [(row, row.rate) for row in rows if row.repeat == repeat])
             for repeat in range(repeats)
         ],
-        "warnings": msgspec.to_builtins(warnings),
-        "points": msgspec.to_builtins([PointText.of(point) for point in study.points]),
+        "warnings": to_document(warnings),
+        "points": to_document([PointText.of(point) for point in study.points]),
         # The clients of each point's scenario, each with its processes.
         **rank_count_field(),
         # The store catalogues one figure for each point and test.

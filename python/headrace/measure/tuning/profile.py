@@ -1,17 +1,17 @@
 """Protocol operations that each file operation causes, measured one after the other."""
 
 import contextlib
-import json
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from headrace import RunError, _core
 from headrace.interruption import defer_signals, record_signals
+from headrace.measure.measurement import EngineResult
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
@@ -136,15 +136,15 @@ def count_requests(
     if came:
         # All of this was done by then, and nothing more is wanted.
         signal.raise_signal(came[0])
-    report: dict[str, Any] = json.loads(result["report"])
-    if report["stop"]["reason"] == "interrupted":
+    report = EngineResult(**result).engine_report()
+    if report.stop.reason == "interrupted":
         raise KeyboardInterrupt
-    if "error" in report:
-        raise Refused(str(report["error"]))
+    if report.error is not None:
+        raise Refused(report.error)
     start = before or {}
     counts = {name: count - start.get(name, 0) for name, count in after.items()}
     return Counted(
-        sum(it["count"] for it in report["operations"].values()),
+        sum(it.count for it in report.operations.values()),
         {name: count for name, count in counts.items() if count > 0},
     )
 

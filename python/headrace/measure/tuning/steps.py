@@ -7,12 +7,28 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from headrace.measure.resume import check_checksum, other_options_error
 from headrace.measure.tuning.profile import Amount, Counted, Refused, count_requests, workload
 from headrace.measure.tuning.profilers import Watched
 
-DIGEST = "scenario_sha256"
-"""Key of a step: the digest of its settings."""
+
+class TuningStep(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts of one mix of file operations."""
+
+    scenario_sha256: str
+    """Digest of the step's settings."""
+    weights: dict[str, float]
+    """Weight of each file operation."""
+    amount: int
+    """File operations that were requested."""
+    completed: int | None = None
+    """File operations that were completed; None in files of earlier versions, and if refused."""
+    counts: dict[str, int] | None = None
+    """Protocol operations by name."""
+    refused: str | None = None
+    """Why the file system refused the mix."""
 
 
 class Steps:
@@ -30,10 +46,10 @@ class Steps:
         if resumed is not None:
             check_checksum(resumed)
         # All that the earlier run has counted, whether or not it is wanted again.
-        self.all: list[dict[str, Any]] = [dict(it) for it in (resumed or {}).get("steps", ())]
+        self.all = msgspec.convert((resumed or {}).get("steps", []), list[TuningStep])
         self._watched, self._amount, self._done = watched, amount, done
         self._resumed = resumed
-        self._known = {it[DIGEST]: it for it in (resumed or {}).get("steps", ())}
+        self._known = {it.scenario_sha256: it for it in self.all}
 
     def expect(self, operations: Sequence[str]) -> None:
         """Check that the resumed tuning has one of these operations, with as many repetitions.
@@ -48,21 +64,19 @@ class Steps:
         digest = _digest(self._text(weights, number, seed))
         step = self._known.get(digest) or self._run(digest, weights, number, seed)
         if digest not in self._known:
-            self.all.append(dict(step))
+            self.all.append(step)
             self._done()
-        if "refused" in step:
-            raise Refused(step["refused"])
-        return Counted(step.get("completed", step["amount"]), dict(step["counts"]))
+        if step.refused is not None:
+            raise Refused(step.refused)
+        completed = step.amount if step.completed is None else step.completed
+        return Counted(completed, dict(step.counts or {}))
 
-    def _run(
-        self, digest: str, weights: Mapping[str, float], number: int, seed: int
-    ) -> dict[str, Any]:
-        step: dict[str, Any] = {DIGEST: digest, "weights": dict(weights), "amount": number}
+    def _run(self, digest: str, weights: Mapping[str, float], number: int, seed: int) -> TuningStep:
         try:
             counted = count_requests(self._watched, weights, number, self._amount, seed)
-            return step | {"completed": counted.completed, "counts": dict(counted.counts)}
         except Refused as error:
-            return step | {"refused": str(error)}
+            return TuningStep(digest, dict(weights), number, refused=str(error))
+        return TuningStep(digest, dict(weights), number, counted.completed, dict(counted.counts))
 
     def _text(self, weights: Mapping[str, float], number: int, seed: int) -> str:
         return workload(weights, number, self._amount, seed)

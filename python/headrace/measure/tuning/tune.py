@@ -1,25 +1,28 @@
 """Tuning procedure: profile, search, measure the mix found, and correct the profile."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 
 from headrace import _core
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
+from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.calls import POSIX
 from headrace.measure.measurement_site import measurement_site
+from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import check_matches, with_checksum
 from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, nearest, pairwise
-from headrace.measure.tuning.steps import Steps
+from headrace.measure.tuning.steps import Steps, TuningStep
 from headrace.measure.tuning.targets import shares
 
 Search: TypeAlias = Callable[[Any, Vector], Tuned]
@@ -56,6 +59,59 @@ SoFar: TypeAlias = Callable[[dict[str, Any]], object]
 KIND = "tuning"
 
 
+class RoundFigures(msgspec.Struct, frozen=True):
+    """Euclidean distances of a mix from the wanted one, and the largest difference of a share."""
+
+    predicted_distance: float
+    measured_distance: float | None
+    """None if no operation was completed."""
+    largest_difference: float | None
+
+
+class MixFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The mix that a method found."""
+
+    weights: dict[str, float]
+    """Weight of each file operation."""
+    predicted: dict[str, float]
+    """Predicted shares by protocol operation."""
+    predicted_distance: float
+    measured: dict[str, float] | None
+    """Measured shares by protocol operation; None if no operation was completed."""
+    measured_distance: float | None
+    largest_difference: float | None
+    unreached: dict[str, str]
+    """Protocol operations whose wanted share no mix comes near, with the reason."""
+    steps: int
+    """Mixes that were tried; 0 if the mix was computed."""
+    rounds: list[RoundFigures]
+
+
+class TuningReport(msgspec.Struct, kw_only=True):
+    """The document of a tuning."""
+
+    kind: str = KIND
+    scenario: PlanText = PlanText("bench tune", "file operations for a wanted protocol mix")
+    version: str
+    place: dict[str, str]
+    environment: dict[str, Any]
+    calls: str = POSIX
+    profiler: str
+    amount: Amount
+    wanted: dict[str, float]
+    """Wanted shares by protocol operation."""
+    operations: dict[str, Any] = {}
+    """Empty: other results have their figures here."""
+    profile: dict[str, dict[str, float]] = {}
+    """Protocol operations by file operation."""
+    left_out: dict[str, str] = {}
+    """File operations that were left out, with the reason."""
+    mixes: dict[str, MixFigures] = {}
+    """Mix of each method."""
+    stop: Stop = Stop("unfinished")
+    steps: list[TuningStep] = []
+
+
 def tune(
     watched: Watched,
     wanted: Mapping[str, float],
@@ -88,41 +144,33 @@ def tune(
     if resumed is not None:
         check_matches(resumed, {"kind": KIND, "profiler": watched.name}, here)
         _check_target(resumed, wanted)
-    document: dict[str, Any] = {
-        "kind": KIND,
-        "scenario": {
-            "name": "bench tune",
-            "description": "file operations for a wanted protocol mix",
-        },
-        "version": _core.VERSION,
-        "place": here,
-        "environment": resumed_environment(of_directory(watched.directory), resumed),
-        "calls": POSIX,
-        "profiler": watched.name,
-        "amount": asdict(much),
-        "wanted": dict(wanted),
-        "operations": {},
-        "profile": {},
-        "left_out": {},
-        "mixes": {},
-        "stop": {"reason": "unfinished"},
-    }
+    report = TuningReport(
+        version=_core.VERSION,
+        place=here,
+        environment=resumed_environment(of_directory(watched.directory), resumed),
+        profiler=watched.name,
+        amount=much,
+        wanted=dict(wanted),
+    )
+
+    def document() -> dict[str, Any]:
+        return with_checksum(to_document(report))
 
     def done() -> None:
         if so_far is not None:
-            so_far(with_checksum(document))
+            so_far(document())
 
     steps = Steps(watched, much, resumed, done)
-    document["steps"] = steps.all
+    report.steps = steps.all
     steps.expect(operations)
     try:
         known = METHODS | {"pairwise": partial(pairwise, step=step, threshold=threshold)}
         searches = {name: known[name] for name in methods}
-        _found(steps, document, wanted, operations, searches, rounds, much, on_progress)
-        document["stop"] = {"reason": "done"}
+        _found(steps, report, wanted, operations, searches, rounds, much, on_progress)
+        report.stop = Stop("done")
     except STOP_EXCEPTIONS:
-        document["stop"] = {"reason": "interrupted"}
-    return with_checksum(document)
+        report.stop = Stop("interrupted")
+    return document()
 
 
 def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
@@ -139,7 +187,7 @@ def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> No
 
 def _found(
     steps: Steps,
-    document: dict[str, Any],
+    report: TuningReport,
     wanted: Mapping[str, float],
     operations: Sequence[str],
     searches: Mapping[str, Search],
@@ -157,13 +205,13 @@ def _found(
         done += 1
 
     found = profile(steps.count_requests, operations, much, lambda _, operation: next_is(operation))
-    document["profile"] = {
+    report.profile = {
         operation: {
             name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
         }
         for operation, row in zip(found.operations, found.counts, strict=True)
     }
-    document["left_out"] = dict(found.left_out)
+    report.left_out = dict(found.left_out)
     vector = found.wanted(wanted)
     for method, search in searches.items():
         tried = []
@@ -177,7 +225,7 @@ def _found(
         next_is(f"{method}, the nearest again")
         best = min(tried, key=lambda it: inf if it.distance is None else it.distance)
         again = _measured(steps, found, best.tuned, vector, much, SEED + 1)
-        document["mixes"][method] = _mix(found, again, vector, tried)
+        report.mixes[method] = _mix(found, again, vector, tried)
 
 
 def _measured(
@@ -196,26 +244,22 @@ def _weights(found: Profile, tuned: Tuned) -> dict[str, float]:
     return {name: share for name, share in named if share > LEAST_SHARE}
 
 
-def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -> dict[str, Any]:
+def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -> MixFigures:
     predicted = zip(found.protocol, map(float, final.tuned.protocol), strict=True)
-    return {
-        "weights": _weights(found, final.tuned),
-        "predicted": dict(predicted),
-        "predicted_distance": final.tuned.distance,
-        "measured": None if final.measured is None else _named(found, final.measured),
-        "measured_distance": final.distance,
-        "largest_difference": final.largest_difference(wanted),
-        "unreached": infeasible_targets(found, final.tuned, wanted),
-        "steps": final.tuned.steps,
-        "rounds": [
-            {
-                "predicted_distance": it.tuned.distance,
-                "measured_distance": it.distance,
-                "largest_difference": it.largest_difference(wanted),
-            }
+    return MixFigures(
+        weights=_weights(found, final.tuned),
+        predicted=dict(predicted),
+        predicted_distance=final.tuned.distance,
+        measured=None if final.measured is None else _named(found, final.measured),
+        measured_distance=final.distance,
+        largest_difference=final.largest_difference(wanted),
+        unreached=infeasible_targets(found, final.tuned, wanted),
+        steps=final.tuned.steps,
+        rounds=[
+            RoundFigures(it.tuned.distance, it.distance, it.largest_difference(wanted))
             for it in tried
         ],
-    }
+    )
 
 
 def _named(found: Profile, measured: Vector) -> dict[str, float]:
