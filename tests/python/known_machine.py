@@ -20,7 +20,6 @@ discontiguous_call = "250 ns"
 transfer = "12 us"
 page_fault = "600 ns"
 [machine.copying]
-l1 = "48 KiB"
 l2 = "2 MiB"
 l2_share = 0.125
 l3 = "32 MiB"
@@ -37,8 +36,6 @@ contention = 1.3
 write_call = "400 ns"
 write_page = "100 ns"
 buffer_head = "150 ns"
-buffer_head_in_l2 = "3 ns"
-buffer_head_in_l3 = "20 ns"
 new_page = "700 ns"
 uncached_page = "450 ns"
 new_folio = "1500 ns"
@@ -66,7 +63,6 @@ BALANCED = {"new_block": 3e-6, "fresh_page": 5e-6, "flush": 800e-6, "read_page":
 
 READ = [
     Parameter("machine.cpu.cores", (4,), "", ""),
-    Parameter("machine.copying.l1", (48 << 10,), "B", ""),
     Parameter("machine.copying.l2", (2 << 20,), "B", ""),
     Parameter("machine.copying.l3", (32 << 20,), "B", ""),
     Parameter("machine.memory.largest_folio", (1 << 20,), "B", ""),

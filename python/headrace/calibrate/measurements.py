@@ -21,6 +21,9 @@ from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.environment import Environment
 
+REMOVED_SETTINGS = frozenset({"machine.copying.l1"})
+"""Settings that earlier versions read from the kernel and saved."""
+
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with the number done, the total, and the name of the next."""
 
@@ -112,7 +115,7 @@ class Measurements:
         """
         for kind in ("probes", "checks"):
             check_once(kind, document[kind])
-        settings = set(document["settings"])
+        settings = set(document["settings"]).difference(REMOVED_SETTINGS)
         parameters = (it for it in document["parameters"] if it["field"] in settings)
         rounds = {it["name"]: [float(time) for time in it["rounds_s"]] for it in document["probes"]}
         read = tuple(map(Parameter.from_json, parameters))
@@ -144,7 +147,7 @@ class Measurements:
             ),
             checks,
             bool(document["memory_given_back"]),
-            tuple(document["warnings"]),
+            (*document["warnings"], *_ignored_settings(document["settings"])),
             str(document["host"]),
             document.get("environment"),
         )
@@ -208,6 +211,15 @@ class Measurements:
         measured = [it for it in parameters if it.measured]
         for number, times in enumerate(self.times):
             yield times, {it.field: it.text(it.values[number]) for it in measured}
+
+
+def _ignored_settings(settings: Iterable[str]) -> list[dict[str, str]]:
+    """Return a warning if a document has settings that only earlier versions read."""
+    ignored = [it for it in settings if it in REMOVED_SETTINGS]
+    if not ignored:
+        return []
+    message = f"the calibration has settings of an earlier version: {', '.join(ignored)}: ignored"
+    return [{"condition": "settings-ignored", "message": message}]
 
 
 def check_once(kind: str, found: Iterable[Mapping[str, Any]]) -> None:

@@ -90,7 +90,6 @@ impl CopyTime {
 /// Copies that take no time, on a processor without caches.
 #[cfg(test)]
 pub(super) const NO_TIME: Copying = Copying {
-    l1: Bytes(0),
     l2: Bytes(0),
     l2_share: 0.0,
     l3: Bytes(0),

@@ -8,7 +8,6 @@ use headrace_spec::{IoPriority, JournalMode};
 use headrace_trace::Operation;
 
 use super::balance::Load;
-use super::buffer_heads::Found;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
@@ -142,37 +141,27 @@ impl Volume {
         Next::Work(time + self.copied(call.file, call.at, end, copying))
     }
 
-    /// Returns the cost of traversing the lists of a range's folios: each full list, by the cache
-    /// level that holds it.
+    /// Returns the cost of traversing the lists of buffer heads of a range's folios: of each full
+    /// list, the part that the processor's caches lack.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
-        if old == 0 || self.buffer_heads.is_none() {
+        let unit = self.folio_of(range.file);
+        // The list of a page has one.
+        if old == 0 || self.costs.buffer_head == Span::ZERO || unit == self.page {
             return Span::ZERO;
         }
-        let unit = self.folio_of(range.file);
-        let lists = self.buffer_heads.as_mut();
-        let Some(heads) = lists.filter(|_| unit > self.page) else {
-            return Span::ZERO;
-        };
         let size = self.sizes.get(range.file).unwrap_or(0);
         let mut time = Span::ZERO;
         for folio in folios(range, unit) {
             // A file's last folio is no longer than the file.
             let bytes = unit.min(size.saturating_sub(folio * unit));
-            let here = bytes.div_ceil(self.page).max(1);
-            let found = heads.follow(range.file, folio, here);
-            let level = self.last_level.as_mut();
-            let there = level.map_or(0.0, |it| {
-                it.follow(range.file, folio * unit / self.page, here)
-            });
-            let each = match found {
-                Found::First => Span::ZERO,
-                Found::Second => self.costs.buffer_head_in_l2,
-                Found::Beyond => {
-                    part_of(self.costs.buffer_head_in_l3, there)
-                        + part_of(self.costs.buffer_head, 1.0 - there)
-                }
+            let heads = bytes.div_ceil(self.page).max(1);
+            let last = self.last_list.replace((range.file, folio));
+            let there = match &mut self.last_level {
+                Some(level) => level.follow(range.file, folio * unit / self.page, heads),
+                None if last == self.last_list => 1.0,
+                None => 0.0,
             };
-            time += each * here;
+            time += part_of(self.costs.buffer_head, 1.0 - there) * heads;
         }
         time
     }

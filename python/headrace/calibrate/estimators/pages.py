@@ -3,13 +3,12 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headrace.calibrate.case import COLD, NEW, WARM
-from headrace.calibrate.estimators import l3_reuse
 from headrace.calibrate.estimators.copy_cost import (
     KIB,
     LARGEST_SHARE,
@@ -44,7 +43,7 @@ FOLIO = MIB
 """Size of the largest folios of an existing file, in bytes."""
 APART = Probe(
     "rewrites of 4 KiB, a MiB apart",
-    # Writing 128 folios evicts the first lists from an L3 of 32 MiB; 64 did not.
+    # No list is used twice.
     calls(
         128 * FOLIO // PAGE,
         PAGE,
@@ -57,39 +56,9 @@ APART = Probe(
     "write",
     "p50",
 )
-
-
-def _again(file: int, often: int = 1, **more: str) -> Probe:
-    return Probe(
-        f"rewrites of 4 KiB, a MiB apart in {file // MIB} MiB, again and again",
-        calls(
-            file // PAGE,
-            PAGE,
-            ["write"] * often,
-            WARM,
-            order='"strided"',
-            stride=str(FOLIO // PAGE),
-            **more,
-        ),
-        "write",
-        "p50",
-    )
-
-
-NEAR_FILE = 4 * MIB
-NEAR = _again(NEAR_FILE, 4)
-"""Uses 123 KB until a list is used again: more than the L1 cache, less than the L2. In three of
-four passes the L3 has most of the pages."""
-FAR_LISTS = 96
-FAR = _again(FAR_LISTS * FOLIO, requests=str(10 * FAR_LISTS))
-"""Uses 2.9 MB: more than most L2 caches, less than the L3."""
-FEW = 0.3
-"""Share of those lists that the L3 must have for FAR to yield a cost."""
 SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
 BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
 """Candidate bends of the line of writes, besides that of reads and the size of the L2."""
-HEAD = 104
-"""Size of a buffer head on 64-bit machines in bytes (Linux 6.18, include/linux/buffer_head.h)."""
 REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
 WRITES = _probes("new writes", NEW, NEW_BLOCKS)
 UNCACHED = {
@@ -103,40 +72,12 @@ UNCACHED = {
 }
 
 
-def _buffer_head(times: Times, known: Known, folio: float) -> float:
-    """Return the cost of a buffer head that is read from memory, in seconds."""
-    # A single write in a folio traverses its whole list. Sequential writes of 4 KiB traverse it
-    # once over all calls in the folio.
-    return max((times[APART.name] - _alone(times, known)) / (folio - 1), 0.0) if folio > 1 else 0.0
-
-
-def _alone(times: Times, known: Known) -> float:
-    """Return the time of a call that is the only one in a folio, without the other buffer heads of
-    its list."""
-    return times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
-
-
 def _common(times: Times, known: Known) -> dict[str, float]:
-    """Estimate the bend of the line of writes, and the cost of buffer heads in the L3.
-
-    All rounds share the L3 cost. A measurement of some milliseconds also reflects other users of
-    the cache: 3 ns in one round and 35 ns in the next.
-    """
-    folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
-    buffer_head = _buffer_head(times, known, folio)
-    in_l3 = 0.0
-    if folio > 1:
-        there = _far_there(folio, known)
-        # A sequential page has one buffer head's share of traversing the list from memory.
-        each = (times[FAR.name] - _alone(times, known) + buffer_head) / folio
-        in_l3 = buffer_head
-        if there >= FEW:
-            in_l3 = min(max((each - (1 - there) * buffer_head) / there, 0.0), buffer_head)
-    found = {"machine.file_system.buffer_head_in_l3": in_l3}
+    """Estimate the bend of the line of writes."""
     level = known.get("machine.copying.l2", 0.0)
-    if level > 0 and SHARE in known:
-        found[WRITE_SHARE] = _bend(times, {**known, **found}, level)
-    return found
+    if level <= 0 or SHARE not in known:
+        return {}
+    return {WRITE_SHARE: _bend(times, known, level)}
 
 
 def _bend(times: Times, known: Known, level: float) -> float:
@@ -144,7 +85,7 @@ def _bend(times: Times, known: Known, level: float) -> float:
     candidates, as in `copy_cost.change_points`."""
     within = [block / level for block in BENDS if block < LARGEST_SHARE * level]
     shares = np.array([*within, LARGEST_SHARE, known[SHARE]])
-    lists = _lists(times, known)
+    lists = _Lists.of(times, known)
     errors = np.array(
         [_Line.of(times, {**known, WRITE_SHARE: share}, lists).error for share in shares]
     )
@@ -153,37 +94,39 @@ def _bend(times: Times, known: Known, level: float) -> float:
 
 @dataclass(frozen=True)
 class _Lists:
-    """Cost of traversing a folio's list of buffer heads."""
+    """Cost of traversing the lists of buffer heads of folios."""
 
     folio: float
     """Pages per folio."""
-    buffer_head: float
-    in_l2: float
-    in_l3: float
-    first_level: float
-    """Bytes that sequential calls copy before the last used list leaves the L1 cache."""
+    reach: float
+    """Effective size of the last-level cache in bytes."""
+    buffer_head: float = 0.0
+    """Cost of a buffer head that no cache has."""
 
-    def in_order(self, pages: float) -> float:
-        """Return the cost for a sequential call of `pages` pages. The first call in a folio reads
-        the list from memory, later ones from its cache level."""
-        again = self.in_l2 if pages * PAGE > self.first_level else 0.0
+    @classmethod
+    def of(cls, times: Times, known: Known) -> "_Lists":
+        """Estimate the cost from rewrites that are the only ones in their folios, compared with
+        sequential ones."""
+        folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
+        lists = cls(folio, known.get("machine.copying.l3_reach", 0.0))
+        if folio <= 1:
+            return lists
+        alone = times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
+        each = (times[APART.name] - alone) / (folio - lists.heads(1))
+        return replace(lists, buffer_head=max(each, 0.0))
+
+    def heads(self, pages: float) -> float:
+        """Return the buffer heads that no cache has, for a sequential call of `pages` pages. The
+        first call in a folio finds none; later ones find what the copies in between have left in
+        the last level."""
+        gone = -math.expm1(-pages * PAGE / self.reach) if self.reach > 0 else 0.0
         # On average a call touches (pages + folio - divisor) / folio folios.
         divisor = math.gcd(round(pages), round(self.folio))
-        return self.buffer_head * pages + again * (self.folio - divisor)
+        return pages + gone * (self.folio - divisor)
 
-
-def _lists(times: Times, known: Known) -> _Lists:
-    folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
-    buffer_head = _buffer_head(times, known, folio)
-    in_l3 = min(known.get("machine.file_system.buffer_head_in_l3", buffer_head), buffer_head)
-    first_level = known.get("machine.copying.l1", 0.0) - folio * HEAD
-    in_l2 = 0.0
-    # If a list and a page exceed the L1, sequential calls pay its whole cost.
-    if folio > 1 and first_level >= PAGE:
-        in_order = times[REWRITES[PAGE].name] - buffer_head
-        in_l2 = (times[NEAR.name] - _of_near(in_order, known)) / folio
-        in_l2 = min(max(in_l2, 0.0), in_l3)
-    return _Lists(folio, buffer_head, in_l2, in_l3, first_level)
+    def in_order(self, pages: float) -> float:
+        """Return the cost for a sequential call of `pages` pages."""
+        return self.buffer_head * self.heads(pages)
 
 
 def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
@@ -228,7 +171,7 @@ class _Line:
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    lists = _lists(times, known)
+    lists = _Lists.of(times, known)
     line = _Line.of(times, known, lists)
 
     def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
@@ -244,34 +187,11 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.write_call": line.call,
         "machine.file_system.write_page": line.page,
         "machine.file_system.buffer_head": lists.buffer_head,
-        "machine.file_system.buffer_head_in_l2": lists.in_l2,
-        "machine.file_system.buffer_head_in_l3": lists.in_l3,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
         "machine.file_system.new_folio_order": order,
         "machine.file_system.uncached_page": uncached_page,
     }
-
-
-def _of_near(in_order: float, known: Known) -> float:
-    """Return the time of a NEAR call with its list in the L1, from that of a sequential call."""
-    copy = copied(1, known)
-    there = l3_reuse.found_in_repeated_passes(NEAR_FILE, known)
-    less = there * (1 - known.get("machine.copying.reuse_share", 1.0)) * copy
-    return in_order - less + (1 - there) * known.get("machine.cpu.discontiguous_call", 0.0)
-
-
-def _far_there(folio: float, known: Known) -> float:
-    """Return the share of lists that the L3 has for a FAR call. The remaining lists and new pages
-    are inserted."""
-    reach = known.get("machine.copying.l3_reach", 0.0)
-    if reach <= 0:
-        return 1.0  # No simulation finds any.
-    there = 1.0
-    for _ in range(100):
-        came = FAR_LISTS * (PAGE + (1 - there) * folio * HEAD)
-        there = math.exp(-min(came / reach, l3_reuse.LARGEST_EXPONENT))
-    return there
 
 
 def call_and_page(
@@ -350,7 +270,7 @@ def _uncached_page(
 
 
 ESTIMATOR = Estimator(
-    (*REWRITES.values(), APART, NEAR, FAR, *WRITES.values(), *UNCACHED.values()),
+    (*REWRITES.values(), APART, *WRITES.values(), *UNCACHED.values()),
     _solve,
     "writes of 4 KiB to 2 MiB to a cached file, sequential and a MiB apart, and to a new file;"
     " writes of 4 and 64 KiB to an uncached file",

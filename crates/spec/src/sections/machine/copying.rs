@@ -11,8 +11,6 @@ section! {
     /// times. The pages of a request up to the share of the first take `page_in_l2` each, those up
     /// to the share of the second `page_in_l3`, the rest `page_in_memory`.
     pub struct Copying {
-        /// The first-level cache of a core for data; 0 if nothing is assumed of one.
-        l1: Bytes = default("0 B", "none is assumed: the processor's data sheet"),
         /// The second-level cache of a core.
         l2: Bytes = default("512 KiB", "the Xeon of Nguyen 2011, section 3.2"),
         /// The share of it that a buffer can have before copies slow down.
@@ -49,6 +47,9 @@ section! {
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
     }
     check times_grow;
+    removed {
+        "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
+    }
 }
 
 fn times_grow(copying: &Copying, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
