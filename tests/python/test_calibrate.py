@@ -129,7 +129,6 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.file_system.new_page": 700e-9,
         "machine.file_system.uncached_page": 450e-9,
         "machine.file_system.new_folio": 1500e-9,
-        "machine.file_system.new_folio_order": 200e-9,
         "machine.file_system.flush_page": 500e-9,
         "machine.file_system.create": 12e-6,
         "machine.file_system.unlink": 7e-6,
@@ -244,7 +243,6 @@ def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path)
         ("machine.file_system.write_call", 400e-9),
         ("machine.file_system.new_page", 700e-9),
         ("machine.file_system.new_folio", 1500e-9),
-        ("machine.file_system.new_folio_order", 200e-9),
     ):
         assert found[field] == pytest.approx(value, rel=0.03), field
     assert found["machine.file_system.write_page"] == 0.0
@@ -505,11 +503,10 @@ def test_a_new_folio_costs_what_small_writes_say_where_large_ones_leave_nothing(
     """XFS: new writes of a MiB take no longer than copies out of the page cache."""
     blocks = (4 << 10, 64 << 10, 1 << 20)
     whole = [3.6e-6, 8.6e-6, 59e-6]
-    page, folio, order = new_costs([1.6e-6, 1.5e-6, -0.5e-6], whole, blocks, 1 << 20)
+    page, folio = new_costs([1.6e-6, 1.5e-6, -0.5e-6], whole, blocks, 1 << 20)
     assert page == pytest.approx(0, abs=20e-9)
-    assert folio == pytest.approx(1.6e-6, rel=0.05) and order == 0
-    # What pages, folios and their orders cost is found as it is.
-    sizes = ((1, 0), (16, 4), (256, 8))
-    costs = [0.7e-6 * count + 1.5e-6 + 0.4e-6 * order for count, order in sizes]
+    assert folio == pytest.approx(1.6e-6, rel=0.05)
+    # What pages and folios cost is found as it is.
+    costs = [0.7e-6 * count + 1.5e-6 for count in (1, 16, 256)]
     found = new_costs(costs, [cost + 5e-6 for cost in costs], blocks, 1 << 20)
-    assert found == pytest.approx((0.7e-6, 1.5e-6, 0.4e-6))
+    assert found == pytest.approx((0.7e-6, 1.5e-6))

@@ -838,6 +838,12 @@ fn a_removed_field_says_what_to_write_instead() {
             "\"3 ns\"",
             "give \"buffer_head\" alone",
         ),
+        (
+            "machine.file_system",
+            "new_folio_order",
+            "\"200 ns\"",
+            "folios of all sizes take",
+        ),
     ] {
         let text = format!(
             "system = \"ext4\"\n[machine.device]\nkind = \"throttled\"\nrate = \"1 GB/s\"\n{}{field} = {value}\n[[workload]]\n",

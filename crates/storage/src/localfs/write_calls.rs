@@ -126,7 +126,7 @@ impl Volume {
         let time = due
             + pages(missing - uncached, self.costs.new_page)
             + pages(uncached, self.costs.uncached_page)
-            + self.new_folio(call.size) * folios
+            + self.costs.new_folio * folios
             + pages(old - joined, self.costs.write_page)
             + pages(joined, self.costs.write_page_in_transaction)
             + self.following_lists(range, old);
@@ -178,12 +178,6 @@ impl Volume {
         let all = range.end.div_ceil(unit) - range.start / unit;
         // Of a range that is cached in part, as large a part.
         (all * missing).div_ceil(range.len())
-    }
-
-    /// Returns the cost of each folio that a call of `size` bytes creates.
-    fn new_folio(&self, call: u64) -> Span {
-        let order = (self.folio_for(call) / self.page).ilog2();
-        self.costs.new_folio + self.costs.new_folio_order * u64::from(order)
     }
 
     /// Size of the folios that a call of `call` bytes makes.

@@ -180,8 +180,8 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         return left, [times[probe.name] for probe in probes.values()]
 
     largest = known.get("machine.memory.largest_folio", PAGE)
-    new_page, new_folio, order = new_costs(*beyond(WRITES), NEW_BLOCKS, largest)
-    uncached_page = _uncached_page(*beyond(UNCACHED), (new_folio, order), largest)
+    new_page, new_folio = new_costs(*beyond(WRITES), NEW_BLOCKS, largest)
+    uncached_page = _uncached_page(*beyond(UNCACHED), new_folio, largest)
     return {
         "machine.copying.write_share": line.share,
         "machine.file_system.write_call": line.call,
@@ -189,7 +189,6 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.file_system.buffer_head": lists.buffer_head,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
-        "machine.file_system.new_folio_order": order,
         "machine.file_system.uncached_page": uncached_page,
     }
 
@@ -221,8 +220,8 @@ def new_costs(
     whole: Sequence[float],
     blocks: Sequence[int],
     largest: float,
-) -> tuple[float, float, float]:
-    """Return the cost of a new page, of a new folio, and of each order of a folio, in seconds.
+) -> tuple[float, float]:
+    """Return the cost of a new page and of a new folio, in seconds.
 
     A write makes folios of its own size up to the largest (Linux 6.18, include/linux/pagemap.h:
     fgf_set_order). If all folios are single pages, the page cost is the median over the sizes. The
@@ -243,28 +242,24 @@ def new_costs(
     pages = [block / PAGE for block in blocks]
     if largest <= PAGE:
         each = (time / count for time, count in zip(times, pages, strict=True))
-        return max(statistics.median(each), 0.0), 0.0, 0.0
-    made = [_made(block, largest) for block in blocks]
-    page, folio, order = costs((pages, *zip(*made, strict=True)), times, whole)
-    return float(page), float(folio), float(order)
+        return max(statistics.median(each), 0.0), 0.0
+    page, folio = costs((pages, [_folios(block, largest) for block in blocks]), times, whole)
+    return float(page), float(folio)
 
 
-def _made(block: int, largest: float) -> tuple[float, float]:
-    """Return the number of folios that a new write makes, and the sum of their orders."""
-    folios = max(block / max(largest, PAGE), 1.0)
-    return folios, folios * math.log2(max(block / folios / PAGE, 1.0))
+def _folios(block: int, largest: float) -> float:
+    """Return the number of folios that a new write makes."""
+    return max(block / max(largest, PAGE), 1.0)
 
 
 def _uncached_page(
     times: ArrayLike,
     whole: Sequence[float],
-    of_folio: tuple[float, float],
+    new_folio: float,
     largest: float,
 ) -> float:
-    """Return the cost of an uncached page with allocated blocks, in seconds. `of_folio` has the
-    cost of a new folio and of each order."""
-    made = np.array([_made(block, largest) for block in UNCACHED])
-    left = np.subtract(times, made @ of_folio)
+    """Return the cost of an uncached page with allocated blocks, in seconds."""
+    left = np.subtract(times, [new_folio * _folios(block, largest) for block in UNCACHED])
     (page,) = costs(([block / PAGE for block in UNCACHED],), left, whole)
     return float(page)
 

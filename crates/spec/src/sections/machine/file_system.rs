@@ -39,9 +39,6 @@ section! {
         /// putting it into the page cache. A call makes folios of its own length, up to
         /// `memory.largest_folio`.
         new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
-        /// Processor time for each order of such a folio besides: one of 2^n pages takes n times as
-        /// much.
-        new_folio_order: Seconds = default("0 s", "folios of all sizes take as long: measure it"),
         /// Processor time for each page that is read from the device: taking memory and
         /// putting it into the page cache, by whoever asks for it.
         read_page: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -57,6 +54,7 @@ section! {
     removed {
         "buffer_head_in_l2": "lists in the processor's caches take no time: give \"buffer_head\" alone",
         "buffer_head_in_l3": "lists in the processor's caches take no time: give \"buffer_head\" alone",
+        "new_folio_order": "folios of all sizes take \"new_folio\"",
     }
 }
 
