@@ -27,7 +27,6 @@ l3_share = 0.125
 page_in_l2 = "200 ns"
 page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
-read_call = "350 ns"
 l3_reach = "10 MiB"
 reuse_share = 0.4
 write_l2_share = 0.25

@@ -833,6 +833,12 @@ fn a_removed_field_says_what_to_write_instead() {
     for (section, field, value, expected) in [
         ("machine.copying", "l1", "\"32 KiB\"", "take it out"),
         (
+            "machine.copying",
+            "read_call",
+            "\"31 ns\"",
+            "takes \"discontiguous_call\" in [machine.cpu]",
+        ),
+        (
             "machine.file_system",
             "buffer_head_in_l2",
             "\"3 ns\"",

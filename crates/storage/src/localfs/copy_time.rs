@@ -97,7 +97,6 @@ pub(super) const NO_TIME: Copying = Copying {
     page_in_l2: Seconds(0.0),
     page_in_l3: Seconds(0.0),
     page_in_memory: Seconds(0.0),
-    read_call: Seconds(0.0),
     l3_reach: Bytes(0),
     reuse_share: 1.0,
     write_share: 1.0,

@@ -25,10 +25,6 @@ section! {
         page_in_l3: Seconds = same(page_in_l2),
         /// Time for a page beyond the share of the last cache.
         page_in_memory: Seconds = same(page_in_l3),
-        /// Time of each read from the page cache besides its pages and `cpu.system_call`. The first
-        /// lines of its page and its index entry are in no processor cache and not prefetched.
-        /// Reads that go on within a page do not take it.
-        read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Effective size of the last level of the processor's caches for copied pages and lists of
         /// buffer heads. A fraction exp(-x / reach) of used data remains after x further bytes, as
         /// with random replacement. Other data shares the level, so this may be less than its size.
@@ -49,6 +45,7 @@ section! {
     check times_grow;
     removed {
         "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
+        "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
     }
 }
 
