@@ -121,7 +121,6 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.copying.l2_share": 0.125,
         "machine.copying.l3_share": 0.125,
         "machine.copying.write_share": 1.0,
-        "machine.copying.write_l2_share": 0.25,
         "machine.file_system.write_call": 400e-9,
         "machine.file_system.write_page": 100e-9,
         "machine.file_system.buffer_head": 150e-9,
@@ -150,7 +149,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     for field, value in expected.items():
         assert found[field] == pytest.approx(value, rel=0.03), field
     # What every machine's file has is told from what depends on its caches and limits.
-    depends = {f"machine.copying.{it}" for it in ("l2_share", "l3_share", "write_l2_share")}
+    depends = {f"machine.copying.{it}" for it in ("l2_share", "l3_share")}
     depends |= {f"machine.copying.{it}" for it in ("page_in_l3", "page_in_memory")}
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
     always = found.keys() - depends | {"machine.copying.l3_reach", "machine.cpu.discontiguous_call"}

@@ -839,6 +839,12 @@ fn a_removed_field_says_what_to_write_instead() {
             "takes \"discontiguous_call\" in [machine.cpu]",
         ),
         (
+            "machine.copying",
+            "write_l2_share",
+            "0.25",
+            "take \"write_share\"",
+        ),
+        (
             "machine.file_system",
             "buffer_head_in_l2",
             "\"3 ns\"",

@@ -82,7 +82,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     return found
 
 
-def copied(pages: float, known: Known, share: str = "l2_share") -> float:
+def copied(pages: float, known: Known) -> float:
     """Return the time to copy a number of pages, without the call, in seconds.
 
     Parameters
@@ -91,8 +91,6 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
         Number of pages.
     known
         Known parameters, by field.
-    share
-        Name of the parameter with the usable share of the L2 cache.
     """
 
     def value(name: str, otherwise: float) -> float:
@@ -101,7 +99,7 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
     near = value("page_in_l2", 0.0)
     middle = value("page_in_l3", near)
     far = value("page_in_memory", middle)
-    first = value("l2", 0.0) * value(share, 0.0) / PAGE or math.inf
+    first = value("l2", 0.0) * value("l2_share", 0.0) / PAGE or math.inf
     second = value("l3", 0.0) * value("l3_share", 0.0) / PAGE or first
     return (
         min(pages, first) * near

@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from headrace.calibrate.case import COLD, NEW, WARM
 from headrace.calibrate.estimators.copy_cost import (
     KIB,
-    LARGEST_SHARE,
     MIB,
     PAGE,
     copied,
-    mean_bends,
 )
 from headrace.calibrate.estimators.estimator import Estimator, Known
 from headrace.calibrate.estimators.least_squares import costs
@@ -56,9 +54,6 @@ APART = Probe(
     "write",
     "p50",
 )
-SHARE, WRITE_SHARE = "machine.copying.l2_share", "machine.copying.write_l2_share"
-BENDS = tuple(size * KIB for size in (64, 128, 192, 256, 384, 512, 768, 1024, 1536))
-"""Candidate bends of the line of writes, besides that of reads and the size of the L2."""
 REWRITES = _probes("rewrites", WARM, OLD_BLOCKS)
 WRITES = _probes("new writes", NEW, NEW_BLOCKS)
 UNCACHED = {
@@ -70,26 +65,6 @@ UNCACHED = {
     )
     for block in (4 * KIB, 64 * KIB)
 }
-
-
-def _common(times: Times, known: Known) -> dict[str, float]:
-    """Estimate the bend of the line of writes."""
-    level = known.get("machine.copying.l2", 0.0)
-    if level <= 0 or SHARE not in known:
-        return {}
-    return {WRITE_SHARE: _bend(times, known, level)}
-
-
-def _bend(times: Times, known: Known, level: float) -> float:
-    """Return the share of the L2 up to which pages cost `page_in_l2`: the weighted mean of all
-    candidates, as in `copy_cost.change_points`."""
-    within = [block / level for block in BENDS if block < LARGEST_SHARE * level]
-    shares = np.array([*within, LARGEST_SHARE, known[SHARE]])
-    lists = _Lists.of(times, known)
-    errors = np.array(
-        [_Line.of(times, {**known, WRITE_SHARE: share}, lists).error for share in shares]
-    )
-    return float(mean_bends(shares, errors, len(REWRITES)))
 
 
 @dataclass(frozen=True)
@@ -130,8 +105,8 @@ class _Lists:
 
 
 def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
-    """Return the time to copy as much out of the page cache, with the bend of writes."""
-    return np.array([copied(block / PAGE, known, "write_l2_share") for block in probes])
+    """Return the time to copy as much out of the page cache."""
+    return np.array([copied(block / PAGE, known) for block in probes])
 
 
 def _entered(times: Times, known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
@@ -148,8 +123,6 @@ class _Line:
     page: float
     share: float
     """Cost of a copy into the page cache, relative to a copy out of it."""
-    error: float
-    """Sum of squared relative errors."""
 
     @classmethod
     def of(cls, times: Times, known: Known, lists: _Lists) -> "_Line":
@@ -166,8 +139,7 @@ class _Line:
             cheaper, part = map(float, costs((np.ones(len(pages)), copies), alone, whole))
             if part <= 1.0:
                 call, share = cheaper, part
-        errors = (alone - call - page * np.array(pages) - share * copies) / np.maximum(whole, 1e-12)
-        return cls(call, page, share, float(errors @ errors))
+        return cls(call, page, share)
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
@@ -269,6 +241,5 @@ ESTIMATOR = Estimator(
     _solve,
     "writes of 4 KiB to 2 MiB to a cached file, sequential and a MiB apart, and to a new file;"
     " writes of 4 and 64 KiB to an uncached file",
-    {"write_share": "", "write_l2_share": ""},
-    _common,
+    {"write_share": ""},
 )

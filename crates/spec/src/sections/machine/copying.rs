@@ -34,10 +34,6 @@ section! {
         /// Cost of a copy into the page cache relative to a copy out of it. A process writes from a
         /// buffer in the processor's caches, and reads data that they lack.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
-        /// Share of the second level up to which pages copied into the page cache take
-        /// `page_in_l2`. A read reuses the last request's buffer; a write fills memory that was not
-        /// used recently.
-        write_l2_share: f64 as Fraction = same(l2_share),
         /// Slowdown factor of copies while all cores copy, because cores share the memory
         /// bandwidth. It falls linearly with the number of copying cores.
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
@@ -46,6 +42,7 @@ section! {
     removed {
         "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
         "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
+        "write_l2_share": "copies into the page cache take \"write_share\" of those out of it, whatever their size",
     }
 }
 
