@@ -20,7 +20,7 @@ MACHINE = (
     *(f"machine.file_system.{it}" for it in ("read_page", "flush_page")),
     *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
-    *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
+    *(f"machine.device.{it}" for it in ("hypervisor.new_block", "hypervisor.fresh_page", "flush")),
 )
 """Fields that `headrace calibrate` measures on every machine, whatever its caches and limits."""
 SERVERS = (

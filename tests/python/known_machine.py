@@ -50,8 +50,7 @@ device_write_rate = "1 GB/s"
 write_latency = "90 us"
 time_per_transfer = "20 us"
 write_time_per_transfer = "30 us"
-new_block = "3 us"
-fresh_page = "5 us"
+hypervisor = { new_block = "3 us", fresh_page = "5 us" }
 flush = "800 us"
 """
 

@@ -76,13 +76,13 @@ def test_the_queue_depth_of_a_device_is_found_where_it_has_one(
 def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: Path) -> None:
     """As a virtual disk whose hypervisor has one thread for it."""
     file = tmp_path / "machine.toml"
-    file.write_text(KNOWN + "bulk_service = true\n")
+    file.write_text(KNOWN.replace("hypervisor = {", "hypervisor = { bulk_service = true,"))
     read = [it for it in READ if it.field == "machine.cpu.cores"]
     probes = [*calls.ESTIMATOR.probes, *transfers.ESTIMATOR.probes, *device.ESTIMATOR.probes]
     times = {probe.name: probed(probe, file) for probe in probes}
     estimators = (calls.ESTIMATOR, transfers.ESTIMATOR, device.ESTIMATOR)
     found = {it.field: it for it in _estimate_parameters([times, times], read, estimators)}
-    chosen = found["machine.device.bulk_service"]
+    chosen = found["machine.device.hypervisor.bulk_service"]
     assert (chosen.toml(), chosen.measured) == ("true", False)
     assert "machine.device.queue_depth" not in found
     for name, value in (
@@ -99,7 +99,7 @@ def test_a_device_that_serves_in_bulk_is_told_from_one_that_does_not(tmp_path: P
     file.write_text(KNOWN)
     times = {probe.name: probed(probe, file) for probe in probes}
     fields = {it.field for it in _estimate_parameters([times, times], read, estimators)}
-    assert "machine.device.bulk_service" not in fields
+    assert "machine.device.hypervisor.bulk_service" not in fields
 
 
 def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_where_a_control_group_limits_the_device_the_median_transfer_counts(tmp_
             it.field: it.for_machine(limited).probe.statistic for it in FITTED_PARAMETERS
         }
         assert fitted_parameters["machine.device.flush"] == ("p50" if limits else "mean")
-        assert fitted_parameters["machine.device.new_block"] == "mean"
+        assert fitted_parameters["machine.device.hypervisor.new_block"] == "mean"
 
 
 def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path) -> None:
@@ -249,7 +249,9 @@ def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path)
 def test_a_round_s_time_is_that_of_the_machine_as_it_was_then(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     file.write_text(KNOWN)
-    fitted = next(it for it in FITTED_PARAMETERS if it.field == "machine.device.fresh_page")
+    fitted = next(
+        it for it in FITTED_PARAMETERS if it.field == "machine.device.hypervisor.fresh_page"
+    )
     slow = {"machine.device.rate": "1 GB/s"}
     taken = probed(fitted.probe, file)
     # The device alone is all of it then, and less than half of it.

@@ -856,6 +856,12 @@ fn a_removed_field_says_what_to_write_instead() {
             "\"200 ns\"",
             "folios of all sizes take",
         ),
+        (
+            "machine.device",
+            "bulk_service",
+            "true",
+            "in the section \"hypervisor\"",
+        ),
     ] {
         let text = format!(
             "system = \"ext4\"\n[machine.device]\nkind = \"throttled\"\nrate = \"1 GB/s\"\n{}{field} = {value}\n[[workload]]\n",

@@ -566,7 +566,7 @@ fn a_device_reads_longer_into_memory_that_was_not_used_yet() {
             [machine.device]
             kind = "throttled"
             rate = "1 GB/s"
-            fresh_page = "2 us"
+            hypervisor.fresh_page = "2 us"
             [[workload]]
             block = "16 MiB"
             transfer = "1 MiB"
@@ -814,8 +814,8 @@ fn more_time_than_there_is_is_refused() {
         ("\"write\"", "machine.file_system.new_folio"),
         ("\"read\"", "machine.file_system.read_page"),
         ("\"write\", \"sync\"", "machine.file_system.flush_page"),
-        ("\"write\", \"sync\"", "machine.device.new_block"),
-        ("\"read\"", "machine.device.fresh_page"),
+        ("\"write\", \"sync\"", "machine.device.hypervisor.new_block"),
+        ("\"read\"", "machine.device.hypervisor.fresh_page"),
     ] {
         let message = refusal(
             r#"
