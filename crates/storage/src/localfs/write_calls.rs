@@ -142,7 +142,7 @@ impl Volume {
     }
 
     /// Returns the cost of traversing the lists of buffer heads of a range's folios: of each full
-    /// list, the part that the processor's caches lack.
+    /// list, the part that the processor's caches lack. The next write finds all of it.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
         let unit = self.folio_of(range.file);
         // The list of a page has one.
@@ -155,13 +155,14 @@ impl Volume {
             // A file's last folio is no longer than the file.
             let bytes = unit.min(size.saturating_sub(folio * unit));
             let heads = bytes.div_ceil(self.page).max(1);
-            let last = self.last_list.replace((range.file, folio));
-            let there = match &mut self.last_level {
-                Some(level) => level.follow(range.file, folio * unit / self.page, heads),
-                None if last == self.last_list => 1.0,
-                None => 0.0,
-            };
-            time += part_of(self.costs.buffer_head, 1.0 - there) * heads;
+            let list = (range.file, folio);
+            let again = self.last_list.replace(list) == Some(list);
+            let first = folio * unit / self.page;
+            let level = self.last_level.as_mut();
+            let found = level.map_or(0.0, |it| it.follow(range.file, first, heads));
+            if !again {
+                time += part_of(self.costs.buffer_head, 1.0 - found) * heads;
+            }
         }
         time
     }

@@ -1,9 +1,8 @@
 """Cost of writing a page."""
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,41 +66,15 @@ UNCACHED = {
 }
 
 
-@dataclass(frozen=True)
-class _Lists:
-    """Cost of traversing the lists of buffer heads of folios."""
-
-    folio: float
-    """Pages per folio."""
-    reach: float
-    """Effective size of the last-level cache in bytes."""
-    buffer_head: float = 0.0
-    """Cost of a buffer head that no cache has."""
-
-    @classmethod
-    def of(cls, times: Times, known: Known) -> "_Lists":
-        """Estimate the cost from rewrites that are the only ones in their folios, compared with
-        sequential ones."""
-        folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
-        lists = cls(folio, known.get("machine.copying.l3_reach", 0.0))
-        if folio <= 1:
-            return lists
-        alone = times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
-        each = (times[APART.name] - alone) / (folio - lists.heads(1))
-        return replace(lists, buffer_head=max(each, 0.0))
-
-    def heads(self, pages: float) -> float:
-        """Return the buffer heads that no cache has, for a sequential call of `pages` pages. The
-        first call in a folio finds none; later ones find what the copies in between have left in
-        the last level."""
-        gone = -math.expm1(-pages * PAGE / self.reach) if self.reach > 0 else 0.0
-        # On average a call touches (pages + folio - divisor) / folio folios.
-        divisor = math.gcd(round(pages), round(self.folio))
-        return pages + gone * (self.folio - divisor)
-
-    def in_order(self, pages: float) -> float:
-        """Return the cost for a sequential call of `pages` pages."""
-        return self.buffer_head * self.heads(pages)
+def _buffer_head(times: Times, known: Known) -> float:
+    """Return the cost of a buffer head that no cache has, in seconds."""
+    folio = known.get("machine.memory.largest_folio", PAGE) / PAGE
+    if folio <= 1:
+        return 0.0
+    # A single write in a folio traverses its whole list. Sequential writes of 4 KiB traverse it
+    # once over all calls in the folio.
+    alone = times[REWRITES[PAGE].name] + known.get("machine.cpu.discontiguous_call", 0.0)
+    return max((times[APART.name] - alone) / (folio - 1), 0.0)
 
 
 def _copies(known: Known, probes: Mapping[int, Probe]) -> NDArray[np.float64]:
@@ -125,12 +98,12 @@ class _Line:
     """Cost of a copy into the page cache, relative to a copy out of it."""
 
     @classmethod
-    def of(cls, times: Times, known: Known, lists: _Lists) -> "_Line":
-        """Fit the model, given known copies and lists."""
+    def of(cls, times: Times, known: Known, buffer_head: float) -> "_Line":
+        """Fit the model, given known copies and the cost of a buffer head."""
         pages = [block / PAGE for block in REWRITES]
         whole = [times[probe.name] for probe in REWRITES.values()]
-        following = np.array([lists.in_order(count) for count in pages])
-        alone = _entered(times, known, REWRITES) - following
+        # Each list is read from memory once.
+        alone = _entered(times, known, REWRITES) - buffer_head * np.array(pages)
         copies = _copies(known, REWRITES)
         share = 1.0
         call, page = call_and_page(pages, alone - copies, whole)
@@ -143,8 +116,8 @@ class _Line:
 
 
 def _solve(times: Times, known: Known) -> dict[str, float]:
-    lists = _Lists.of(times, known)
-    line = _Line.of(times, known, lists)
+    buffer_head = _buffer_head(times, known)
+    line = _Line.of(times, known, buffer_head)
 
     def beyond(probes: Mapping[int, Probe]) -> tuple[NDArray[np.float64], list[float]]:
         """Return times without the costs of a rewrite except its pages, and total times."""
@@ -158,7 +131,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         "machine.copying.write_share": line.share,
         "machine.file_system.write_call": line.call,
         "machine.file_system.write_page": line.page,
-        "machine.file_system.buffer_head": lists.buffer_head,
+        "machine.file_system.buffer_head": buffer_head,
         "machine.file_system.new_page": new_page,
         "machine.file_system.new_folio": new_folio,
         "machine.file_system.uncached_page": uncached_page,
