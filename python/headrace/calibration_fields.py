@@ -13,16 +13,14 @@ from headrace._core import Loaded
 MACHINE = (
     *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
     *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
-    *(f"machine.copying.{it}" for it in ("read_call", "page_in_l2", "write_share", "contention")),
+    *(f"machine.copying.{it}" for it in ("page_in_l2", "write_share", "contention")),
     *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
-    *(f"machine.file_system.{it}" for it in ("write_call", "write_page")),
-    *(f"machine.file_system.buffer_head{it}" for it in ("", "_in_l2", "_in_l3")),
-    *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page")),
-    *(f"machine.file_system.{it}" for it in ("new_folio", "new_folio_order")),
+    *(f"machine.file_system.{it}" for it in ("write_call", "write_page", "buffer_head")),
+    *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page", "new_folio")),
     *(f"machine.file_system.{it}" for it in ("read_page", "flush_page")),
     *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
-    *(f"machine.device.{it}" for it in ("new_block", "fresh_page", "flush")),
+    *(f"machine.device.{it}" for it in ("hypervisor.new_block", "hypervisor.fresh_page", "flush")),
 )
 """Fields that `headrace calibrate` measures on every machine, whatever its caches and limits."""
 SERVERS = (

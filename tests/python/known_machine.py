@@ -20,7 +20,6 @@ discontiguous_call = "250 ns"
 transfer = "12 us"
 page_fault = "600 ns"
 [machine.copying]
-l1 = "48 KiB"
 l2 = "2 MiB"
 l2_share = 0.125
 l3 = "32 MiB"
@@ -28,21 +27,16 @@ l3_share = 0.125
 page_in_l2 = "200 ns"
 page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
-read_call = "350 ns"
 l3_reach = "10 MiB"
 reuse_share = 0.4
-write_l2_share = 0.25
 contention = 1.3
 [machine.file_system]
 write_call = "400 ns"
 write_page = "100 ns"
 buffer_head = "150 ns"
-buffer_head_in_l2 = "3 ns"
-buffer_head_in_l3 = "20 ns"
 new_page = "700 ns"
 uncached_page = "450 ns"
 new_folio = "1500 ns"
-new_folio_order = "200 ns"
 flush_page = "500 ns"
 read_page = "3 us"
 create = "12 us"
@@ -56,8 +50,7 @@ device_write_rate = "1 GB/s"
 write_latency = "90 us"
 time_per_transfer = "20 us"
 write_time_per_transfer = "30 us"
-new_block = "3 us"
-fresh_page = "5 us"
+hypervisor = { new_block = "3 us", fresh_page = "5 us" }
 flush = "800 us"
 """
 
@@ -66,7 +59,6 @@ BALANCED = {"new_block": 3e-6, "fresh_page": 5e-6, "flush": 800e-6, "read_page":
 
 READ = [
     Parameter("machine.cpu.cores", (4,), "", ""),
-    Parameter("machine.copying.l1", (48 << 10,), "B", ""),
     Parameter("machine.copying.l2", (2 << 20,), "B", ""),
     Parameter("machine.copying.l3", (32 << 20,), "B", ""),
     Parameter("machine.memory.largest_folio", (1 << 20,), "B", ""),

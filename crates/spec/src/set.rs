@@ -75,10 +75,12 @@ impl Value<'_> {
 fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) -> Result<(), Wrong> {
     let (first, rest) = parts.split_first().ok_or(Wrong::NoSuchPath)?;
     let fields = section.fields(None);
-    let field = fields
-        .iter()
-        .find(|field| field.name == *first)
-        .ok_or(Wrong::NoSuchPath)?;
+    let Some(field) = fields.iter().find(|field| field.name == *first) else {
+        return Err(match section.instead_of(None, first) {
+            Some(instead) => Wrong::Because(format!("{first:?} was removed: {instead}")),
+            None => Wrong::NoSuchPath,
+        });
+    };
     let Raw::Table(table) = &mut node.raw else {
         return Err(Wrong::Because(
             "the file gives a single value for this section".to_owned(),

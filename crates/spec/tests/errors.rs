@@ -827,6 +827,65 @@ fn what_is_larger_than_its_device_is_refused() {
     }
 }
 
+/// Fields of earlier versions, and what the error says of them in a file and in `--set`.
+#[test]
+fn a_removed_field_says_what_to_write_instead() {
+    for (section, field, value, expected) in [
+        ("machine.copying", "l1", "\"32 KiB\"", "take it out"),
+        (
+            "machine.copying",
+            "read_call",
+            "\"31 ns\"",
+            "takes \"discontiguous_call\" in [machine.cpu]",
+        ),
+        (
+            "machine.copying",
+            "write_l2_share",
+            "0.25",
+            "take \"write_share\"",
+        ),
+        (
+            "machine.file_system",
+            "buffer_head_in_l2",
+            "\"3 ns\"",
+            "give \"buffer_head\" alone",
+        ),
+        (
+            "machine.file_system",
+            "new_folio_order",
+            "\"200 ns\"",
+            "folios of all sizes take",
+        ),
+        (
+            "machine.device",
+            "bulk_service",
+            "true",
+            "in the section \"hypervisor\"",
+        ),
+    ] {
+        let text = format!(
+            "system = \"ext4\"\n[machine.device]\nkind = \"throttled\"\nrate = \"1 GB/s\"\n{}{field} = {value}\n[[workload]]\n",
+            match section {
+                "machine.device" => String::new(),
+                section => format!("[{section}]\n"),
+            },
+        );
+        let error =
+            |text: &str, sets: &[&str]| load(text, sets).expect_err("a removed field").to_string();
+        let found = error(&text, &[]);
+        let told = format!("\"{field}\" in [{section}] was removed: ");
+        assert!(found.contains(&told) && found.contains(expected), "{found}");
+        let without = text.replace(&format!("{field} = {value}\n"), "");
+        let set = format!("{section}.{field}={}", value.trim_matches('"'));
+        let found = error(&without, &[&set]);
+        let told = format!("--set {set}: \"{field}\" was removed: ");
+        assert!(
+            found.starts_with(&told) && found.contains(expected),
+            "{found}"
+        );
+    }
+}
+
 #[test]
 fn what_no_machine_has_is_refused_by_its_field() {
     for (set, expected) in [

@@ -48,7 +48,7 @@ class FittedParameter:
 
 
 NEW_BLOCK = FittedParameter(
-    "machine.device.new_block",
+    "machine.device.hypervisor.new_block",
     flushing.SYNC,
     1e-3,
     "fitted so that a simulated fsync of 64 MiB of a new file takes as long as measured; 0 if the"
@@ -88,7 +88,7 @@ READ_PAGE = FittedParameter(
 )
 
 FRESH_PAGE = FittedParameter(
-    "machine.device.fresh_page",
+    "machine.device.hypervisor.fresh_page",
     Probe("cold reads of 1 MiB", _COLD_READS, resource="device"),
     1e-3,
     "fitted so that simulated sequential cold reads of 1 MiB take as long as measured; 0 if the"

@@ -31,6 +31,9 @@ from headrace.environment import Environment
 from headrace.fields import to_document
 from headrace.measure.report import ResultWarning
 
+REMOVED_SETTINGS = frozenset({"machine.copying.l1"})
+"""Settings that earlier versions read from the kernel and saved."""
+
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 """Called before each measurement with the number done, the total, and the name of the next."""
 
@@ -128,7 +131,7 @@ class Measurements:
         """
         check_once("probes", (it.name for it in record.probes))
         check_once("checks", (it.name for it in record.checks))
-        settings = set(record.settings)
+        settings = set(record.settings).difference(REMOVED_SETTINGS)
         read = tuple(Parameter.of_setting(it) for it in record.parameters if it.field in settings)
         rounds = {it.name: it.rounds_s for it in record.probes}
         checks = {it.name: tuple(of.measured_s for of in it.rounds) for it in record.checks}
@@ -156,7 +159,7 @@ class Measurements:
             ),
             checks,
             record.memory_given_back,
-            tuple(record.warnings),
+            (*record.warnings, *_ignored_settings(record.settings)),
             record.host,
             record.environment,
         )
@@ -220,6 +223,15 @@ class Measurements:
         measured = [it for it in parameters if it.measured]
         for number, times in enumerate(self.times):
             yield times, {it.field: it.text(it.values[number]) for it in measured}
+
+
+def _ignored_settings(settings: Iterable[str]) -> tuple[ResultWarning, ...]:
+    """Return a warning if a document has settings that only earlier versions read."""
+    ignored = [it for it in settings if it in REMOVED_SETTINGS]
+    if not ignored:
+        return ()
+    message = f"the calibration has settings of an earlier version: {', '.join(ignored)}: ignored"
+    return (ResultWarning("settings-ignored", message),)
 
 
 def check_once(kind: str, names: Iterable[str]) -> None:

@@ -40,12 +40,12 @@ def _processor() -> Iterator[Parameter]:
 
 
 def _caches() -> Iterator[Parameter]:
-    """Yield the data caches of the first core."""
+    """Yield the second- and third-level caches of the first core."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, size = read_sysfs(index / "level"), read_sysfs(index / "size")
         if read_sysfs(index / "type") == "Instruction":
             continue
-        if level in ("1", "2", "3") and size is not None and size.endswith("K"):
+        if level in ("2", "3") and size is not None and size.endswith("K"):
             yield _read(f"machine.copying.l{level}", int(size[:-1]) * KIB, "B", index / "size")
 
 

@@ -64,7 +64,7 @@ def _cached() -> list[Case]:
         for what, way in (("cached random reads", "read"), ("random rewrites", "write"))
     ]
     # The lists of buffer heads of its folios take 6.8 MB
-    # (crates/storage/src/localfs/buffer_heads.rs).
+    # (crates/storage/src/localfs/last_level_cache.rs).
     cases.append(
         Case(
             "random rewrites of 32 KiB in 256 MiB",

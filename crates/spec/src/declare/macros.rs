@@ -14,6 +14,7 @@ macro_rules! section {
             ),* $(,)?
         }
         $(check $check:path;)?
+        $(removed { $($gone:literal: $instead:literal),+ $(,)? })?
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -37,6 +38,7 @@ macro_rules! section {
                         section!(@presence $form ($($argument)*)),
                         <section!(@codec $type $(, $codec)?) as $crate::declare::Codec>::shape(),
                     )),*],
+                    removed: &[$($(($gone, $instead)),+)?],
                 }
             }
         }

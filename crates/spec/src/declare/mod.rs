@@ -26,6 +26,9 @@
 //!
 //! `aka ["other"]` after a form names words that people write for the field;
 //! they are not accepted, but the error then names the right one.
+//!
+//! `removed { "name": "what to write instead" }` after the fields names those of earlier versions.
+//! They are not accepted either, and the error says what to write.
 
 mod codec;
 mod macros;

@@ -48,6 +48,8 @@ pub(crate) struct Section {
     pub name: &'static str,
     pub doc: String,
     pub fields: Vec<Field>,
+    /// Fields of earlier versions, and what to write instead.
+    pub removed: &'static [(&'static str, &'static str)],
 }
 
 /// Kinds of a table, and the fields of each.
@@ -115,6 +117,7 @@ impl Field {
                     name,
                     doc,
                     fields: vec![kinds],
+                    removed: &[],
                 })
             }
             // The section says what its kinds are about.
@@ -174,6 +177,16 @@ impl Section {
             }
         }
         fields
+    }
+
+    /// What to write instead of a field of earlier versions, in a table of any kind, or of one.
+    pub(crate) fn instead_of(&self, kind: Option<&str>, field: &str) -> Option<&'static str> {
+        let kinds = self.kinds().into_iter().flat_map(|kinds| &kinds.kinds);
+        let chosen = kinds.filter(|(name, _)| kind.is_none_or(|kind| kind == *name));
+        let sections = std::iter::once(self).chain(chosen.map(|(_, section)| section));
+        sections
+            .flat_map(|section| section.removed)
+            .find_map(|(name, instead)| (*name == field).then_some(*instead))
     }
 
     /// The kind that a table of this section is of: as given, or the default.

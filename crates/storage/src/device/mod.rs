@@ -3,6 +3,7 @@
 
 mod bus;
 mod disk;
+mod hypervisor;
 mod raid;
 mod simple;
 mod solid_state;

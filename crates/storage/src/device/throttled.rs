@@ -20,20 +20,8 @@
 //! virtual disks do.
 //!
 //! The device behind the limits serves transfers in order of arrival, at most `queue_depth`
-//! concurrently. Their service times add up, and their latencies overlap. Blocks that the file
-//! system has just allocated may take more: a hypervisor has nothing of them in its page cache. Of
-//! 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same written again 16.1 and 17.0.
-//! So may reads into memory that nobody has used yet: one that takes free memory back has to find
-//! some.
-//!
-//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk service), as
-//! the thread of a hypervisor does that works on a virtual disk's queue and interrupts its guest
-//! once that is empty (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs:
-//! process_queue; seen in a guest: with 2, 4 and 8 processes' direct reads each interrupt completed
-//! 2, 4 and 8 of them). The device begins after the latency of the first transfer, which covers the
-//! wake-up. It serves all transfers that arrive before the queue is empty, flushes included, and
-//! then completes all together. What it takes to wake up the guest is not told from that: it is in
-//! the latency.
+//! concurrently. Their service times add up, and their latencies overlap. A hypervisor's virtual
+//! disk takes more, and may serve in bulk (`hypervisor`).
 //!
 //! It counts as busy while the device works, while a transfer waits for a limit, and while a limit
 //! is exhausted.
@@ -47,6 +35,7 @@ use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::Throttled;
 use headrace_trace::Operation;
 
+use super::hypervisor::VirtualDisk;
 use crate::tokens::{Content, Transfer};
 
 pub(super) fn station(page: &mut Page<'_>, spec: &Throttled) -> Node<Transfer> {
@@ -292,14 +281,11 @@ struct Limited {
     /// Waiting jobs with the start of their wait.
     held: Line,
     held_since: VecDeque<Time>,
-    /// Transfers that are completed together, if the device batches completions.
-    bulk: Option<Line>,
+    virtual_disk: VirtualDisk,
     device_free: Time,
     /// Values for reads and for writes.
     picoseconds_per_byte: [f64; 2],
     per_transfer: [Span; 2],
-    /// First-use cost of memory that is read into, and of blocks that are written.
-    first_used: [Span; 2],
     latency: [Span; 2],
     flush: Span,
 }
@@ -316,13 +302,12 @@ impl Limited {
             room: spec.queue_depth.unwrap_or(u32::MAX),
             held: Line::default(),
             held_since: VecDeque::new(),
-            bulk: spec.bulk_service.then(Line::default),
+            virtual_disk: VirtualDisk::new(&spec.hypervisor),
             device_free: Time::ZERO,
             largest: spec.largest_request.map_or(u64::MAX, |size| size.0),
             picoseconds_per_byte: [spec.rate, spec.device_write_rate].map(|rate| 1e12 / rate.0),
             per_transfer: [spec.time_per_transfer, spec.write_time_per_transfer]
                 .map(|time| Span::from_seconds(time.0)),
-            first_used: [spec.fresh_page, spec.new_block].map(|it| Span::from_seconds(it.0)),
             latency: [spec.latency, spec.write_latency].map(|time| Span::from_seconds(time.0)),
             flush: Span::from_seconds(spec.flush.0),
         }
@@ -378,8 +363,7 @@ impl Limited {
             station.wake_at(self.device_free, BULK);
             return;
         }
-        let mut done = self.bulk.take().unwrap_or_default();
-        self.bulk = Some(Line::default());
+        let mut done = self.virtual_disk.end_bulk();
         while let Some(slot) = station.pop(&mut done) {
             let free = is_free_flush(station.token(slot));
             station.release(slot);
@@ -394,11 +378,11 @@ impl Limited {
         let transfer = station.token(slot);
         let (way, size) = (way_of(transfer), bytes_of(transfer));
         let bytes = Span((size as f64 * self.picoseconds_per_byte[way] + 0.5) as u64);
-        let work =
-            bytes + self.per_transfer[way] + self.first_used[way] * u64::from(transfer.first_used);
+        let allocation = self.virtual_disk.allocation(way, transfer.first_used);
+        let work = bytes + self.per_transfer[way] + allocation;
         let flushes = transfer.forced || transfer.operation == Operation::Sync;
         let flush = if flushes { self.flush } else { Span::ZERO };
-        if let Some(bulk) = &mut self.bulk {
+        if let Some(bulk) = &mut self.virtual_disk.bulk {
             if bulk.is_empty() {
                 self.device_free = station.now() + self.latency[way];
                 station.wake_at(self.device_free + work + flush, BULK);
@@ -442,7 +426,7 @@ impl Discipline<Transfer> for Limited {
         let transfer = station.token(slot);
         let (content, size) = (transfer.content, bytes_of(transfer));
         if is_free_flush(transfer) {
-            match self.bulk {
+            match self.virtual_disk.bulk {
                 Some(_) => self.serve(slot, station),
                 None => station.wake_in(self.flush, slot.0),
             }

@@ -9,9 +9,7 @@
 //! Copies of several cores at once share the way to memory: while all of n cores copy, each
 //! takes `contention` times as long, and of fewer, each one more adds an (n - 1)th of that.
 //!
-//! Copies into the page cache take `write_share` of that, and may have their own first threshold
-//! (`write_l2_share`): out of it, a page took 0.33 us up to 256 KiB of a request and 0.21 beyond;
-//! into it 0.36 up to 1 MiB at least (ext4 in a testbed, Linux 6.18, a Zen 4 processor).
+//! Copies into the page cache take `write_share` of that.
 //!
 //! The module `last_level_cache` tracks the data in the last cache level.
 //!
@@ -26,9 +24,8 @@ use crate::time_conversion::part_of;
 /// The time of copies.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyTime {
-    /// Bytes of a request at the first and the second rate, of copies out of the page cache and
-    /// into it.
-    thresholds: [[f64; 2]; 2],
+    /// Bytes of a request at the first rate, and at the first or the second.
+    thresholds: [f64; 2],
     /// Picoseconds a byte below the first, below the second, and beyond.
     times: [f64; 3],
     /// Cost of a copy into the page cache relative to a copy out of it.
@@ -44,12 +41,9 @@ impl CopyTime {
         let others = cores.saturating_sub(1);
         let share = |cache: Bytes, share: f64| cache.0 as f64 * share;
         let per_byte = |time: Seconds| time.0 * 1e12 / page as f64;
-        let second = share(spec.l3, spec.l3_share);
+        let first = share(spec.l2, spec.l2_share);
         CopyTime {
-            thresholds: [spec.l2_share, spec.write_l2_share].map(|it| {
-                let first = share(spec.l2, it);
-                [first, second.max(first)]
-            }),
+            thresholds: [first, share(spec.l3, spec.l3_share).max(first)],
             times: [
                 per_byte(spec.page_in_l2),
                 per_byte(spec.page_in_l3),
@@ -64,20 +58,16 @@ impl CopyTime {
     /// Time to copy `bytes` of a request of `size` bytes into the page cache, beside `beside`
     /// other copies.
     pub fn of_write(&self, bytes: u64, size: u64, beside: u32) -> Span {
-        let time = self.in_pieces(bytes, size, beside, self.thresholds[1]);
-        part_of(time, self.write_share)
+        part_of(self.of(bytes, size, beside), self.write_share)
     }
 
     /// Copying `bytes` of a request of `size` bytes out of it.
     pub fn of(&self, bytes: u64, size: u64, beside: u32) -> Span {
-        self.in_pieces(bytes, size, beside, self.thresholds[0])
-    }
-
-    fn in_pieces(&self, bytes: u64, size: u64, beside: u32, [first, second]: [f64; 2]) -> Span {
         let size = size.max(bytes) as f64;
         if size == 0.0 {
             return Span::ZERO;
         }
+        let [first, second] = self.thresholds;
         let inner = size.min(first);
         let middle = (size.min(second) - inner).max(0.0);
         let outer = size - inner - middle;
@@ -90,7 +80,6 @@ impl CopyTime {
 /// Copies that take no time, on a processor without caches.
 #[cfg(test)]
 pub(super) const NO_TIME: Copying = Copying {
-    l1: Bytes(0),
     l2: Bytes(0),
     l2_share: 0.0,
     l3: Bytes(0),
@@ -98,11 +87,9 @@ pub(super) const NO_TIME: Copying = Copying {
     page_in_l2: Seconds(0.0),
     page_in_l3: Seconds(0.0),
     page_in_memory: Seconds(0.0),
-    read_call: Seconds(0.0),
     l3_reach: Bytes(0),
     reuse_share: 1.0,
     write_share: 1.0,
-    write_l2_share: 0.0,
     contention: 1.0,
 };
 
@@ -120,7 +107,6 @@ mod tests {
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
             write_share: 0.75,
-            write_l2_share: 0.125,
             contention: 1.6,
             ..NO_TIME
         };
@@ -169,27 +155,6 @@ mod tests {
         let out = copy.of(1 << 20, 1 << 20, 2).as_seconds();
         let into = copy.of_write(1 << 20, 1 << 20, 2).as_seconds();
         assert!((into / out - 0.75).abs() < 1e-9, "{into} of {out}");
-    }
-
-    #[test]
-    fn copies_into_the_page_cache_have_their_own_threshold() {
-        let spec = |write_l2_share| Copying {
-            l2: Bytes(512 << 10),
-            l2_share: 0.125,
-            page_in_l2: Seconds(1e-6),
-            page_in_l3: Seconds(2e-6),
-            page_in_memory: Seconds(2e-6),
-            write_l2_share,
-            ..NO_TIME
-        };
-        // Of 48 pages 16 fit into an eighth, 32 into a quarter.
-        for (share, expected) in [(0.125, 80e-6), (0.25, 64e-6)] {
-            let copy = CopyTime::new(&spec(share), 4096, 1);
-            let size = 48 * 4096;
-            let into = copy.of_write(size, size, 0).as_seconds();
-            assert!((into - expected).abs() < 1e-12, "{share}: {into}");
-            assert!((copy.of(size, size, 0).as_seconds() - 80e-6).abs() < 1e-12);
-        }
     }
 
     #[test]

@@ -8,7 +8,6 @@
 mod active_inactive_lru;
 mod balance;
 mod block_allocator;
-mod buffer_heads;
 mod call;
 mod callers;
 mod checkpoint_list;

@@ -33,7 +33,7 @@ impl Volume {
         // What is due besides copying.
         let mut time = match call.stage {
             Stage::Entered if opened.mapped => call.time,
-            Stage::Entered => call.time + self.entering(call) + self.beginning(call),
+            Stage::Entered => call.time + self.entering(call),
             // A page has come from the device.
             Stage::Filling => self.costs.transfer,
             _ => Span::ZERO,
@@ -67,16 +67,6 @@ impl Volume {
         time += self.copied(call.file, call.at, until, copying);
         call.at = until;
         Next::Work(time)
-    }
-
-    /// Returns the cost of a read before it copies; zero within the page where the last read ended,
-    /// which the processor's caches hold.
-    fn beginning(&mut self, call: &Call) -> Span {
-        let page_end = call.at.next_multiple_of(self.page);
-        if call.at < page_end && call.end <= page_end && self.stream(call).goes_on(call.at) {
-            return Span::ZERO;
-        }
-        self.costs.read_call
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.

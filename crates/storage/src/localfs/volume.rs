@@ -15,7 +15,6 @@ use headrace_trace::Operation;
 use super::active_inactive_lru::ActiveInactiveLru;
 use super::balance::Balance;
 use super::block_allocator::BlockAllocator;
-use super::buffer_heads::BufferHeads;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, OpenFlags, StoredFile};
 use super::copy_time::CopyTime;
@@ -72,17 +71,13 @@ pub(super) struct Costs {
     pub discontiguous_call: Span,
     pub transfer: Span,
     pub page_fault: Span,
-    pub read_call: Span,
     pub write_call: Span,
     pub write_page: Span,
     pub write_page_in_transaction: Span,
     pub buffer_head: Span,
-    pub buffer_head_in_l2: Span,
-    pub buffer_head_in_l3: Span,
     pub new_page: Span,
     pub uncached_page: Span,
     pub new_folio: Span,
-    pub new_folio_order: Span,
     pub read_page: Span,
     pub flush_page: Span,
     pub create: Span,
@@ -166,8 +161,8 @@ pub(super) struct Volume {
     /// The largest folio, and the size of each file's.
     pub largest_folio: u64,
     pub folios: BTreeMap<u32, u64>,
-    /// Lists of blocks that the processor's caches have, where folios have such lists.
-    pub buffer_heads: Option<BufferHeads>,
+    /// The folio whose list of buffer heads a write followed last, with its file.
+    pub last_list: Option<(u32, u64)>,
     /// Bytes of the cache that the processor's last level has, where that makes a difference.
     pub last_level: Option<LastLevelCache>,
     /// Dirty bytes as the limits count them: whole folios.
@@ -260,22 +255,16 @@ impl Volume {
             JournalMode::Data => volume.page,
             _ => volume.largest_folio,
         };
-        let lists = file_system.buffer_head.0 > 0.0 && largest_folio > volume.page;
         Volume {
             largest_folio,
-            // The list of a page has one.
-            buffer_heads: lists.then(|| BufferHeads::new(&spec.copying)),
             costs: Costs {
                 write_call: span(file_system.write_call),
                 write_page: span(file_system.write_page),
                 write_page_in_transaction: span(file_system.write_page_in_transaction),
                 buffer_head: span(file_system.buffer_head),
-                buffer_head_in_l2: span(file_system.buffer_head_in_l2),
-                buffer_head_in_l3: span(file_system.buffer_head_in_l3),
                 new_page: span(file_system.new_page),
                 uncached_page: span(file_system.uncached_page),
                 new_folio: span(file_system.new_folio),
-                new_folio_order: span(file_system.new_folio_order),
                 read_page: span(file_system.read_page),
                 flush_page: span(file_system.flush_page),
                 create: span(file_system.create),
@@ -331,17 +320,13 @@ impl Volume {
                 discontiguous_call: span(cpu.discontiguous_call),
                 transfer: span(cpu.transfer),
                 page_fault: span(cpu.page_fault),
-                read_call: span(spec.copying.read_call),
                 write_call: Span::ZERO,
                 write_page: Span::ZERO,
                 write_page_in_transaction: Span::ZERO,
                 buffer_head: Span::ZERO,
-                buffer_head_in_l2: Span::ZERO,
-                buffer_head_in_l3: Span::ZERO,
                 new_page: Span::ZERO,
                 uncached_page: Span::ZERO,
                 new_folio: Span::ZERO,
-                new_folio_order: Span::ZERO,
                 read_page: Span::ZERO,
                 flush_page: Span::ZERO,
                 create: Span::ZERO,
@@ -380,7 +365,7 @@ impl Volume {
             sizes: Sizes::default(),
             largest_folio: spec.memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
-            buffer_heads: None,
+            last_list: None,
             last_level: LastLevelCache::new(spec.copying),
             dirty: 0,
             writing: 0,
@@ -457,9 +442,6 @@ impl Volume {
 
     /// Returns the cost of copying bytes relative to a copy without processor caches.
     pub fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
-        if let Some(heads) = &mut self.buffer_heads {
-            heads.copy(end - start);
-        }
         match &mut self.last_level {
             Some(level) => level.copy(Range { file, start, end }, time),
             None => time,

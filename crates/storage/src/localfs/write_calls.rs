@@ -8,7 +8,6 @@ use headrace_spec::{IoPriority, JournalMode};
 use headrace_trace::Operation;
 
 use super::balance::Load;
-use super::buffer_heads::Found;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
@@ -127,7 +126,7 @@ impl Volume {
         let time = due
             + pages(missing - uncached, self.costs.new_page)
             + pages(uncached, self.costs.uncached_page)
-            + self.new_folio(call.size) * folios
+            + self.costs.new_folio * folios
             + pages(old - joined, self.costs.write_page)
             + pages(joined, self.costs.write_page_in_transaction)
             + self.following_lists(range, old);
@@ -142,37 +141,28 @@ impl Volume {
         Next::Work(time + self.copied(call.file, call.at, end, copying))
     }
 
-    /// Returns the cost of traversing the lists of a range's folios: each full list, by the cache
-    /// level that holds it.
+    /// Returns the cost of traversing the lists of buffer heads of a range's folios: of each full
+    /// list, the part that the processor's caches lack. The next write finds all of it.
     fn following_lists(&mut self, range: Range, old: u64) -> Span {
-        if old == 0 || self.buffer_heads.is_none() {
+        let unit = self.folio_of(range.file);
+        // The list of a page has one.
+        if old == 0 || self.costs.buffer_head == Span::ZERO || unit == self.page {
             return Span::ZERO;
         }
-        let unit = self.folio_of(range.file);
-        let lists = self.buffer_heads.as_mut();
-        let Some(heads) = lists.filter(|_| unit > self.page) else {
-            return Span::ZERO;
-        };
         let size = self.sizes.get(range.file).unwrap_or(0);
         let mut time = Span::ZERO;
         for folio in folios(range, unit) {
             // A file's last folio is no longer than the file.
             let bytes = unit.min(size.saturating_sub(folio * unit));
-            let here = bytes.div_ceil(self.page).max(1);
-            let found = heads.follow(range.file, folio, here);
+            let heads = bytes.div_ceil(self.page).max(1);
+            let list = (range.file, folio);
+            let again = self.last_list.replace(list) == Some(list);
+            let first = folio * unit / self.page;
             let level = self.last_level.as_mut();
-            let there = level.map_or(0.0, |it| {
-                it.follow(range.file, folio * unit / self.page, here)
-            });
-            let each = match found {
-                Found::First => Span::ZERO,
-                Found::Second => self.costs.buffer_head_in_l2,
-                Found::Beyond => {
-                    part_of(self.costs.buffer_head_in_l3, there)
-                        + part_of(self.costs.buffer_head, 1.0 - there)
-                }
-            };
-            time += each * here;
+            let found = level.map_or(0.0, |it| it.follow(range.file, first, heads));
+            if !again {
+                time += part_of(self.costs.buffer_head, 1.0 - found) * heads;
+            }
         }
         time
     }
@@ -189,12 +179,6 @@ impl Volume {
         let all = range.end.div_ceil(unit) - range.start / unit;
         // Of a range that is cached in part, as large a part.
         (all * missing).div_ceil(range.len())
-    }
-
-    /// Returns the cost of each folio that a call of `size` bytes creates.
-    fn new_folio(&self, call: u64) -> Span {
-        let order = (self.folio_for(call) / self.page).ilog2();
-        self.costs.new_folio + self.costs.new_folio_order * u64::from(order)
     }
 
     /// Size of the folios that a call of `call` bytes makes.

@@ -25,8 +25,8 @@ fn single() -> Vec<String> {
     [
         (SIMPLE, ""),
         (THROTTLED, ""),
-        (THROTTLED, "bulk_service = true"),
-        (THROTTLED, "bulk_service = true\nqueue_depth = 3"),
+        (THROTTLED, "hypervisor.bulk_service = true"),
+        (THROTTLED, "hypervisor.bulk_service = true\nqueue_depth = 3"),
         (DISK, ""),
         (DISK, "queue_depth = 32"),
         (DISK, "queue_depth = 4\nbuffer = \"1 MiB\""),

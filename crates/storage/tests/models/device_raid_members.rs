@@ -51,7 +51,7 @@ fn the_parts_of_a_transfer_share_its_new_blocks() {
             device(&format!(
                 "kind = \"raid\"\nlevel = {level}\ndisks = 2\nchunk = \"64 KiB\"\n\
                  [servers.device.member]\nkind = \"throttled\"\nrate = \"1 GB/s\"\n\
-                 new_block = \"{time}\""
+                 hypervisor.new_block = \"{time}\""
             ))
         };
         for ask in [read as fn(u64, u64) -> Ask, write] {

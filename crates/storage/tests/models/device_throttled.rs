@@ -122,7 +122,8 @@ fn no_more_than_the_queue_depth_are_under_way() {
 fn those_served_in_bulk_are_done_together() {
     let us = SECOND / 1_000_000;
     let bulk = |more: &str| {
-        let text = "bulk_service = true\nlatency = \"1 ms\"\ntime_per_transfer = \"10 us\"";
+        let text =
+            "hypervisor.bulk_service = true\nlatency = \"1 ms\"\ntime_per_transfer = \"10 us\"";
         limited(&format!("{text}\n{more}"))
     };
     let done = |disk: &headrace_spec::Device, script: &[Ask]| -> Vec<u64> {
@@ -162,7 +163,11 @@ fn bulk_service_reaches_the_lower_bound_of_a_closed_system() {
             end(&log) as f64 / SECOND as f64 / script.len() as f64
         };
         let each = depth as f64;
-        close(apart("bulk_service = true"), work + latency / each, 1e-3);
+        close(
+            apart("hypervisor.bulk_service = true"),
+            work + latency / each,
+            1e-3,
+        );
         // Told of one by one, they overlap: the upper bound.
         close(apart(""), ((work + latency) / each).max(work), 0.02);
     }
@@ -326,7 +331,7 @@ fn reads_and_writes_may_take_different_times() {
 fn blocks_just_allocated_may_take_longer() {
     let us = SECOND / 1_000_000;
     for more in ["", "\nbulk_service = true"] {
-        let disk = limited(&format!("new_block = \"1 us\"{more}"));
+        let disk = limited(&format!("hypervisor.new_block = \"1 us\"{more}"));
         let script = [0, 64, 1].map(|new| write(0, 64 * 4096).allocated(new));
         let log = drive(&disk, &script, 1);
         let times: Vec<u64> = log.iter().map(|took| took.time()).collect();
@@ -338,7 +343,7 @@ fn blocks_just_allocated_may_take_longer() {
 #[test]
 fn memory_that_was_not_used_yet_may_take_longer() {
     let us = SECOND / 1_000_000;
-    let disk = limited("fresh_page = \"2 us\"\nnew_block = \"1 us\"");
+    let disk = limited("hypervisor.fresh_page = \"2 us\"\nhypervisor.new_block = \"1 us\"");
     for (ask, each) in [(read as fn(u64, u64) -> Ask, 2), (write, 1)] {
         let script = [0, 64, 1].map(|new| ask(0, 64 * 4096).allocated(new));
         let log = drive(&disk, &script, 1);

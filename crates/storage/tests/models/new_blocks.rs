@@ -66,7 +66,7 @@ fn each_new_block_takes_its_time_once() {
             "machine.file_system.allocation.fragments=8",
         ] {
             let with = |time: &str| {
-                let time = format!("machine.device.new_block={time}");
+                let time = format!("machine.device.hypervisor.new_block={time}");
                 run(TWICE, &[more, other, &time])
             };
             let (without, with) = (with("0 us"), with("10 us"));
@@ -87,7 +87,7 @@ fn each_new_block_takes_its_time_once() {
 #[test]
 fn blocks_that_go_to_their_places_from_a_journal_are_new_there() {
     let longest = |time: &str| {
-        let time = format!("machine.device.new_block={time}");
+        let time = format!("machine.device.hypervisor.new_block={time}");
         let journal = [
             "system=\"ext3\"",
             "machine.file_system.journal.mode=\"journal\"",

@@ -31,11 +31,11 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     """Estimate the contention; every further core adds the same amount."""
     if not TOGETHER:
         return {}
-    besides = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
+    call = known["machine.cpu.system_call"]
     longer = []
     for block, probe in TOGETHER.items():
         alone = times[READS[block].name]
-        copy_file = max(alone - besides, 1e-12)
+        copy_file = max(alone - call, 1e-12)
         longer.append(max(times[probe.name] - alone, 0.0) / copy_file)
     others = known.get("machine.cpu.cores", PROCESSES) - 1
     return {"machine.copying.contention": 1 + statistics.fmean(longer) * others / (PROCESSES - 1)}

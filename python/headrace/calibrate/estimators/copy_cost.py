@@ -39,8 +39,8 @@ class Calls:
     """Total time of each call, in seconds."""
 
 
-Costs: TypeAlias = tuple[float, float, float, float]
-"""Cost of a call, and of a page in each of three segments, in seconds."""
+Costs: TypeAlias = tuple[float, float, float]
+"""Cost of a page in each of three segments, in seconds."""
 
 
 def _levels(known: Known) -> list[float]:
@@ -74,15 +74,15 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         for name, level in zip(("l2_share", "l3_share"), levels, strict=False)
     ]
     first, second = [*shares, math.inf, math.inf][:2]
-    _, (call, near, middle, far) = _pieces(_calls(times, known), first, second)
-    found = {"machine.copying.read_call": call, "machine.copying.page_in_l2": near}
+    _, (near, middle, far) = _pieces(_calls(times, known), first, second)
+    found = {"machine.copying.page_in_l2": near}
     if levels:
         found["machine.copying.page_in_l3"] = middle
         found["machine.copying.page_in_memory"] = far
     return found
 
 
-def copied(pages: float, known: Known, share: str = "l2_share") -> float:
+def copied(pages: float, known: Known) -> float:
     """Return the time to copy a number of pages, without the call, in seconds.
 
     Parameters
@@ -91,8 +91,6 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
         Number of pages.
     known
         Known parameters, by field.
-    share
-        Name of the parameter with the usable share of the L2 cache.
     """
 
     def value(name: str, otherwise: float) -> float:
@@ -101,7 +99,7 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
     near = value("page_in_l2", 0.0)
     middle = value("page_in_l3", near)
     far = value("page_in_memory", middle)
-    first = value("l2", 0.0) * value(share, 0.0) / PAGE or math.inf
+    first = value("l2", 0.0) * value("l2_share", 0.0) / PAGE or math.inf
     second = value("l3", 0.0) * value("l3_share", 0.0) / PAGE or first
     return (
         min(pages, first) * near
@@ -111,7 +109,7 @@ def copied(pages: float, known: Known, share: str = "l2_share") -> float:
 
 
 def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Costs]:
-    """Fit a piecewise linear function with three segments to the times of calls.
+    """Fit a piecewise linear function of three segments from the origin to the times of calls.
 
     Bends lie within the caches, and beyond the fifth size, because fewer points give unstable
     costs. Each pair of measured sizes is a candidate. The bends are the means of all candidates, in
@@ -171,7 +169,6 @@ def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
     pages = calls.pages
     columns = np.stack(
         [
-            np.ones_like(pages),
             np.minimum(pages, first),
             np.clip(pages - first, 0.0, second - first),
             np.maximum(pages - second, 0.0),
@@ -182,11 +179,11 @@ def _pieces(calls: Calls, first: float, second: float) -> tuple[float, Costs]:
     each, error = nnls(columns * weights[:, None], calls.times * weights)
     # An empty segment takes the cost of its neighbour.
     if second == first:
-        each[2] = each[3]
-    for piece in (2, 3):
+        each[1] = each[2]
+    for piece in (1, 2):
         if not columns[:, piece].any() and second > first:
             each[piece] = each[piece - 1]
-    return float(error) ** 2, (each[0], each[1], each[2], each[3])
+    return float(error) ** 2, (each[0], each[1], each[2])
 
 
 ESTIMATOR = Estimator(

@@ -74,7 +74,7 @@ CONCURRENT = {
     for block, processes, count in (*((SMALL, depth, 1024) for depth in DEPTHS), (MIDDLE, 16, 256))
 }
 
-DEPTH, BULK = "machine.device.queue_depth", "machine.device.bulk_service"
+DEPTH, BULK = "machine.device.queue_depth", "machine.device.hypervisor.bulk_service"
 FASTEST = 63e9
 """Upper limit of a device's rate in bytes per second: sixteen lanes of PCI Express 5.0."""
 SCATTER = 0.03

@@ -33,7 +33,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     share *= 1 - there * (1 - known.get("machine.copying.reuse_share", 1.0))
     pages = [block / PAGE for block in AGAIN]
     whole = [times[probe.name] for probe in AGAIN.values()]
-    copies = share * np.array([copied(count, known, "write_l2_share") for count in pages])
+    copies = share * np.array([copied(count, known) for count in pages])
     (page,) = costs((pages,), np.array(whole) - call - copies, whole)
     # A page that joins the transaction costs at least as much.
     return {f"{WRITE_PAGE}_in_transaction": min(float(page), known[WRITE_PAGE])}

@@ -65,7 +65,7 @@ class Calls:
 
     @staticmethod
     def _in_order(times: Times, known: Known) -> tuple[dict[int, float], dict[int, float]]:
-        call = known["machine.cpu.system_call"] + known["machine.copying.read_call"]
+        call = known["machine.cpu.system_call"]
         in_order = {block: times[READS[block].name] for block in BLOCKS}
         return in_order, {block: max(time - call, 0.0) for block, time in in_order.items()}
 

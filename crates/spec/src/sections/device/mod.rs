@@ -1,12 +1,14 @@
 //! `[servers.device]`: what the data is stored on.
 
 mod disk;
+mod hypervisor;
 mod raid;
 mod simple;
 mod solid_state;
 mod throttled;
 
 pub use disk::Disk;
+pub use hypervisor::Hypervisor;
 pub use raid::{Bus, ControllerCache, Member, Raid, Rebuild};
 pub use simple::SimpleDevice;
 pub use solid_state::{LEAST_SPARE_BLOCKS, SolidState};

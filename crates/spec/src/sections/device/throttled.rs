@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Hypervisor, Scenario};
 use crate::values::{AtLeastOne, Bytes, Positive, Rate, Seconds};
 
 section! {
@@ -25,21 +25,11 @@ section! {
         time_per_transfer: Seconds = default("0 s", "nothing is assumed: measure it, with transfers of several processes at once"),
         /// The same of a write.
         write_time_per_transfer: Seconds = same(time_per_transfer),
-        /// Additional device time of each 4 KiB block that the file system has just allocated. The
-        /// storage behind the device, such as a hypervisor's page cache or a growing volume, must
-        /// allocate it too.
-        new_block: Seconds = default("0 s", "nothing is assumed: measure it, with new files that are synced"),
-        /// Additional device time of each 4 KiB page that is read into memory used for the first
-        /// time. A hypervisor that reclaims free memory must provide it (virtio 1.2, section
-        /// 5.5.6.7: free page reporting).
-        fresh_page: Seconds = default("0 s", "nothing is assumed: measure it, with cold reads some seconds after memory was given back"),
         /// Transfers that the device has in progress at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
-        /// Transfers are served in bulk. The device starts `latency` after the first arrival and
-        /// serves all waiting and newly arriving transfers, flushes included. It completes them
-        /// together, with one interrupt.
-        bulk_service: bool = default(false, "each transfer is told of by itself; a hypervisor with one thread for a disk tells of all together (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue)"),
+        /// What a hypervisor does, if the device is its virtual disk.
+        hypervisor: Hypervisor = section(),
         /// Time of a flush of its write cache, and of a write that must be on the
         /// medium (a loop device has its file written out: fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -67,6 +57,11 @@ section! {
             aka ["max_sectors_kb"],
     }
     check slice_has_ticks;
+    removed {
+        "new_block": "give it in the section \"hypervisor\"",
+        "fresh_page": "give it in the section \"hypervisor\"",
+        "bulk_service": "give it in the section \"hypervisor\"",
+    }
 }
 
 fn slice_has_ticks(disk: &Throttled, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

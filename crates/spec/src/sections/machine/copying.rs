@@ -11,8 +11,6 @@ section! {
     /// times. The pages of a request up to the share of the first take `page_in_l2` each, those up
     /// to the share of the second `page_in_l3`, the rest `page_in_memory`.
     pub struct Copying {
-        /// The first-level cache of a core for data; 0 if nothing is assumed of one.
-        l1: Bytes = default("0 B", "none is assumed: the processor's data sheet"),
         /// The second-level cache of a core.
         l2: Bytes = default("512 KiB", "the Xeon of Nguyen 2011, section 3.2"),
         /// The share of it that a buffer can have before copies slow down.
@@ -27,10 +25,6 @@ section! {
         page_in_l3: Seconds = same(page_in_l2),
         /// Time for a page beyond the share of the last cache.
         page_in_memory: Seconds = same(page_in_l3),
-        /// Time of each read from the page cache besides its pages and `cpu.system_call`. The first
-        /// lines of its page and its index entry are in no processor cache and not prefetched.
-        /// Reads that go on within a page do not take it.
-        read_call: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Effective size of the last level of the processor's caches for copied pages and lists of
         /// buffer heads. A fraction exp(-x / reach) of used data remains after x further bytes, as
         /// with random replacement. Other data shares the level, so this may be less than its size.
@@ -40,15 +34,16 @@ section! {
         /// Cost of a copy into the page cache relative to a copy out of it. A process writes from a
         /// buffer in the processor's caches, and reads data that they lack.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
-        /// Share of the second level up to which pages copied into the page cache take
-        /// `page_in_l2`. A read reuses the last request's buffer; a write fills memory that was not
-        /// used recently.
-        write_l2_share: f64 as Fraction = same(l2_share),
         /// Slowdown factor of copies while all cores copy, because cores share the memory
         /// bandwidth. It falls linearly with the number of copying cores.
         contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
     }
     check times_grow;
+    removed {
+        "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
+        "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
+        "write_l2_share": "copies into the page cache take \"write_share\" of those out of it, whatever their size",
+    }
 }
 
 fn times_grow(copying: &Copying, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {

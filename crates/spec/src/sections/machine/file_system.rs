@@ -24,17 +24,11 @@ section! {
         /// The same where data goes through the journal and the running transaction has the page
         /// already: it joins that only once.
         write_page_in_transaction: Seconds = same(write_page),
-        /// Processor time for each block of a folio of several pages that is written to, unless it
-        /// was lately: ext4 follows the folio's list of buffer heads, XFS has none. It takes
-        /// nothing as long as no more bytes of lists and pages were used since than the first level
-        /// of the processor's caches has (`copying.l1`).
+        /// Processor time for each block of a folio of several pages that is written to, unless
+        /// the processor's last level still has the folio's list of buffer heads
+        /// (`copying.l3_reach`): ext4 follows that list, XFS has none. Without `l3_reach` a list is
+        /// found again only by the next write.
         buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// The same where the second level of the processor's caches still has the list
-        /// (`copying.l2`), and the first has not.
-        buffer_head_in_l2: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// The same where the last level of the processor's caches still has the list
-        /// (`copying.l3_reach`), and the second has not.
-        buffer_head_in_l3: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
         new_page: Seconds = same(write_page),
@@ -45,9 +39,6 @@ section! {
         /// putting it into the page cache. A call makes folios of its own length, up to
         /// `memory.largest_folio`.
         new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
-        /// Processor time for each order of such a folio besides: one of 2^n pages takes n times as
-        /// much.
-        new_folio_order: Seconds = default("0 s", "folios of all sizes take as long: measure it"),
         /// Processor time for each page that is read from the device: taking memory and
         /// putting it into the page cache, by whoever asks for it.
         read_page: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -59,6 +50,11 @@ section! {
         unlink: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time of any other call on names and attributes.
         lookup: Seconds = default("0 s", "nothing is assumed: measure it") aka ["stat"],
+    }
+    removed {
+        "buffer_head_in_l2": "lists in the processor's caches take no time: give \"buffer_head\" alone",
+        "buffer_head_in_l3": "lists in the processor's caches take no time: give \"buffer_head\" alone",
+        "new_folio_order": "folios of all sizes take \"new_folio\"",
     }
 }
 
