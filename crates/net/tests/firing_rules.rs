@@ -347,3 +347,20 @@ fn a_transition_borrows_up_to_eight_stores() {
     let twice = ["3", "30", "300", "3000", "30000", "300000", "3000000"];
     assert_eq!(log, [once, twice].concat());
 }
+
+#[test]
+fn a_transition_borrows_stores_that_are_named_together() {
+    let log = log_of(|page, log| {
+        let tokens = page.place("tokens");
+        page.tokens(tokens, |_| [1_u32, 2]);
+        let sum = page.store("sum", |_| 0_u32);
+        page.transition("add")
+            .take(tokens)
+            .with_all((sum, log))
+            .fires(|_, token, (sum, log)| {
+                *sum += token;
+                log.push(sum.to_string());
+            });
+    });
+    assert_eq!(log, ["1", "3"]);
+}

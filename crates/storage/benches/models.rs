@@ -8,7 +8,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use headrace_spec::{Bytes, Memory, Replacement, Scenario, ServerKind, SimpleServer, SystemKind};
-use headrace_storage::layout::Layout;
+use headrace_storage::layout::{FirstTargets, Layout};
 use headrace_storage::localfs::PageCache;
 use headrace_storage::{Options, Outcome, simulate};
 
@@ -152,6 +152,7 @@ fn layout(criterion: &mut Criterion) {
     let scenario = shipped("striped-read.toml", &[]);
     let parallel = scenario.parallel().expect("it is one");
     let layout = Layout::new(&scenario, parallel, &parallel.layout, 1);
+    let mut first_targets = FirstTargets::default();
     let mut group = criterion.benchmark_group("layout");
     group.throughput(Throughput::Elements(1000));
     for (name, size) in [("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("1 GiB", 1 << 30)] {
@@ -160,7 +161,8 @@ fn layout(criterion: &mut Criterion) {
                 let mut bytes = 0;
                 for number in 0..1000_u64 {
                     let offset = black_box(number) * size;
-                    layout.pieces(number as u32, offset, size, |piece| bytes += piece.size);
+                    let file = layout.file(number as u32, &mut first_targets);
+                    file.pieces(offset, size, |piece| bytes += piece.size);
                 }
                 black_box(bytes)
             });

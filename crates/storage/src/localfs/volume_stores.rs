@@ -1,8 +1,8 @@
 //! The stores that a machine's transitions borrow.
 //!
-//! A machine with file systems of its own borrows one store, its [`Volumes`]. Of what a client's
-//! page cache knows, other clients change some, and its locks change with messages of the servers:
-//! stores around the cache hold that, and it is with the volume for the time of a step.
+//! A machine with file systems of its own borrows one store, its [`Volumes`]. A client's page cache
+//! also uses state that others change: file sizes, first targets and locks. Stores around the
+//! cache hold it. Each step moves it into the volume and back.
 
 use std::mem::swap;
 
