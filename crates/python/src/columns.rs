@@ -1,4 +1,5 @@
-//! Tables that cross to Python: a dict of numpy arrays of equal length.
+//! Tables that cross to Python: a dict of numpy arrays of equal length. Small tables of every run
+//! are lists: importing numpy takes longer than a small run.
 
 use headrace_net::{NodeFrame, Playback};
 use headrace_storage::Outcome;
@@ -36,16 +37,16 @@ pub fn series<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
         for (start, bytes) in rows() {
             time.push(start);
             group.push((column / operations) as u32);
-            operation.push((column % operations) as u8);
+            operation.push((column % operations) as u32);
             moved.push(bytes[column]);
         }
     }
-    let table = Table::new(py);
-    table.column("time_s", time)?;
-    table.column("group", group)?;
-    table.column("operation", operation)?;
-    table.column("bytes", moved)?;
-    Ok(table.0)
+    let table = PyDict::new(py);
+    table.set_item("time_s", time)?;
+    table.set_item("group", group)?;
+    table.set_item("operation", operation)?;
+    table.set_item("bytes", moved)?;
+    Ok(table)
 }
 
 /// A measurement's operations over time: one row for each window and operation with a count.
@@ -79,11 +80,11 @@ pub fn measured_series<'py>(
 
 /// The distribution of latency: the share of requests that took no longer.
 pub fn latency_curve<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let (latency, share) = outcome.latency_curve.iter().copied().unzip();
-    let table = Table::new(py);
-    table.column("latency_s", latency)?;
-    table.column("share", share)?;
-    Ok(table.0)
+    let (latency, share): (Vec<f64>, Vec<f64>) = outcome.latency_curve.iter().copied().unzip();
+    let table = PyDict::new(py);
+    table.set_item("latency_s", latency)?;
+    table.set_item("share", share)?;
+    Ok(table)
 }
 
 /// The single requests. Groups and operations are numbers.

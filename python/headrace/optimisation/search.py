@@ -24,8 +24,7 @@ from headrace.optimisation.trial_runs import TrialRuns
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps.axis import WrongAxis, check_distinct, of_mapping
-from headrace.sweeps.execution import Vary
-from headrace.sweeps.progress import shown
+from headrace.sweeps.execution import Vary, show_runs
 from headrace.sweeps.result import values_text
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
@@ -310,7 +309,7 @@ def _reported(progress: bool | OnProgress | None) -> Iterator[OnProgress]:
     if callable(progress):
         yield progress
         return
-    with shown(progress, "optimise") as tell:
+    with show_runs(progress, "optimise") as tell:
         yield lambda done, known, best: tell(done, known)
 
 

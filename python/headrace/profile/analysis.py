@@ -19,10 +19,9 @@ from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.interval_means import mean_over_time
 from headrace.profile.machine_model import machine_of
-from headrace.profile.paced_trace import paced, with_gaps
+from headrace.profile.paced_trace import paced, tracer_cost, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
-from headrace.profile.tracer_cost import tracer_cost
 from headrace.profile.verdict import judge, limited_s, overall
 from headrace.profile.workload_fit import fit
 from headrace.store import StoreFailure

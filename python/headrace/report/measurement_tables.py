@@ -7,9 +7,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
-from headrace.report.left_out_table import left_out_line, left_out_table
 from headrace.report.plain_text import plain
-from headrace.report.tables import unfinished
+from headrace.report.tables import left_out_line, left_out_table, unfinished
 from headrace.report.units import (
     duration,
     figure,

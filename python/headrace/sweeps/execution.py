@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -14,6 +14,7 @@ from headrace import progress_events
 from headrace._core import RunError, ScenarioError
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
+from headrace.progress_bar import progress_bar
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps import designs
@@ -21,7 +22,6 @@ from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
 from headrace.sweeps.designs import Point
 from headrace.sweeps.engines import engine
 from headrace.sweeps.finished_runs import FinishedRuns
-from headrace.sweeps.progress import OnProgress, shown
 from headrace.sweeps.result import FIGURES, Run, Sweep, values
 from headrace.sweeps.sensitivity import METHODS
 from headrace.sweeps.task import Outcome, Task, TaskMaker
@@ -30,6 +30,8 @@ Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
 """Values by path or by a tuple of paths, or axes."""
 OnStop: TypeAlias = Callable[[Sweep], object]
 """Callback with the finished runs of a sweep that is stopped."""
+OnProgress: TypeAlias = Callable[[int, int], object]
+"""Callback with the finished runs and the known runs."""
 MOST_REPLICATIONS = 10_000
 SCHEDULER = "scheduler"
 """Start of the paths that may name other code of a scheduler."""
@@ -382,7 +384,7 @@ def run_points(
             )
 
         try:
-            with shown(progress) as tell, engine(on, scenario, trusted) as workers:
+            with show_runs(progress) as tell, engine(on, scenario, trusted) as workers:
                 for task, outcome in workers.outcomes(waiting):
                     if finished is not None:
                         finished.add(task.key, outcome)
@@ -404,3 +406,19 @@ def _report(plan: _Plan, task: Task, outcome: Outcome, number: int) -> None:
     point = plan.point(task.number)
     name = ", ".join(f"{path}={value}" for path, value in point.items())
     progress_events.finish_step(number, name, {**point, **values(outcome.figures)})
+
+
+@contextmanager
+def show_runs(progress: bool | OnProgress | None, title: str = "sweep") -> Iterator[OnProgress]:
+    """Yield a callback for the finished and the known runs.
+
+    Args:
+        progress: Whether to draw a bar; None draws one on a terminal and in Jupyter. Or the
+            callback itself.
+        title: Name of the work.
+    """
+    if callable(progress):
+        yield progress
+        return
+    with progress_bar(title, progress) as advance:
+        yield lambda done, known: advance(done, known, f"{done:,} of {known:,} runs")

@@ -6,10 +6,11 @@ from datetime import datetime
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 import polars as pl
+from msgspec import UNSET, UnsetType
 
 from headrace import __version__
 from headrace.environment import of_host
@@ -58,6 +59,119 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     figures: Figures | None = None
     details: Details | None = None
     error: str = ""
+
+
+class SavedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as a document has it. Times are in seconds, rates a second."""
+
+    point: int
+    set: dict[str, Value]
+    replication: int
+    seed: int
+    throughput: float
+    operations: float
+    latency: float | None
+    latency_p50: float | None
+    latency_p95: float | None
+    latency_p99: float | None
+    latency_max: float | None
+    simulated_seconds: float
+    bottleneck: str
+    wall_seconds: float
+    events: int
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Return a run that has not failed as it is saved."""
+        assert run.figures is not None
+        return cls(
+            point=run.point,
+            set=run.set,
+            replication=run.replication,
+            seed=run.seed,
+            throughput=run.figures.throughput,
+            operations=run.figures.operations,
+            latency=run.figures.latency.mean,
+            latency_p50=run.figures.latency.p50,
+            latency_p95=run.figures.latency.p95,
+            latency_p99=run.figures.latency.p99,
+            latency_max=run.figures.latency.max,
+            simulated_seconds=run.figures.simulated_seconds,
+            bottleneck=run.figures.bottleneck,
+            wall_seconds=run.figures.wall_seconds,
+            events=run.figures.events,
+        )
+
+    def run(self) -> Run:
+        """Return the run, without its details."""
+        latency = Latency(
+            self.latency, self.latency_p50, self.latency_p95, self.latency_p99, self.latency_max
+        )
+        found = Figures(
+            throughput=self.throughput,
+            operations=self.operations,
+            latency=latency,
+            simulated_seconds=self.simulated_seconds,
+            wall_seconds=self.wall_seconds,
+            events=self.events,
+            bottleneck=self.bottleneck,
+        )
+        return Run(
+            point=self.point,
+            set=self.set,
+            replication=self.replication,
+            seed=self.seed,
+            figures=found,
+        )
+
+
+class FailedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A failed run as a document has it."""
+
+    point: int
+    set: dict[str, Value]
+    replication: int
+    seed: int
+    error: str
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Return a failed run as it is saved."""
+        return cls(
+            point=run.point,
+            set=run.set,
+            replication=run.replication,
+            seed=run.seed,
+            error=run.error,
+        )
+
+    def run(self) -> Run:
+        """Return the run."""
+        return Run(**msgspec.structs.asdict(self))
+
+
+class ScenarioText(msgspec.Struct, frozen=True):
+    """The scenario of a sweep."""
+
+    name: str
+    toml: str
+
+
+class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A sweep as it is saved (docs/reference/results.md)."""
+
+    kind: Literal["sweep"] = "sweep"
+    version: str
+    scenario: ScenarioText
+    seed: int
+    """Seed of the first replication, and of the sampler."""
+    design: str
+    axes: list[str]
+    points: list[SavedRun]
+    failed: list[FailedRun]
+    sensitivity: Sensitivity | UnsetType = UNSET
+    run_seconds: float
+    """Time of all simulations, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -194,44 +308,40 @@ class Sweep:
     @property
     def document(self) -> dict[str, Any]:
         """The result as it is saved: equal whether the sweep was interrupted or not."""
-        found = self.sensitivities
-        return {
-            "kind": "sweep",
-            "version": self.version,
-            "scenario": {"name": self.name, "toml": self.scenario},
-            "seed": self.seed,
-            "design": self.design,
-            "axes": list(self.axes),
-            "points": [_entry(run) for run in self.runs if not run.error],
-            "failed": [
-                {"point": run.point, "set": run.set, "replication": run.replication}
-                | {"seed": run.seed, "error": run.error}
-                for run in self.failed
-            ],
-            **({} if found is None else {"sensitivity": msgspec.to_builtins(found)}),
-            "run_seconds": sum(it.figures.wall_seconds for it in self.runs if it.figures),
-        }
+        document: dict[str, Any] = msgspec.to_builtins(
+            SweepReport(
+                version=self.version,
+                scenario=ScenarioText(self.name, self.scenario),
+                seed=self.seed,
+                design=self.design,
+                axes=list(self.axes),
+                points=[SavedRun.of(run) for run in self.runs if not run.error],
+                failed=[FailedRun.of(run) for run in self.failed],
+                sensitivity=self.sensitivities or UNSET,
+                run_seconds=sum(it.figures.wall_seconds for it in self.runs if it.figures),
+            )
+        )
+        return document
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Return the sweep of a saved document, without its details and coordinates.
 
         Raises:
-            LookupError: A field is missing.
-            ValueError: A field is wrong.
+            ValueError: A field is missing or wrong.
         """
-        runs = [_run(entry) for entry in (*document["points"], *document["failed"])]
-        found = document.get("sensitivity")
+        saved = msgspec.convert(document, SweepReport)
+        runs = [it.run() for it in saved.points] + [it.run() for it in saved.failed]
         return cls(
-            document["scenario"]["name"],
-            document["scenario"]["toml"],
+            saved.scenario.name,
+            saved.scenario.toml,
             sorted(runs, key=lambda run: (run.point, run.replication)),
-            wall_s=document["run_seconds"],
-            design=document["design"],
-            seed=document["seed"],
-            axes=document["axes"],
-            version=document["version"],
-            indices=None if found is None else msgspec.convert(found, Sensitivity),
+            wall_s=saved.run_seconds,
+            design=saved.design,
+            seed=saved.seed,
+            axes=saved.axes,
+            version=saved.version,
+            indices=saved.sensitivity or None,
         )
 
     def json(self) -> dict[str, Any]:
@@ -361,41 +471,6 @@ def _row(run: Run) -> dict[str, Any]:
     named = values(run.figures)
     row |= {column: named[name] for name, column in FIGURES.items()}
     return row | {"wall_s": run.figures.wall_seconds, "bottleneck": run.figures.bottleneck}
-
-
-def _entry(run: Run) -> dict[str, Any]:
-    assert run.figures is not None
-    return {
-        "point": run.point,
-        "set": run.set,
-        "replication": run.replication,
-        "seed": run.seed,
-        **values(run.figures),
-        "bottleneck": run.figures.bottleneck,
-        "wall_seconds": run.figures.wall_seconds,
-        "events": run.figures.events,
-    }
-
-
-def _run(entry: Mapping[str, Any]) -> Run:
-    """Return the run of an entry of a document."""
-    point, error = entry["point"], entry.get("error", "")
-    at = {"point": point, "set": entry["set"], "replication": entry["replication"]}
-    if error:
-        return Run(**at, seed=entry["seed"], error=error)
-    found = Figures(
-        throughput=entry["throughput"],
-        operations=entry["operations"],
-        latency=Latency(
-            mean=entry["latency"],
-            **{name: entry[f"latency_{name}"] for name in ("p50", "p95", "p99", "max")},
-        ),
-        simulated_seconds=entry["simulated_seconds"],
-        wall_seconds=entry["wall_seconds"],
-        events=entry["events"],
-        bottleneck=entry["bottleneck"],
-    )
-    return Run(**at, seed=entry["seed"], figures=found)
 
 
 def _means(runs: Sequence[Run]) -> dict[str, Any]:

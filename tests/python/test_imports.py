@@ -1,0 +1,71 @@
+"""Commands import what they use: imports take longer than a small simulation."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conftest import SMALL
+
+TABLES = ("numpy", "polars")
+DATABASE = ("alembic", "sqlalchemy")
+FOR_PEOPLE = ("rich",)
+NEVER = ("lifelines", "matplotlib", "optuna", "pandas", "psutil", "scipy", "headrace.cli.bench")
+"""Modules that no command below may import."""
+
+PROGRAM = """
+import sys
+from headrace.cli.app import run
+status = run(sys.argv[1:])
+print("\\nimported", *sys.modules)
+sys.exit(status)
+"""
+
+
+def imported(arguments: Sequence[str], directory: Path) -> set[str]:
+    """Run a command in a new process and return the modules that it imported."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"HEADRACE_STORE": str(directory / "store")},
+    )
+    return set(ended.stdout.splitlines()[-1].split()[1:])
+
+
+@pytest.fixture(scope="module")
+def with_catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a scenario, and a store whose catalogue exists: making it takes more."""
+    directory = tmp_path_factory.mktemp("imports")
+    file = directory / "small.toml"
+    file.write_text(SMALL)
+    imported(["run", str(file)], directory)
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (["--version"], (*TABLES, *DATABASE, *FOR_PEOPLE, "headrace.simulate")),
+        (["presets"], (*TABLES, *DATABASE)),
+        (["explain", "FILE"], (*TABLES, *DATABASE, *FOR_PEOPLE)),
+        (["run", "FILE", "--no-store", "--json"], (*TABLES, *DATABASE, *FOR_PEOPLE)),
+        (["run", "FILE", "--no-store"], (*TABLES, *DATABASE, "rich.progress")),
+        (["run", "FILE", "--json"], ("numpy", *DATABASE, *FOR_PEOPLE)),
+        (["run", "FILE"], ("numpy", *DATABASE, "rich.progress")),
+        (["results", "list", "--json"], (*TABLES, "alembic", *FOR_PEOPLE)),
+        (["results", "list"], (*TABLES, "alembic")),
+    ],
+    ids=" ".join,
+)
+def test_a_command_imports_only_what_it_uses(
+    arguments: list[str], unwanted: Sequence[str], with_catalogue: Path
+) -> None:
+    file = str(with_catalogue / "small.toml")
+    found = imported([file if it == "FILE" else it for it in arguments], with_catalogue)
+    assert "headrace.cli.app" in found
+    assert not found & {*unwanted, *NEVER}
