@@ -3,7 +3,7 @@
 
 use crate::accounts::Accounts;
 use crate::bits::BitSet;
-use crate::heap::{EventHeap, Kind};
+use crate::heap::{Event, EventHeap, Kind};
 use crate::slab::Slab;
 use crate::time::Time;
 use crate::token::Message;
@@ -84,9 +84,16 @@ impl Kernel {
         &self.heap
     }
 
+    /// Returns the next event and leaves it there.
     #[inline]
-    pub fn next_event(&mut self) -> Option<crate::heap::Event> {
-        self.heap.pop()
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.heap.next()
+    }
+
+    /// Takes the event that [`Kernel::next_event`] has just returned.
+    #[inline]
+    pub fn take_next_event(&mut self) {
+        self.heap.take_next();
     }
 
     #[inline]
