@@ -83,6 +83,16 @@ pub(crate) struct Mark {
     pub on_the_way: Option<u32>,
 }
 
+impl Mark {
+    /// The mark as it was; from now on it is nobody's, and says nothing else.
+    #[inline]
+    pub fn take(&mut self) -> Mark {
+        let mark = *self;
+        self.account = Account::NOBODY;
+        mark
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Open {
     generation: u32,

@@ -1,31 +1,96 @@
 //! A set of small integers that finds its least member in a few steps: a
 //! bitmask with summary levels of 64 bits over each other. Four levels hold
 //! 16 million members, so a net with 26,000 copies of a page costs as much to
-//! scan as one with four.
+//! scan as one with four. A set of one member, as most are, needs no bitmask at all.
 
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct BitSet {
-    /// `levels[0]` has one bit a member; a bit of `levels[n + 1]` says that a
-    /// word of `levels[n]` is not empty. The last level is one word.
-    levels: Vec<Vec<u64>>,
+    /// The only member, or [`NONE`], or [`IN_BITS`].
+    only: u32,
+    bits: Levels,
 }
+
+/// The set is empty.
+const NONE: u32 = u32::MAX;
+/// The members are in the bitmask: two or more came together, and it has not been seen empty since.
+const IN_BITS: u32 = u32::MAX - 1;
 
 impl BitSet {
     /// An empty set over {0, …, members − 1}.
     pub fn new(members: usize) -> BitSet {
-        let mut levels = Vec::new();
-        let mut words = members.div_ceil(64).max(1);
-        loop {
-            levels.push(vec![0; words]);
-            if words == 1 {
-                return BitSet { levels };
-            }
-            words = words.div_ceil(64);
+        BitSet {
+            only: NONE,
+            bits: Levels::new(members),
         }
     }
 
     #[inline]
     pub fn insert(&mut self, member: u32) {
+        if self.only == NONE {
+            self.only = member;
+        } else if self.only != member {
+            self.insert_into_bits(member);
+        }
+    }
+
+    fn insert_into_bits(&mut self, member: u32) {
+        if self.only != IN_BITS {
+            self.bits.insert(self.only);
+            self.only = IN_BITS;
+        }
+        self.bits.insert(member);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, member: u32) {
+        if self.only == member {
+            self.only = NONE;
+        } else if self.only == IN_BITS {
+            self.bits.remove(member);
+        }
+    }
+
+    /// The least member.
+    #[inline]
+    pub fn first(&mut self) -> Option<u32> {
+        if self.only == IN_BITS {
+            let first = self.bits.first();
+            if first.is_none() {
+                self.only = NONE;
+            }
+            return first;
+        }
+        (self.only != NONE).then_some(self.only)
+    }
+}
+
+impl Default for BitSet {
+    fn default() -> BitSet {
+        BitSet::new(0)
+    }
+}
+
+#[derive(Debug)]
+struct Levels {
+    /// `levels[0]` has one bit a member; a bit of `levels[n + 1]` says that a
+    /// word of `levels[n]` is not empty. The last level is one word.
+    levels: Vec<Vec<u64>>,
+}
+
+impl Levels {
+    fn new(members: usize) -> Levels {
+        let mut levels = Vec::new();
+        let mut words = members.div_ceil(64).max(1);
+        loop {
+            levels.push(vec![0; words]);
+            if words == 1 {
+                return Levels { levels };
+            }
+            words = words.div_ceil(64);
+        }
+    }
+
+    fn insert(&mut self, member: u32) {
         let mut index = member as usize;
         for level in &mut self.levels {
             let word = &mut level[index / 64];
@@ -38,8 +103,7 @@ impl BitSet {
         }
     }
 
-    #[inline]
-    pub fn remove(&mut self, member: u32) {
+    fn remove(&mut self, member: u32) {
         let mut index = member as usize;
         for level in &mut self.levels {
             let word = &mut level[index / 64];
@@ -51,9 +115,7 @@ impl BitSet {
         }
     }
 
-    /// The least member.
-    #[inline]
-    pub fn first(&self) -> Option<u32> {
+    fn first(&self) -> Option<u32> {
         let top = self.levels.last()?;
         if top[0] == 0 {
             return None;

@@ -367,7 +367,7 @@ impl Builder {
                         ratio: reach.ratio,
                         weight,
                         guarded: spec.guarded,
-                        plain: !spec.guarded && weight == 1 && reach.ratio == 1,
+                        sole: !spec.guarded && inputs.len() == 1 && reach.ratio == 1,
                     });
             }
             if spec.guarded {

@@ -5,10 +5,11 @@ use std::any::Any;
 use crate::accounts::{Account, Held, WaitId};
 #[cfg(debug_assertions)]
 use crate::arc::How;
-use crate::arc::{OutArc, Reach, candidates, line};
+use crate::arc::{candidates, line};
 use crate::discipline::Station;
 use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
+use crate::net::Transition;
 use crate::node::{AnyNode, typed_mut};
 use crate::random::Random;
 use crate::slab::Slot;
@@ -21,12 +22,10 @@ pub struct Firing<'a> {
     pub(crate) nodes: &'a mut [Box<dyn AnyNode>],
     pub(crate) kernel: &'a mut Kernel,
     pub(crate) tallies: &'a mut [Tally],
-    pub(crate) inputs: &'a [Reach],
-    pub(crate) may_take: &'a [Reach],
-    pub(crate) outputs: &'a [OutArc],
-    pub(crate) transition: u32,
+    pub(crate) transition: &'a Transition,
+    /// Number of the transition.
+    pub(crate) index: u32,
     pub(crate) copy: u32,
-    pub(crate) key: u64,
     pub(crate) draws: &'a mut u64,
     /// Tokens put so far, by output arc, for the check against what was declared.
     #[cfg(debug_assertions)]
@@ -49,7 +48,7 @@ impl Firing<'_> {
 
     /// The random stream of this transition and copy.
     pub fn random(&mut self) -> Random<'_> {
-        Random::of_copy(self.key, self.copy, self.draws)
+        Random::of_copy(self.transition.key, self.copy, self.draws)
     }
 
     /// Puts a token into a declared target; gives its slot there.
@@ -163,7 +162,11 @@ impl Firing<'_> {
     /// the run fails) if it was not declared.
     #[inline]
     pub fn take<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> Option<T> {
-        let reach = self.may_take.iter().find(|reach| reach.index == bag.node);
+        let reach = self
+            .transition
+            .may_take
+            .iter()
+            .find(|reach| reach.index == bag.node);
         let Some(reach) = reach else {
             self.undeclared();
             return None;
@@ -185,7 +188,7 @@ impl Firing<'_> {
     /// Ends the run with an error of the model's.
     pub fn fail(&mut self, message: impl Into<String>) {
         self.kernel.halt(Halt::Failed {
-            by: By::Transition(self.transition),
+            by: By::Transition(self.index),
             message: message.into(),
         });
     }
@@ -194,12 +197,12 @@ impl Firing<'_> {
         &self,
         input: usize,
     ) -> impl Iterator<Item = (Slot, T)> + '_ {
-        candidates(self.nodes, self.inputs[input], self.copy)
+        candidates(self.nodes, self.transition.inputs[input], self.copy)
     }
 
     /// Returns true if two inputs take from one node.
     pub(crate) fn same(&self, input: usize, other: usize) -> bool {
-        self.inputs[input].index == self.inputs[other].index
+        self.transition.inputs[input].index == self.transition.inputs[other].index
     }
 
     /// Returns the token of a later input, if the first takes the token in `slot` and `before`
@@ -211,14 +214,14 @@ impl Firing<'_> {
         before: usize,
     ) -> Option<T> {
         let shared = self.same(0, input);
-        let mut tokens = line::<T>(self.nodes, self.inputs[input], self.copy)
+        let mut tokens = line::<T>(self.nodes, self.transition.inputs[input], self.copy)
             .filter(|&(other, _)| !(shared && other == slot));
         tokens.nth(before).map(|(_, token)| token)
     }
 
     #[inline]
     pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
-        let reach = self.inputs[input];
+        let reach = self.transition.inputs[input];
         let account = self.account();
         let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
         let token = node.take(reach.copy(self.copy), slot, self.kernel);
@@ -237,17 +240,17 @@ impl Firing<'_> {
     }
 
     /// The node and copy where a token put into `end` goes.
-    #[inline]
+    #[inline(always)]
     fn locate<T: Token>(&mut self, end: EndId, token: &T) -> Option<(u32, u32)> {
-        let Some(index) = self.outputs.iter().position(|arc| arc.end == end) else {
+        let outputs = &self.transition.outputs;
+        let Some(arc) = outputs.iter().find(|arc| arc.end == end) else {
             self.undeclared();
             return None;
         };
         #[cfg(debug_assertions)]
-        {
+        if let Some(index) = outputs.iter().position(|arc| arc.end == end) {
             self.put[index] += 1;
         }
-        let arc = &self.outputs[index];
         let mut copy = if arc.ratio == 1 {
             self.copy
         } else {
@@ -277,7 +280,7 @@ impl Firing<'_> {
             return;
         }
         let mut wrong = None;
-        for (arc, &put) in self.outputs.iter().zip(&self.put) {
+        for (arc, &put) in self.transition.outputs.iter().zip(&self.put) {
             let node = &self.node_paths[arc.node as usize];
             match arc.how {
                 How::One if put != 1 => {
@@ -291,7 +294,7 @@ impl Firing<'_> {
                     ));
                 }
                 How::Either(group) => {
-                    let of_group = self.outputs.iter().zip(&self.put);
+                    let of_group = self.transition.outputs.iter().zip(&self.put);
                     let sum: u32 = of_group
                         .filter(|(other, _)| other.how == How::Either(group))
                         .map(|(_, put)| put)

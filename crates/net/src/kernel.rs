@@ -3,7 +3,7 @@
 
 use crate::accounts::Accounts;
 use crate::bits::BitSet;
-use crate::heap::{EventHeap, Kind};
+use crate::heap::{Event, EventHeap, Kind};
 use crate::slab::Slab;
 use crate::time::Time;
 use crate::token::Message;
@@ -19,8 +19,9 @@ pub(crate) struct Consumer {
     pub weight: u32,
     /// True if a guard must be asked again when the first in line changes.
     pub guarded: bool,
-    /// It takes one token of its own copy, and no guard looks at which.
-    pub plain: bool,
+    /// It takes one token of its own copy and nothing else, and no guard looks at which: it may
+    /// fire whenever there is a token.
+    pub sole: bool,
 }
 
 /// Why a run had to end early, found inside a firing.
@@ -83,9 +84,16 @@ impl Kernel {
         &self.heap
     }
 
+    /// Returns the next event and leaves it there.
     #[inline]
-    pub fn next_event(&mut self) -> Option<crate::heap::Event> {
-        self.heap.pop()
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.heap.next()
+    }
+
+    /// Takes the event that [`Kernel::next_event`] has just returned.
+    #[inline]
+    pub fn take_next_event(&mut self) {
+        self.heap.take_next();
     }
 
     #[inline]
@@ -109,7 +117,7 @@ impl Kernel {
 
     /// The first transition instance that may fire.
     #[inline]
-    pub fn first_enabled(&self) -> Option<u32> {
+    pub fn first_enabled(&mut self) -> Option<u32> {
         self.enabled.first()
     }
 
@@ -128,12 +136,12 @@ impl Kernel {
     /// A copy of a node has one more ready token, `len` in all.
     #[inline]
     pub fn grew(&mut self, consumers: &[Consumer], copy: u32, len: u32, bag: bool) {
-        // Mostly one transition takes one token at a time.
+        // Mostly one transition takes one token at a time, and nothing else.
         if let [consumer] = consumers
-            && consumer.plain
+            && consumer.sole
         {
             if len == 1 {
-                self.one_input_more(consumer.base + copy);
+                self.enabled.insert(consumer.base + copy);
             }
             return;
         }
@@ -173,10 +181,10 @@ impl Kernel {
     #[inline]
     pub fn shrank(&mut self, consumers: &[Consumer], copy: u32, len: u32) {
         if let [consumer] = consumers
-            && consumer.plain
+            && consumer.sole
         {
             if len == 0 {
-                self.one_input_fewer(consumer.base + copy);
+                self.enabled.remove(consumer.base + copy);
             }
             return;
         }

@@ -73,22 +73,22 @@ impl<T: Token> NodeOf<T> {
     }
 
     /// Takes a ready token: the given one, or the first in line.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, copy: u32, slot: Option<Slot>, kernel: &mut Kernel) -> Option<T> {
         let core = &mut self.core;
         let state = &mut core.copies[copy as usize];
-        let slot = match slot {
-            None => core.slab.pop(&mut state.ready)?,
+        let (slot, token) = match slot {
+            None => core.slab.take_first(&mut state.ready)?,
             Some(slot) => {
                 core.slab.unlink(&mut state.ready, slot);
-                slot
+                (slot, core.slab.remove(slot))
             }
         };
         let len = state.ready.len();
         state.leave(kernel.now());
         kernel.shrank(&core.consumers, copy, len);
         core.unmark(slot, kernel);
-        Some(core.slab.remove(slot))
+        Some(token)
     }
 
     /// The ready tokens that a transition may look at: all of a bag's, the

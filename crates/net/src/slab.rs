@@ -46,9 +46,15 @@ impl Line {
 }
 
 #[derive(Debug)]
+struct Entry<T> {
+    token: T,
+    /// The next in line, or the next free entry.
+    next: u32,
+}
+
+#[derive(Debug)]
 pub(crate) struct Slab<T> {
-    tokens: Vec<T>,
-    next: Vec<u32>,
+    entries: Vec<Entry<T>>,
     /// Links backwards, kept only for bags, whose tokens leave from anywhere.
     previous: Option<Vec<u32>>,
     free: u32,
@@ -57,8 +63,7 @@ pub(crate) struct Slab<T> {
 impl<T: Token> Slab<T> {
     pub fn new(bag: bool) -> Slab<T> {
         Slab {
-            tokens: Vec::new(),
-            next: Vec::new(),
+            entries: Vec::new(),
             previous: bag.then(Vec::new),
             free: NONE,
         }
@@ -73,56 +78,56 @@ impl<T: Token> Slab<T> {
     pub fn footprint(&self) -> (usize, usize) {
         let links = self.previous.as_ref().map_or(0, Vec::capacity);
         (
-            self.tokens.capacity() * size_of::<T>() + (self.next.capacity() + links) * 4,
-            self.tokens.len(),
+            self.entries.capacity() * size_of::<Entry<T>>() + links * 4,
+            self.entries.len(),
         )
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, token: T) -> Slot {
-        if self.free != NONE {
-            let slot = self.free;
-            self.free = self.next[slot as usize];
-            self.tokens[slot as usize] = token;
+        let slot = self.free;
+        if let Some(entry) = self.entries.get_mut(slot as usize) {
+            self.free = entry.next;
+            entry.token = token;
             return Slot(slot);
         }
-        let slot = self.tokens.len() as u32;
-        self.tokens.push(token);
-        self.next.push(NONE);
+        let slot = self.entries.len() as u32;
+        self.entries.push(Entry { token, next: NONE });
         if let Some(previous) = &mut self.previous {
             previous.push(NONE);
         }
         Slot(slot)
     }
 
+    /// Frees a slot; gives its token.
     #[inline]
     pub fn remove(&mut self, slot: Slot) -> T {
-        self.next[slot.0 as usize] = self.free;
+        let entry = &mut self.entries[slot.0 as usize];
+        entry.next = self.free;
         self.free = slot.0;
-        self.tokens[slot.0 as usize]
+        entry.token
     }
 
     #[inline]
     pub fn get(&self, slot: Slot) -> &T {
-        &self.tokens[slot.0 as usize]
+        &self.entries[slot.0 as usize].token
     }
 
     #[inline]
     pub fn get_mut(&mut self, slot: Slot) -> &mut T {
-        &mut self.tokens[slot.0 as usize]
+        &mut self.entries[slot.0 as usize].token
     }
 
     #[inline]
     pub fn push(&mut self, line: &mut Line, slot: Slot) {
-        let index = slot.0 as usize;
-        self.next[index] = NONE;
+        self.entries[slot.0 as usize].next = NONE;
         if let Some(previous) = &mut self.previous {
-            previous[index] = line.tail;
+            previous[slot.0 as usize] = line.tail;
         }
         if line.tail == NONE {
             line.head = slot.0;
         } else {
-            self.next[line.tail as usize] = slot.0;
+            self.entries[line.tail as usize].next = slot.0;
         }
         line.tail = slot.0;
         line.len += 1;
@@ -131,19 +136,37 @@ impl<T: Token> Slab<T> {
     #[inline]
     pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
         let slot = line.first()?;
-        line.head = self.next[slot.0 as usize];
+        line.head = self.entries[slot.0 as usize].next;
+        self.first_has_left(line);
+        Some(slot)
+    }
+
+    /// Takes the first token of a line and frees its slot.
+    #[inline]
+    pub fn take_first(&mut self, line: &mut Line) -> Option<(Slot, T)> {
+        let slot = line.first()?;
+        let entry = &mut self.entries[slot.0 as usize];
+        line.head = std::mem::replace(&mut entry.next, self.free);
+        self.free = slot.0;
+        let token = entry.token;
+        self.first_has_left(line);
+        Some((slot, token))
+    }
+
+    /// The head of a line is the token that was behind its first.
+    #[inline]
+    fn first_has_left(&mut self, line: &mut Line) {
         line.len -= 1;
         if line.head == NONE {
             line.tail = NONE;
         } else if let Some(previous) = &mut self.previous {
             previous[line.head as usize] = NONE;
         }
-        Some(slot)
     }
 
     /// Takes a token out of the middle of a bag's line.
     pub fn unlink(&mut self, line: &mut Line, slot: Slot) {
-        let next = self.next[slot.0 as usize];
+        let next = self.entries[slot.0 as usize].next;
         let Some(previous) = &mut self.previous else {
             debug_assert_eq!(line.head, slot.0, "only bags give tokens out of order");
             self.pop(line);
@@ -158,7 +181,7 @@ impl<T: Token> Slab<T> {
         if before == NONE {
             line.head = next;
         } else {
-            self.next[before as usize] = next;
+            self.entries[before as usize].next = next;
         }
         line.len -= 1;
     }
@@ -168,7 +191,7 @@ impl<T: Token> Slab<T> {
         let mut at = line.head;
         std::iter::from_fn(move || {
             let slot = (at != NONE).then_some(Slot(at))?;
-            at = self.next[slot.0 as usize];
+            at = self.entries[slot.0 as usize].next;
             Some(slot)
         })
     }
@@ -194,7 +217,10 @@ mod tests {
                         twin.push((slot, number as u64));
                     }
                     1 => {
-                        let popped = slab.pop(&mut line).map(|slot| (slot, slab.remove(slot)));
+                        let popped = match number % 2 {
+                            0 => slab.pop(&mut line).map(|slot| (slot, slab.remove(slot))),
+                            _ => slab.take_first(&mut line),
+                        };
                         let expected = (!twin.is_empty()).then(|| twin.remove(0));
                         prop_assert_eq!(popped, expected);
                     }

@@ -225,8 +225,10 @@ impl<T: Token> Core<T> {
                 account.map(std::mem::take).unwrap_or_default()
             }
             Marks::Counted(marks) => {
-                let mark = marks.get_mut(slot.0 as usize);
-                let mark = mark.map(std::mem::take).unwrap_or_default();
+                let Some(mark) = marks.get_mut(slot.0 as usize) else {
+                    return;
+                };
+                let mark = mark.take();
                 if mark.account.is_somebody() {
                     self.charged += kernel.accounts.leave(mark, kernel.now());
                 }

@@ -15,6 +15,7 @@ use crate::drift::History;
 use crate::error::RunError;
 use crate::firing::Firing;
 use crate::handles::{Store, TallyId};
+use crate::heap::Event;
 use crate::invariants::Invariants;
 use crate::kernel::{By, Halt, Kernel};
 use crate::node::AnyNode;
@@ -174,7 +175,7 @@ struct Levels {
     /// Stations that have a level.
     of_nodes: Vec<u32>,
     histories: Vec<History>,
-    /// Number of steps between two samples.
+    /// Number of steps between two samples, a power of two.
     every: u64,
 }
 
@@ -251,42 +252,34 @@ impl Net {
         if self.kernel.halt.is_some() {
             return self.halted();
         }
+        let steps_per_look = match limits.precision {
+            None => STEPS_PER_LOOK,
+            Some(_) => self.levels.every,
+        };
+        // Without a division in every step: both are powers of two.
+        let between_looks = steps_per_look - 1;
         loop {
-            let steps = self.firings + self.events;
-            if steps.is_multiple_of(STEPS_PER_LOOK) {
-                if watch(Progress {
-                    now: self.now(),
-                    steps,
-                    tallies: &self.tallies,
-                })
-                .is_break()
-                {
-                    return Err(RunError::Interrupted { time: self.now() });
-                }
-                if self.precise(limits.precision) {
-                    return Ok(Stop::Precision);
-                }
-            }
-            if limits.precision.is_some() && steps.is_multiple_of(self.levels.every) {
-                self.sample_levels();
+            if (self.firings + self.events) & between_looks == 0
+                && let Some(stop) = self.look(limits, watch)?
+            {
+                return Ok(stop);
             }
             if let Some(instance) = self.kernel.first_enabled() {
                 let transition = self.owners[instance as usize];
                 if !self.fire(transition, instance) {
                     continue;
                 }
-                if self.kernel.halt.is_some() {
-                    return self.halted();
-                }
                 if let Some((tally, count)) = limits.count
                     && self.tallies[tally.0 as usize].count() >= count
+                    && self.kernel.halt.is_none()
                 {
                     return Ok(Stop::Count);
                 }
             } else {
-                let Some(time) = self.kernel.heap().next_time() else {
+                let Some(event) = self.kernel.next_event() else {
                     return self.quiet(limits.until);
                 };
+                let time = event.time();
                 if time > limits.until {
                     self.wait_until(limits.until);
                     return Ok(Stop::Time);
@@ -295,16 +288,47 @@ impl Net {
                     in_this_instant = 0;
                     self.advance(time);
                 }
-                self.deliver();
-                if self.kernel.halt.is_some() {
-                    return self.halted();
-                }
+                self.deliver(event);
+            }
+            if self.kernel.halt.is_some() {
+                return self.halted();
             }
             in_this_instant += 1;
             if in_this_instant > limits.firings_in_an_instant {
                 return Err(self.zero_time_loop(in_this_instant));
             }
         }
+    }
+
+    /// Asks the observer, and checks the precision, every 65,536 steps; samples the levels for it
+    /// more often.
+    #[cold]
+    fn look(
+        &mut self,
+        limits: &Limits,
+        watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
+    ) -> Result<Option<Stop>, RunError> {
+        let steps = self.firings + self.events;
+        if steps.is_multiple_of(STEPS_PER_LOOK) {
+            let now = self.now();
+            let tallies = &self.tallies;
+            if watch(Progress {
+                now,
+                steps,
+                tallies,
+            })
+            .is_break()
+            {
+                return Err(RunError::Interrupted { time: now });
+            }
+            if self.precise(limits.precision) {
+                return Ok(Some(Stop::Precision));
+            }
+        }
+        if limits.precision.is_some() {
+            self.sample_levels();
+        }
+        Ok(None)
     }
 
     /// Lets time pass without anything due; a limit in the past changes nothing.
@@ -320,30 +344,27 @@ impl Net {
         self.kernel.advance(time);
     }
 
-    fn deliver(&mut self) {
-        let Some(event) = self.kernel.next_event() else {
-            return;
-        };
+    #[inline]
+    fn deliver(&mut self, event: Event) {
+        self.kernel.take_next_event();
         self.events += 1;
         let node = &mut self.nodes[event.node as usize];
         node.due(event.copy, event.tag, event.kind, &mut self.kernel);
     }
 
     /// Fires one instance; false if its guard refused.
+    #[inline(always)]
     fn fire(&mut self, index: u32, instance: u32) -> bool {
-        let transition = &mut self.transitions[index as usize];
+        let transition = &self.transitions[index as usize];
         let copy = instance - transition.base;
         self.kernel.accounts.current = Account::NOBODY;
         let mut firing = Firing {
             nodes: &mut self.nodes,
             kernel: &mut self.kernel,
             tallies: &mut self.tallies,
-            inputs: &transition.inputs,
-            may_take: &transition.may_take,
-            outputs: &transition.outputs,
-            transition: index,
+            transition,
+            index,
             copy,
-            key: transition.key,
             draws: &mut self.draws[instance as usize],
             #[cfg(debug_assertions)]
             put: vec![0; transition.outputs.len()],
@@ -359,7 +380,6 @@ impl Net {
         }
         #[cfg(debug_assertions)]
         firing.check_declared();
-        transition.firings += 1;
         self.firings += 1;
         for &store in &transition.touches {
             for watcher in &self.watchers[store.index as usize] {
@@ -369,6 +389,7 @@ impl Net {
                 }
             }
         }
+        self.transitions[index as usize].firings += 1;
         true
     }
 
@@ -471,13 +492,13 @@ impl Net {
                 if self.fire(transition, instance) && !cycle.contains(&transition) {
                     cycle.push(transition);
                 }
-            } else if let Some((time, node)) = self.kernel.heap().next()
-                && time == self.now()
+            } else if let Some(event) = self.kernel.next_event()
+                && event.time() == self.now()
             {
-                if !stations.contains(&node) {
-                    stations.push(node);
+                if !stations.contains(&event.node) {
+                    stations.push(event.node);
                 }
-                self.deliver();
+                self.deliver(event);
             } else {
                 break;
             }
