@@ -40,6 +40,14 @@ impl Reach {
     }
 }
 
+/// The arcs of a transition between itself and nodes.
+pub(crate) struct Arcs {
+    pub inputs: Vec<Reach>,
+    /// Bags whose tokens it may take by slot.
+    pub may_take: Vec<Reach>,
+    pub outputs: Vec<OutArc>,
+}
+
 /// Target of an output arc.
 pub(crate) struct OutArc {
     pub end: EndId,

@@ -2,7 +2,7 @@
 //! indices, works out which transitions wait for which nodes, checks.
 
 use crate::accounts::WaitState;
-use crate::arc::{How, OutArc, Reach};
+use crate::arc::{Arcs, How, OutArc, Reach};
 use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
 use crate::handles::{EndId, ErasedSelector};
@@ -384,10 +384,12 @@ impl Builder {
                 key: stream_key(self.seed, &paths[index]),
                 path: paths[index].clone(),
                 base,
-                inputs,
-                may_take: bags,
+                arcs: Arcs {
+                    inputs,
+                    may_take: bags,
+                    outputs,
+                },
                 stores,
-                outputs,
                 touches: Vec::new(),
                 action: spec.action,
                 firings: 0,

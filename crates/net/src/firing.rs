@@ -5,11 +5,10 @@ use std::any::Any;
 use crate::accounts::{Account, Held, WaitId};
 #[cfg(debug_assertions)]
 use crate::arc::How;
-use crate::arc::{candidates, line};
+use crate::arc::{Arcs, candidates, line};
 use crate::discipline::Station;
 use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
-use crate::net::Transition;
 use crate::node::{AnyNode, typed_mut};
 use crate::random::Random;
 use crate::slab::Slot;
@@ -22,10 +21,10 @@ pub struct Firing<'a> {
     pub(crate) nodes: &'a mut [Box<dyn AnyNode>],
     pub(crate) kernel: &'a mut Kernel,
     pub(crate) tallies: &'a mut [Tally],
-    pub(crate) transition: &'a Transition,
-    /// Number of the transition.
-    pub(crate) index: u32,
+    pub(crate) arcs: &'a Arcs,
+    pub(crate) transition: u32,
     pub(crate) copy: u32,
+    pub(crate) key: u64,
     pub(crate) draws: &'a mut u64,
     /// Tokens put so far, by output arc, for the check against what was declared.
     #[cfg(debug_assertions)]
@@ -48,7 +47,7 @@ impl Firing<'_> {
 
     /// The random stream of this transition and copy.
     pub fn random(&mut self) -> Random<'_> {
-        Random::of_copy(self.transition.key, self.copy, self.draws)
+        Random::of_copy(self.key, self.copy, self.draws)
     }
 
     /// Puts a token into a declared target; gives its slot there.
@@ -162,11 +161,8 @@ impl Firing<'_> {
     /// the run fails) if it was not declared.
     #[inline]
     pub fn take<T: Token>(&mut self, bag: Node<T>, slot: Slot) -> Option<T> {
-        let reach = self
-            .transition
-            .may_take
-            .iter()
-            .find(|reach| reach.index == bag.node);
+        let mut bags = self.arcs.may_take.iter();
+        let reach = bags.find(|reach| reach.index == bag.node);
         let Some(reach) = reach else {
             self.undeclared();
             return None;
@@ -188,7 +184,7 @@ impl Firing<'_> {
     /// Ends the run with an error of the model's.
     pub fn fail(&mut self, message: impl Into<String>) {
         self.kernel.halt(Halt::Failed {
-            by: By::Transition(self.index),
+            by: By::Transition(self.transition),
             message: message.into(),
         });
     }
@@ -197,12 +193,12 @@ impl Firing<'_> {
         &self,
         input: usize,
     ) -> impl Iterator<Item = (Slot, T)> + '_ {
-        candidates(self.nodes, self.transition.inputs[input], self.copy)
+        candidates(self.nodes, self.arcs.inputs[input], self.copy)
     }
 
     /// Returns true if two inputs take from one node.
     pub(crate) fn same(&self, input: usize, other: usize) -> bool {
-        self.transition.inputs[input].index == self.transition.inputs[other].index
+        self.arcs.inputs[input].index == self.arcs.inputs[other].index
     }
 
     /// Returns the token of a later input, if the first takes the token in `slot` and `before`
@@ -214,22 +210,22 @@ impl Firing<'_> {
         before: usize,
     ) -> Option<T> {
         let shared = self.same(0, input);
-        let mut tokens = line::<T>(self.nodes, self.transition.inputs[input], self.copy)
+        let mut tokens = line::<T>(self.nodes, self.arcs.inputs[input], self.copy)
             .filter(|&(other, _)| !(shared && other == slot));
         tokens.nth(before).map(|(_, token)| token)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_input<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
-        let reach = self.transition.inputs[input];
+        let reach = self.arcs.inputs[input];
         let account = self.account();
         let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
-        let token = node.take(reach.copy(self.copy), slot, self.kernel);
+        let slot = node.take_out(reach.copy(self.copy), slot, self.kernel)?;
         // What else it takes, such as a free thread, may be of an earlier one.
         if account.is_somebody() {
-            self.charge(account);
+            self.kernel.accounts.current = account;
         }
-        token
+        Some(node.core.slab.remove(slot))
     }
 
     fn undeclared(&mut self) {
@@ -242,7 +238,7 @@ impl Firing<'_> {
     /// The node and copy where a token put into `end` goes.
     #[inline(always)]
     fn locate<T: Token>(&mut self, end: EndId, token: &T) -> Option<(u32, u32)> {
-        let outputs = &self.transition.outputs;
+        let outputs = &self.arcs.outputs;
         let Some(arc) = outputs.iter().find(|arc| arc.end == end) else {
             self.undeclared();
             return None;
@@ -280,7 +276,7 @@ impl Firing<'_> {
             return;
         }
         let mut wrong = None;
-        for (arc, &put) in self.transition.outputs.iter().zip(&self.put) {
+        for (arc, &put) in self.arcs.outputs.iter().zip(&self.put) {
             let node = &self.node_paths[arc.node as usize];
             match arc.how {
                 How::One if put != 1 => {
@@ -294,7 +290,7 @@ impl Firing<'_> {
                     ));
                 }
                 How::Either(group) => {
-                    let of_group = self.transition.outputs.iter().zip(&self.put);
+                    let of_group = self.arcs.outputs.iter().zip(&self.put);
                     let sum: u32 = of_group
                         .filter(|(other, _)| other.how == How::Either(group))
                         .map(|(_, put)| put)

@@ -73,22 +73,29 @@ impl<T: Token> NodeOf<T> {
     }
 
     /// Takes a ready token: the given one, or the first in line.
-    #[inline(always)]
+    #[inline]
     pub fn take(&mut self, copy: u32, slot: Option<Slot>, kernel: &mut Kernel) -> Option<T> {
+        let slot = self.take_out(copy, slot, kernel)?;
+        Some(self.core.slab.remove(slot))
+    }
+
+    /// Takes a ready token out of its line; it still has its slot. Apart from [`NodeOf::take`], so
+    /// that a token is copied once, to where it is used.
+    pub fn take_out(&mut self, copy: u32, slot: Option<Slot>, kernel: &mut Kernel) -> Option<Slot> {
         let core = &mut self.core;
         let state = &mut core.copies[copy as usize];
-        let (slot, token) = match slot {
-            None => core.slab.take_first(&mut state.ready)?,
+        let slot = match slot {
+            None => core.slab.pop(&mut state.ready)?,
             Some(slot) => {
                 core.slab.unlink(&mut state.ready, slot);
-                (slot, core.slab.remove(slot))
+                slot
             }
         };
         let len = state.ready.len();
         state.leave(kernel.now());
         kernel.shrank(&core.consumers, copy, len);
         core.unmark(slot, kernel);
-        Some(token)
+        Some(slot)
     }
 
     /// The ready tokens that a transition may look at: all of a bag's, the

@@ -137,31 +137,13 @@ impl<T: Token> Slab<T> {
     pub fn pop(&mut self, line: &mut Line) -> Option<Slot> {
         let slot = line.first()?;
         line.head = self.entries[slot.0 as usize].next;
-        self.first_has_left(line);
-        Some(slot)
-    }
-
-    /// Takes the first token of a line and frees its slot.
-    #[inline]
-    pub fn take_first(&mut self, line: &mut Line) -> Option<(Slot, T)> {
-        let slot = line.first()?;
-        let entry = &mut self.entries[slot.0 as usize];
-        line.head = std::mem::replace(&mut entry.next, self.free);
-        self.free = slot.0;
-        let token = entry.token;
-        self.first_has_left(line);
-        Some((slot, token))
-    }
-
-    /// The head of a line is the token that was behind its first.
-    #[inline]
-    fn first_has_left(&mut self, line: &mut Line) {
         line.len -= 1;
         if line.head == NONE {
             line.tail = NONE;
         } else if let Some(previous) = &mut self.previous {
             previous[line.head as usize] = NONE;
         }
+        Some(slot)
     }
 
     /// Takes a token out of the middle of a bag's line.
@@ -217,10 +199,7 @@ mod tests {
                         twin.push((slot, number as u64));
                     }
                     1 => {
-                        let popped = match number % 2 {
-                            0 => slab.pop(&mut line).map(|slot| (slot, slab.remove(slot))),
-                            _ => slab.take_first(&mut line),
-                        };
+                        let popped = slab.pop(&mut line).map(|slot| (slot, slab.remove(slot)));
                         let expected = (!twin.is_empty()).then(|| twin.remove(0));
                         prop_assert_eq!(popped, expected);
                     }

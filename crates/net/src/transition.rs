@@ -49,6 +49,7 @@ impl<A: Token> Inputs for Node<A> {
             .find(|(_, token)| test(token))
             .map(|(slot, _)| Some(slot))
     }
+    #[inline(always)]
     fn take(firing: &mut Firing<'_>, slot: Option<Slot>) -> Option<A> {
         firing.take_input(0, slot)
     }

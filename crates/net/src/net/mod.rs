@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use self::playback::Recording;
 use crate::accounts::Account;
-use crate::arc::{OutArc, Reach};
+use crate::arc::{Arcs, Reach};
 use crate::builder::{Action, StoreLevel};
 use crate::drift::History;
 use crate::error::RunError;
@@ -33,10 +33,8 @@ pub(crate) struct Transition {
     pub path: String,
     pub base: u32,
     pub key: u64,
-    pub inputs: Vec<Reach>,
-    pub may_take: Vec<Reach>,
+    pub arcs: Arcs,
     pub stores: Vec<Reach>,
-    pub outputs: Vec<OutArc>,
     /// Borrowed stores that a guard somewhere looks at.
     pub touches: Vec<Reach>,
     pub action: Box<dyn Action>,
@@ -362,12 +360,13 @@ impl Net {
             nodes: &mut self.nodes,
             kernel: &mut self.kernel,
             tallies: &mut self.tallies,
-            transition,
-            index,
+            arcs: &transition.arcs,
+            transition: index,
             copy,
+            key: transition.key,
             draws: &mut self.draws[instance as usize],
             #[cfg(debug_assertions)]
-            put: vec![0; transition.outputs.len()],
+            put: vec![0; transition.arcs.outputs.len()],
             #[cfg(debug_assertions)]
             node_paths: &self.node_paths,
         };

@@ -66,6 +66,9 @@ impl ReplicaPlacement {
             return blocks.targets(file, place)[copy as usize];
         }
         let index = u64::from(place) * self.count + u64::from(copy);
+        if self.seed.is_none() {
+            return index as u32;
+        }
         let (device, server) = (index / self.servers, index % self.servers);
         (device * self.servers + self.shuffled(file, server, false)) as u32
     }

@@ -180,12 +180,14 @@ impl Recorder {
                            workload.block and run.stop";
             return Some(message.to_owned());
         }
-        let most = self.series.most_windows();
-        let message = format!(
-            "run.window = \"{} s\" makes more than {most} windows; expected a longer one",
-            self.series.window_seconds()
-        );
-        self.series.overflowed().then_some(message)
+        // Asked after every request, so the message is only written if it is needed.
+        self.series.overflowed().then(|| {
+            format!(
+                "run.window = \"{} s\" makes more than {} windows; expected a longer one",
+                self.series.window_seconds(),
+                self.series.most_windows()
+            )
+        })
     }
 
     /// The run has ended, and these were due and had not been issued.

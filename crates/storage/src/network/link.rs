@@ -74,8 +74,10 @@ pub struct Link {
     /// Messages that have come, and those of them that it delays by the latency.
     messages: u64,
     delayed: u64,
-    /// Messages on their way, by the time at which they are released.
-    due: VecDeque<(Time, Slot)>,
+    /// The first message on its way to be released, and its time. Most links never have another.
+    next: Option<(Time, Slot)>,
+    /// Messages that are released after it, by time.
+    later: VecDeque<(Time, Slot)>,
 }
 
 /// Properties shared by all links of a kind, of which there can be a million.
@@ -112,7 +114,8 @@ impl Link {
             free: Time::ZERO,
             messages: 0,
             delayed: 0,
-            due: VecDeque::new(),
+            next: None,
+            later: VecDeque::new(),
         }
     }
 
@@ -126,26 +129,31 @@ impl Link {
     }
 
     /// Transmission time of bytes that begin now, and of their first packet.
+    #[inline]
     fn times(&mut self, now: Time, bytes: u64) -> (Span, Span) {
         let packet = bytes.min(self.kind.packet);
         let (whole, first) = (self.time(bytes), self.time(packet));
-        let start = now.max(self.free);
-        let Some(bucket) = &mut self.bucket else {
-            return (whole, first);
-        };
-        let first = bucket.time(start, packet, first);
-        let whole = bucket.time(start, bytes, whole);
-        bucket.pass(start, bytes, whole);
-        self.free = start + whole;
-        (whole, first)
+        match &mut self.bucket {
+            None => (whole, first),
+            Some(bucket) => {
+                let start = now.max(self.free);
+                let first = bucket.time(start, packet, first);
+                let whole = bucket.time(start, bytes, whole);
+                bucket.pass(start, bytes, whole);
+                self.free = start + whole;
+                (whole, first)
+            }
+        }
     }
 
+    #[inline]
     fn time(&self, bytes: u64) -> Span {
         Span((bytes as f64 * self.kind.picoseconds_per_byte + 0.5) as u64)
     }
 }
 
 impl Discipline<Job> for Link {
+    #[inline]
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let job = station.token(slot);
         let (wire, tail, side) = (job.wire, job.tail, (self.kind.side)(job));
@@ -166,38 +174,41 @@ impl Discipline<Job> for Link {
             }
             Side::Whole => end + latency,
         };
-        if self.due.is_empty() {
+        let Some((time, first)) = self.next else {
             station.wake_at(release, 0);
-            // Most links never have more than one.
-            self.due.reserve_exact(1);
-            self.due.push_back((release, slot));
+            self.next = Some((release, slot));
+            return;
+        };
+        if release < time {
+            station.wake_at(release, 0);
+            self.next = Some((release, slot));
+            self.later.push_front((time, first));
             return;
         }
         // Mostly the last; a slow sender's message can be overtaken.
-        let later = |(time, _): &&(Time, Slot)| *time > release;
-        let behind = self.due.iter().rev().take_while(later).count();
-        if behind == 0 {
-            self.due.push_back((release, slot));
-            return;
+        let overtaken = |(time, _): &&(Time, Slot)| *time > release;
+        match self.later.iter().rev().take_while(overtaken).count() {
+            0 => self.later.push_back((release, slot)),
+            behind => {
+                let position = self.later.len() - behind;
+                self.later.insert(position, (release, slot));
+            }
         }
-        if behind == self.due.len() {
-            station.wake_at(release, 0);
-        }
-        self.due.insert(self.due.len() - behind, (release, slot));
     }
 
+    #[inline]
     fn wake(&mut self, _: u32, station: &mut Station<'_, Job>) {
         let now = station.now();
         let mut released = false;
-        while let Some(&(time, slot)) = self.due.front()
+        while let Some((time, slot)) = self.next
             && time <= now
         {
-            self.due.pop_front();
+            self.next = self.later.pop_front();
             station.release(slot);
             released = true;
         }
-        // Only the wake-up that released something was the one for the front.
-        if let Some(&(time, _)) = self.due.front()
+        // Only the wake-up that released something was the one for the first.
+        if let Some((time, _)) = self.next
             && released
         {
             station.wake_at(time, 0);
