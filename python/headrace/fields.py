@@ -22,6 +22,8 @@ LONGEST = 40
 Of = TypeVar("Of")
 Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MOST)]
 """A duration in seconds."""
+Count = Annotated[int, msgspec.Meta(ge=1, le=10**18)]
+"""A number of things, at least one."""
 
 
 class WrongField(ValueError):
@@ -167,6 +169,7 @@ _WORDS = {
     "array": "a list",
     "object": "an object",
 }
+_CONDITIONS = {"Number out of range": "a number in the range of floating point"}
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 
@@ -179,11 +182,12 @@ def _wrong_field(document: Any, of: type[Any], error: msgspec.ValidationError) -
     text, _, _ = str(error).partition(" - at ")
     if missing := _MISSING.match(text):
         return WrongField(where or "the document", value, f"an object with {missing[1]}")
-    expected = "a known value" if text.startswith("Invalid enum value") else text
+    expected = _CONDITIONS.get(text, "a known value" if text.startswith("Invalid") else text)
     if found := _EXPECTED.match(text):
         expected = " or ".join(_WORDS.get(it, it) for it in found[1].split(" | "))
         if found[2]:
-            expected += f", {_BOUNDS[found[2]].format(f'{float(found[3]):g}')}"
+            bound = _BOUNDS[found[2]].format(f"{float(found[3]):g}")
+            expected = bound if is_number(value) else f"{expected}, {bound}"
     return WrongField(where or "the document", value, expected)
 
 

@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from headrace.cli.app import run
 from headrace.measure import tuning
-from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profilers import command_profiler, gluster_counts, rpc_profiler
 from headrace.measure.tuning.search import mix_of
-from headrace.measure.tuning.tune import tune
+from headrace.measure.tuning.tune import infeasible_targets, tune
 
 GLUSTER_PROFILE = Path(__file__).parents[1] / "data" / "gluster-profile.txt"
 

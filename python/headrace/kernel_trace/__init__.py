@@ -9,9 +9,8 @@ from headrace.kernel_trace.formats import Format
 from headrace.kernel_trace.instance import Instance, tracefs
 from headrace.kernel_trace.intervals import Intervals
 from headrace.kernel_trace.recording import Recording, save
-from headrace.kernel_trace.requests import requests
+from headrace.kernel_trace.requests import requests, service
 from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
-from headrace.kernel_trace.service import service
 from headrace.kernel_trace.session import TraceSession, check, trace_session
 from headrace.kernel_trace.time_breakdown import breakdown, in_device
 

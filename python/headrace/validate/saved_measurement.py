@@ -9,14 +9,11 @@ import msgspec
 
 from headrace import environment
 from headrace._core import ScenarioError
-from headrace.calibrate.run_report import Completed
 from headrace.document_io import read_saved
 from headrace.environment import Environment, of_document
-from headrace.fields import Seconds, WrongField, check_usable, convert
+from headrace.fields import Count, Seconds, WrongField, check_usable, convert
 from headrace.measure.report import KernelTime
 from headrace.store.record import CALLS, NO_CALLS
-
-Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class SavedScenario(msgspec.Struct, frozen=True):
@@ -61,6 +58,15 @@ class MeanTime(msgspec.Struct, frozen=True):
         check_usable("mean", self.mean)
 
 
+class OperationCount(msgspec.Struct, frozen=True):
+    """Number of operations of one kind."""
+
+    count: Annotated[float, msgspec.Meta(ge=0.0)]
+
+    def __post_init__(self) -> None:
+        check_usable("count", self.count)
+
+
 class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of a saved measurement that a validation uses. Files of earlier versions lack some."""
 
@@ -68,10 +74,10 @@ class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     scenario: SavedScenario
     latency: dict[str, MeanTime]
     """Service times by operation."""
-    operations: dict[str, Completed]
+    operations: dict[str, OperationCount]
     processes: Count = 1
-    calls: str | None = None
-    """None if the file does not say which calls were made."""
+    calls: Any = None
+    """One of `CALLS`; None if the file does not say which calls were made."""
     hosts: list[Any] = []
     environment: dict[str, Any] | None = None
     place: Any = None
@@ -92,6 +98,9 @@ class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
             check_usable(f"counter_series.{name}", *(it for it in samples if it is not None))
         if self.kernel is not None:
             check_usable("kernel.seconds", *self.kernel.seconds.values())
+            check_usable("kernel.requests", self.kernel.requests)
+            if self.kernel.requests < 0:
+                raise WrongField("kernel.requests", self.kernel.requests, "0 or more")
 
     @property
     def where(self) -> Environment:

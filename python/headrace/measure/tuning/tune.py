@@ -18,7 +18,6 @@ from headrace.measure.calls import POSIX
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import check_matches, with_checksum
-from headrace.measure.tuning.infeasible_targets import infeasible_targets
 from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, nearest, pairwise
@@ -34,6 +33,8 @@ METHODS: dict[str, Search] = {
 
 SEED = 1
 """Seed of the mixes that are corrected; the final mix has the next one."""
+NEAR = 0.005
+"""Shares that are off by less are reached."""
 
 
 @dataclass(frozen=True)
@@ -266,3 +267,38 @@ def _named(found: Profile, measured: Vector) -> dict[str, float]:
     """The measured shares that are not 0, by protocol operation."""
     named = zip(found.protocol, map(float, measured), strict=True)
     return {name: share for name, share in named if share}
+
+
+def infeasible_targets(found: Profile, tuned: Tuned, wanted: Vector) -> dict[str, str]:
+    """Return the protocol operations whose wanted share no mix comes near, each with the reason."""
+    off = tuned.protocol - wanted
+    return {
+        found.protocol[column]: _too_little(found, column, -off[column])
+        if off[column] < 0
+        else _too_much(found, tuned, column, off[column])
+        for column in map(int, np.flatnonzero(np.abs(off) > NEAR))
+    }
+
+
+def _too_little(found: Profile, column: int, by: float) -> str:
+    shares = found.counts / np.maximum(found.counts.sum(axis=1, keepdims=True), 1e-12)
+    purest = int(shares[:, column].argmax())
+    others = [
+        found.protocol[other]
+        for other in np.argsort(-shares[purest], kind="stable")
+        if other != column and shares[purest, other] > NEAR
+    ]
+    text = f"{100 * by:.2f} percentage points too little"
+    if not others:
+        return f"{text}: other operations take its share"
+    return f"{text}: its purest source, {found.operations[purest]}, also causes {', '.join(others)}"
+
+
+def _too_much(found: Profile, tuned: Tuned, column: int, by: float) -> str:
+    caused = tuned.shares * found.counts[:, column]
+    sources = [
+        found.operations[row]
+        for row in np.argsort(-caused, kind="stable")
+        if caused[row] > NEAR * caused.sum()
+    ]
+    return f"{100 * by:.2f} percentage points too much: caused by {', '.join(sources)}"
