@@ -113,7 +113,7 @@ def test_the_recorded_time_leaves_out_stops_and_waits_for_a_core(tmp_path: Path)
         rates = pl.DataFrame({"from_s": [0.0], "to_s": [1.0], **named})
         phase = Phase(from_s=0.0, to_s=1.0, verdict="waiting")
         application = Application(records, rates, MACHINE, 2, {}, 0.0)
-        return float(advise_phase(phase, application)["without_tracer_s"])
+        return float(advise_phase(phase, application).without_tracer_s)
 
     assert without_tracer_s() == 1.0
     # Half of the time is none of the program's two threads' own.

@@ -14,7 +14,7 @@ from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
 from headrace.profile.characterise import CharacterisingReader
-from headrace.profile.document import HostVerdict, Profile, Usage
+from headrace.profile.document import HostVerdict, Prediction, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.interval_means import mean_over_time
@@ -251,17 +251,19 @@ def _add_advice(
     for number, phase in enumerate(profile.phases):
         report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")
         phases.append(advise_phase(phase, application, number=number + 1))
-    recorded = sum(it["without_tracer_s"] for it in phases)
-    simulated = [it["simulated_s"] for it in phases]
-    known = None not in simulated and recorded > 0
-    profile.prediction = {
-        "machine": model,
-        "tracer_s_per_call": cost,
-        "phases": phases,
-        "recorded_s": recorded,
-        "simulated_s": sum(simulated) if known else None,
-        "error": sum(simulated) / recorded - 1 if known else None,
-    }
+    recorded = sum(it.without_tracer_s for it in phases)
+    simulated = [it.simulated_s for it in phases if it.simulated_s is not None]
+    known = len(simulated) == len(phases) and recorded > 0
+    profile.prediction = msgspec.to_builtins(
+        Prediction(
+            machine=model,
+            tracer_s_per_call=cost,
+            phases=phases,
+            recorded_s=recorded,
+            simulated_s=sum(simulated) if known else None,
+            error=sum(simulated) / recorded - 1 if known else None,
+        )
+    )
 
 
 def usage_of(frame: pl.DataFrame) -> dict[str, Usage]:

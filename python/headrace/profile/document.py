@@ -3,6 +3,7 @@
 from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 Verdict: TypeAlias = Literal[
     "cpu",
@@ -76,6 +77,44 @@ class Phase(msgspec.Struct, kw_only=True):
     """Statements that limit the verdict, such as a missing baseline."""
 
 
+class PhasePrediction(msgspec.Struct, kw_only=True):
+    """Simulated run time of a phase beside the recorded one. Times are in seconds."""
+
+    from_s: float
+    to_s: float
+    simulated_operations: int | UnsetType = UNSET
+    """Operations that were simulated, the first ones, if there were too many."""
+    operations: int | UnsetType = UNSET
+    """All operations of the phase, if not all were simulated."""
+    recorded_s: float
+    """Time of the simulated operations."""
+    without_tracer_s: float
+    """The same without the time that the tracer adds."""
+    simulated_s: float | None
+    """None if the phase could not be simulated."""
+    bottleneck: str | None = None
+    gaps: str | None = None
+    """What the processes do between operations: `compute` or `wait`."""
+    cached: bool | None = None
+    """Whether files are taken to be in the page cache."""
+
+
+class Prediction(msgspec.Struct, kw_only=True):
+    """Simulated against recorded run time. Times are in seconds."""
+
+    machine: str
+    """Origin of the machine model: `baseline` or `machine file`."""
+    tracer_s_per_call: float | None
+    """Time that the tracer adds to each call; None if it is unknown."""
+    phases: list[PhasePrediction]
+    recorded_s: float
+    """Recorded time of the phases, without that of the tracer."""
+    simulated_s: float | None
+    """None if a phase could not be simulated."""
+    error: float | None
+    """Simulated time divided by the recorded one, minus 1."""
+
+
 class HostVerdict(msgspec.Struct, kw_only=True):
     """Verdict and phases of one host of a recording of several."""
 
@@ -119,7 +158,7 @@ class Profile(msgspec.Struct, kw_only=True):
     baseline: dict[str, Any] | None = None
     """The baseline used: identifier in the store, figures, and what has changed since."""
     prediction: dict[str, Any] | None = None
-    """Machine model of the prediction, and simulated against recorded run time."""
+    """A `Prediction`; those of earlier versions have other fields."""
     usage: dict[str, dict[str, Usage]] = {}
     """By host, then by column of the samples."""
     environment: dict[str, Any] = {}

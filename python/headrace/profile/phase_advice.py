@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+from msgspec import UNSET, UnsetType
 
 from headrace.profile.advice import advise
 from headrace.profile.advice.change import Context
-from headrace.profile.document import Phase
+from headrace.profile.document import Phase, PhasePrediction
 from headrace.profile.interval_means import mean_over_time
 from headrace.profile.paced_trace import MOST_RECORDS, cut
 from headrace.profile.prediction import Case
@@ -45,7 +45,7 @@ def advise_phase(
     application: Application,
     on_progress: Callable[[int, int, str], object] | None = None,
     number: int = 1,
-) -> dict[str, Any]:
+) -> PhasePrediction:
     """Add advice and notes to a phase, which has a number from 1.
 
     Returns the simulated run time of the phase beside the recorded one.
@@ -56,14 +56,14 @@ def advise_phase(
         (pl.col("from_s") >= phase.from_s - 1e-9) & (pl.col("to_s") <= phase.to_s + 1e-9)
     )
     records = cut(application.records, phase.from_s, phase.to_s)
-    found: dict[str, Any] = {"from_s": phase.from_s, "to_s": phase.to_s}
+    simulated_operations: int | UnsetType = UNSET
+    operations: int | UnsetType = UNSET
     length_s = phase.to_s - phase.from_s
     if records.height > MOST_RECORDS:
-        whole = records.height
+        operations = records.height
         records = cut(records, 0.0, float(records["time_ns"].sort()[MOST_RECORDS]) / 1e9)
-        length_s *= records.height / whole
-        found["simulated_operations"] = records.height
-        found["operations"] = whole
+        simulated_operations = records.height
+        length_s *= simulated_operations / operations
     case = phase_case(records, rows, application, length_s)
     context = Context(
         phase.verdict, application.cores, application.baseline, application.directory, number
@@ -74,14 +74,18 @@ def advise_phase(
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
     removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
-    return found | {
-        "recorded_s": length_s,
-        "without_tracer_s": min(length_s - removed_s, length_s * _own_share(rows)),
-        "simulated_s": None if outcome.error is not None else outcome.seconds,
-        "bottleneck": outcome.bottleneck,
-        "gaps": case.gaps,
-        "cached": case.cached,
-    }
+    return PhasePrediction(
+        from_s=phase.from_s,
+        to_s=phase.to_s,
+        simulated_operations=simulated_operations,
+        operations=operations,
+        recorded_s=length_s,
+        without_tracer_s=min(length_s - removed_s, length_s * _own_share(rows)),
+        simulated_s=None if outcome.error is not None else outcome.seconds,
+        bottleneck=outcome.bottleneck,
+        gaps=case.gaps,
+        cached=case.cached,
+    )
 
 
 def phase_case(
