@@ -218,7 +218,7 @@ class PrintedFigures(msgspec.Struct, frozen=True):
 
 
 class Horizon(msgspec.Struct, frozen=True):
-    """What `headrace design reliability` prints of a horizon."""
+    """A horizon as `headrace design reliability` prints it."""
 
     horizon_seconds: float
     loss_probability: float
@@ -238,7 +238,7 @@ class PrintedReliability(msgspec.Struct, frozen=True):
 
 
 class PrintedSpareRow(msgspec.Struct, frozen=True):
-    """What `headrace design spares` prints of a number of spares."""
+    """A number of spares as `headrace design spares` prints it."""
 
     spares: int
     """Spares of a pool."""
