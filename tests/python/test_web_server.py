@@ -101,6 +101,8 @@ def test_a_page_takes_any_address(site: RunningSite, path: str) -> None:
 def test_what_clients_do_is_no_error_in_the_log(tmp_path: Path, browser: Browser) -> None:
     """Pages that are left at once, requests that break off, and paths that steer a terminal."""
     with running_site(tmp_path) as it:
+        loaded = Path(f"/proc/{it.process.pid}/maps").read_text()
+        assert "polars" in loaded and not re.search("/(matplotlib|scipy)/", loaded)
         leave_pages(it, browser)
         break_off_requests(it)
         assert it.get("/x%1b%5b31m%0aforged").status_code == 404

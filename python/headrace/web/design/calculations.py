@@ -1,7 +1,7 @@
 """Small calculations of `headrace design` at once: each runs as a short process under limits."""
 
 import asyncio
-import json
+import math
 import re
 import signal
 import sys
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headrace.design.figure import Figure, Input
+from headrace.design.figure import Figure, Input, Unit
 from headrace.report.figure_tables import number
 from headrace.web.access.paths import FILE_WORDS
 from headrace.web.design.figures import FigureBook
@@ -149,8 +149,7 @@ async def calculate(form: CommandForm, values: Mapping[str, Any]) -> FigureBook:
         value = str(values.get(it.name, "")).strip().lower()
         if value.startswith("table"):
             raise RefusedRequest(f"{it.name}: expected no file", it.name)
-    document = await _run(words)
-    figures = READERS.get(name, _figures)(document)
+    figures = READERS.get(name, _figures)(await _run(words))
     return FigureBook(figures, str(values.get("currency", ""))[:20])
 
 
@@ -161,7 +160,8 @@ def _no_file(value: str, field: FormField) -> Path | str:
     return value
 
 
-async def _run(words: list[str]) -> dict[str, Any]:
+async def _run(words: list[str]) -> bytes:
+    """Return the JSON document that a command prints. Raises RefusedRequest."""
     loop = id(asyncio.get_running_loop())
     async with _turns.setdefault(loop, asyncio.Semaphore(SIDE_BY_SIDE)):
         process = await asyncio.create_subprocess_exec(
@@ -194,62 +194,121 @@ async def _run(words: list[str]) -> dict[str, Any]:
     if process.returncode:
         lines = err.decode(errors="replace").strip().splitlines()
         raise RefusedRequest("\n".join(lines)[:LARGEST_ERROR] or "the calculation failed")
-    document: dict[str, Any] = json.loads(out)
-    return document
+    return out
 
 
-def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
-    """Yield the figures of a document of `print_figures`."""
-    for key, it in document["figures"].items():
-        if it["value"] is None:
-            it = {**it, "value": float("nan")}
-        fields = {name: value for name, value in it.items() if name not in ("text", "arithmetic")}
-        yield msgspec.convert({"key": key, **fields}, Figure)
+class PrintedFigure(msgspec.Struct, frozen=True):
+    """A figure as `print_figures` prints it, without its key."""
+
+    title: str
+    value: float | None
+    """None if it is infinite or unknown."""
+    unit: Unit
+    formula: str
+    inputs: tuple[Input, ...]
+    source: str
+    standard_error: float | None
+    note: str
 
 
-def _reliability(document: Mapping[str, Any]) -> Iterator[Figure]:
-    inputs = tuple(msgspec.convert(it, Input) for it in document["inputs"])
-    method = f"by the method {document['method']}"
-    note = " ".join(document["assumptions"])
-    for it in document["horizons"]:
-        years = number(it["horizon_seconds"] / 31_536_000)
+class PrintedFigures(msgspec.Struct, frozen=True):
+    """A document of `print_figures`."""
+
+    figures: dict[str, PrintedFigure]
+
+
+class Horizon(msgspec.Struct, frozen=True):
+    """A horizon as `headrace design reliability` prints it."""
+
+    horizon_seconds: float
+    loss_probability: float
+    standard_error: float
+    nomdl: float
+
+
+class PrintedReliability(msgspec.Struct, frozen=True):
+    """A document of `headrace design reliability`."""
+
+    inputs: tuple[Input, ...]
+    method: str
+    assumptions: tuple[str, ...]
+    horizons: tuple[Horizon, ...]
+    mttdl_seconds: float | None
+    usable_bytes: float | None
+
+
+class PrintedSpareRow(msgspec.Struct, frozen=True):
+    """A number of spares as `headrace design spares` prints it."""
+
+    spares: int
+    """Spares of a pool."""
+    total: int
+    """Spares of all pools."""
+    probability: float
+
+
+class PrintedSpares(msgspec.Struct, frozen=True):
+    """A document of `headrace design spares`."""
+
+    assumptions: tuple[str, ...]
+    missing: float
+    spares: int
+    wanted: float
+    failures_a_year: float
+    rows: tuple[PrintedSpareRow, ...]
+
+
+def _figures(printed: bytes) -> Iterator[Figure]:
+    document = msgspec.json.decode(printed, type=PrintedFigures)
+    for key, it in document.figures.items():
+        fields = {name: getattr(it, name) for name in PrintedFigure.__struct_fields__}
+        yield Figure(key=key, **fields | {"value": math.nan if it.value is None else it.value})
+
+
+def _reliability(printed: bytes) -> Iterator[Figure]:
+    document = msgspec.json.decode(printed, type=PrintedReliability)
+    inputs = document.inputs
+    method = f"by the method {document.method}"
+    note = " ".join(document.assumptions)
+    for it in document.horizons:
+        years = number(it.horizon_seconds / 31_536_000)
         yield Figure(
             key=f"loss-probability-{years}",
             title=f"probability of a data loss in {years} {'year' if years == '1' else 'years'}",
-            value=it["loss_probability"],
+            value=it.loss_probability,
             unit="1",
             formula=f"1 - P(no loss in {years} years), {method}",
             inputs=inputs,
             source="docs/explanation/reliability.md",
-            standard_error=it["standard_error"] or None,
+            standard_error=it.standard_error or None,
             note=note,
         )
         yield Figure(
             key=f"nomdl-{years}",
             title=f"NOMDL in {years} {'year' if years == '1' else 'years'}",
-            value=it["nomdl"],
+            value=it.nomdl,
             unit="1",
             formula="expected bytes lost / usable bytes",
             inputs=inputs,
             source="Greenan, Plank and Wylie 2010",
             note=note,
         )
-    if document["mttdl_seconds"] is not None:
+    if document.mttdl_seconds is not None:
         yield Figure(
             key="mttdl",
             title="mean time to data loss",
-            value=document["mttdl_seconds"],
+            value=document.mttdl_seconds,
             unit="s",
             formula=f"mean time to the first loss, {method}",
             inputs=inputs,
             source="docs/explanation/reliability.md",
             note="It compares systems; it predicts no service life.",
         )
-    if document["usable_bytes"] is not None:
+    if document.usable_bytes is not None:
         yield Figure(
             key="usable",
             title="usable capacity",
-            value=document["usable_bytes"],
+            value=document.usable_bytes,
             unit="B",
             formula="data disks x capacity of a disk x groups",
             inputs=inputs,
@@ -257,37 +316,38 @@ def _reliability(document: Mapping[str, Any]) -> Iterator[Figure]:
         )
 
 
-def _spares(document: Mapping[str, Any]) -> Iterator[Figure]:
-    note = " ".join(document["assumptions"])
-    missing = Input("missing spares", number(document["missing"]), "mean number on order")
+def _spares(printed: bytes) -> Iterator[Figure]:
+    document = msgspec.json.decode(printed, type=PrintedSpares)
+    note = " ".join(document.assumptions)
+    missing = Input("missing spares", number(document.missing), "mean number on order")
     formula = "P(N < spares of a pool), N Poisson of mean missing spares"
     source = "Palm's theorem; Feeney and Sherbrooke 1966"
     yield Figure(
         key="spares",
         title="hot spares",
-        value=document["spares"],
+        value=document.spares,
         unit="1",
         formula=f"fewest spares for which {formula} is at least the wanted probability",
-        inputs=(missing, Input("wanted probability", number(document["wanted"]), "--probability")),
+        inputs=(missing, Input("wanted probability", number(document.wanted), "--probability")),
         source=source,
         note=note,
     )
     yield Figure(
         key="failures-year",
         title="disk failures a year",
-        value=document["failures_a_year"],
+        value=document.failures_a_year,
         unit="1",
         formula="disks x 8760 h x failure factor / MTTF",
         source="definition",
     )
-    for it in document["rows"]:
+    for it in document.rows:
         yield Figure(
-            key=f"probability-{it['total']}",
-            title=f"probability that a failed disk finds a spare, with {it['total']} spares",
-            value=it["probability"],
+            key=f"probability-{it.total}",
+            title=f"probability that a failed disk finds a spare, with {it.total} spares",
+            value=it.probability,
             unit="1",
             formula=formula,
-            inputs=(missing, Input("spares of a pool", str(it["spares"]), "row of the table")),
+            inputs=(missing, Input("spares of a pool", str(it.spares), "row of the table")),
             source=source,
         )
 
