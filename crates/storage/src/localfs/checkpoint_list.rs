@@ -125,8 +125,7 @@ mod tests {
         for &(file, start, end) in data {
             journal.data(file, start, end, Time::ZERO);
         }
-        journal.running.id = id;
-        journal.running
+        journal.into_running(id)
     }
 
     #[test]

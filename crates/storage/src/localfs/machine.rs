@@ -23,16 +23,15 @@
 //! workload uses has an equal part); the dirty limits are common.
 
 use headrace_net::{
-    Account, Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To,
-    Token, TransitionBuilder,
+    Account, Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, Stores,
+    To, Token, TransitionBuilder,
 };
 use headrace_spec::{Cpu, Machine};
 use headrace_trace::Operation;
 
-use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, StoredFile};
-use super::volume::{Next, SELF, Tick, Volume, Wait};
+use super::volume::{Next, Step, Tick, Volume, Wait};
 use crate::device;
 use crate::failure::{Crash, Failing};
 use crate::iosched::BlockDevice;
@@ -51,7 +50,7 @@ pub struct MachinePorts {
 
 /// Places for the tokens of a volume.
 #[derive(Clone, Copy)]
-struct Places {
+pub(super) struct Places {
     /// The volume's number.
     volume: usize,
     ready: Node<Call>,
@@ -62,14 +61,8 @@ struct Places {
     complete: To<Request>,
     device: BlockDevice,
     tick: Node<Tick>,
-    dispatches: Node<Dispatch>,
     given_up: Option<To<GivenUp>>,
 }
-
-/// The file system wants something done: calls to wait or to go on, transfers to
-/// be made. What it is lies in the store.
-#[derive(Clone, Copy)]
-pub(super) struct Dispatch;
 
 /// Waiting calls by what they wait for. A waiter is known by its bag and its slot
 /// there, in one number.
@@ -107,6 +100,43 @@ impl Bags {
     }
 }
 
+impl Bags {
+    /// A transition takes waiting calls.
+    fn may_take<'b, I: Inputs, S: Stores>(
+        self,
+        transition: TransitionBuilder<'b, I, S>,
+    ) -> TransitionBuilder<'b, I, S> {
+        let bags = self.0.into_iter();
+        bags.fold(transition, |transition, bag| transition.may_take(bag))
+    }
+}
+
+impl Places {
+    /// A transition has the effects of a step.
+    fn effects<'b, I: Inputs, S: Stores>(
+        self,
+        transition: TransitionBuilder<'b, I, S>,
+    ) -> TransitionBuilder<'b, I, S> {
+        let transition = self.waiting.may_take(transition);
+        transition
+            .puts_many(self.ready)
+            .puts_many(self.device.submit)
+            .puts_many(self.tick)
+            .later()
+    }
+
+    /// A transition goes a step with a call, which then is elsewhere.
+    fn steps<'b, I: Inputs, S: Stores>(
+        self,
+        transition: TransitionBuilder<'b, I, S>,
+    ) -> TransitionBuilder<'b, I, S> {
+        let transition = transition.may_put(self.processor).may_put(self.throttled);
+        let bags = self.waiting.0.into_iter();
+        let transition = bags.fold(transition, |transition, bag| transition.may_put(bag));
+        self.effects(transition)
+    }
+}
+
 /// The file systems of a machine.
 pub struct Volumes {
     list: Vec<Volume>,
@@ -126,8 +156,7 @@ impl Volumes {
     /// Drops the clean cached data of a file.
     pub(crate) fn forget_clean(&mut self, file: u32) {
         for volume in &mut self.list {
-            volume.cache.forget_clean(file);
-            volume.marks.retain(|&(other, _)| other != file);
+            volume.pages.forget_clean(file);
         }
     }
 
@@ -136,12 +165,13 @@ impl Volumes {
     /// part of the last seconds).
     fn at(&mut self, number: usize) -> &mut Volume {
         if self.list.len() > 1 {
-            let all: u64 = self.list.iter().map(|it| it.dirty + it.writing).sum();
-            let written: u64 = self.list.iter().map(|it| it.balance.written()).sum();
-            let own = &mut self.list[number];
-            own.others = self.others + all - own.dirty - own.writing;
+            let all: u64 = self.list.iter().map(|it| it.flusher.load()).sum();
+            let written = self.list.iter().map(|it| it.flusher.bytes_written());
+            let written: u64 = written.sum();
+            let own = &mut self.list[number].flusher;
+            own.set_others(self.others + all - own.load());
             if written > 0 {
-                own.balance.share = own.balance.written() as f64 / written as f64;
+                own.set_share(own.bytes_written() as f64 / written as f64);
             }
         }
         &mut self.list[number]
@@ -167,11 +197,12 @@ pub fn machine(
     page.level(volumes, move |all: &Volumes| {
         let levels = all.list.iter().map(|it| {
             // Only pages that are used again make a difference to what comes later.
-            let warm = match it.cache.active_bytes() > 0 {
-                true => it.cache.bytes(),
+            let lru = &it.pages.lru;
+            let warm = match lru.active_bytes() > 0 {
+                true => lru.bytes(),
                 false => 0,
             };
-            (it.dirty + it.writing + warm) as f64
+            (it.flusher.load() + warm) as f64
         });
         levels.sum::<f64>() / room
     });
@@ -181,7 +212,7 @@ pub fn machine(
     if let [spec] = specs.as_slice() {
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = processor(page, &spec.cpu);
-        let dispatches = only_volume(
+        let places = only_volume(
             page,
             volumes,
             device,
@@ -190,7 +221,7 @@ pub fn machine(
             callers,
             None,
         );
-        ports.forget = failing.map(|it| forget(page, it, volumes, dispatches));
+        ports.forget = failing.map(|it| forget(page, it, volumes, places));
         return ports;
     }
     let processor = processor(page, &spec.cpu);
@@ -276,7 +307,7 @@ pub(super) fn only_volume(
     (new, complete): (Node<Request>, Port<Request>),
     callers: &Callers,
     locks: Option<(Node<GivenUp>, To<GivenUp>)>,
-) -> Node<Dispatch> {
+) -> Places {
     let ways = InnerPorts {
         new,
         complete: complete.into(),
@@ -293,22 +324,24 @@ fn forget(
     page: &mut Page<'_>,
     failing: Failing,
     volumes: Store<Volumes>,
-    dispatches: Node<Dispatch>,
+    places: Places,
 ) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
     page.connect(crash, crashed);
-    page.transition("lose memory")
+    let transition = page
+        .transition("lose memory")
         .take(crashed)
         .with(volumes)
-        .with(failing.store)
-        .may_put(dispatches)
+        .with(failing.store);
+    places
+        .waiting
+        .may_take(transition)
+        .puts_many(places.ready)
         .fires(move |firing, crash: Crash, (volumes, failures)| {
-            let volume = volumes.at(0);
-            failures.world.hosts.forgets(crash.server, volume.crash());
-            if volume.wants_something() {
-                firing.put(dispatches, Dispatch);
-            }
+            let mut step = volumes.at(0).step();
+            failures.world.hosts.forgets(crash.server, step.crash());
+            wake(firing, &step.effects.woken, places);
         });
     crash
 }
@@ -332,7 +365,7 @@ fn volume(
     volumes: Store<Volumes>,
     device: BlockDevice,
     ways: InnerPorts,
-) -> Node<Dispatch> {
+) -> Places {
     let time = |call: &Call, _: &mut Random<'_>| call.time;
     let places = Places {
         volume: number,
@@ -344,39 +377,31 @@ fn volume(
         complete: ways.complete,
         device,
         tick: page.place("timer"),
-        dispatches: page.place("errands"),
         given_up: ways.locks.map(|(_, given_up)| given_up),
     };
     page.rest(places.tick);
     page.conserve(places.requests);
 
-    page.transition("call")
-        .take(ways.new)
-        .with(volumes)
+    let call = page.transition("call").take(ways.new).with(volumes);
+    places
+        .steps(call)
         .puts(places.requests)
-        .may_put(places.processor)
-        .may_put(places.throttled)
-        .may_put(places.dispatches)
         .may_pass(places.requests, places.complete)
         .fires(move |firing, request: Request, volumes| {
-            let volume = volumes.at(places.volume);
+            let step = volumes.at(places.volume).step();
             let slot = firing.put(places.requests, request);
             let mut call = call_of(&request, slot, &ways.callers);
-            call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
-            proceed(firing, call, volume, places);
+            call.uncached = (step.mount.remote.as_ref()).is_some_and(|it| it.passes(call.file));
+            proceed(firing, call, step, places);
         });
     for (name, from, spent, processed) in [
         ("go on", ways.processed, true, true),
         ("let go", places.throttled, true, false),
         ("resume", places.ready, false, false),
     ] {
-        let transition = page
-            .transition(name)
-            .take(from)
-            .with(volumes)
-            .may_put(places.processor)
-            .may_put(places.throttled)
-            .may_put(places.dispatches)
+        let transition = page.transition(name).take(from).with(volumes);
+        let transition = places
+            .steps(transition)
             .may_pass(places.requests, places.complete);
         let transition = match places.given_up {
             Some(given_up) => transition.may_put(given_up),
@@ -386,70 +411,49 @@ fn volume(
             if spent {
                 call.time = Span::ZERO;
             }
-            let volume = volumes.at(places.volume);
-            if processed {
-                volume.copying -= u32::from(volume.copies(&call));
+            let step = volumes.at(places.volume).step();
+            if processed && step.copies(&call) {
+                step.cpu.end_copy();
             }
-            proceed(firing, call, volume, places);
+            proceed(firing, call, step, places);
         });
     }
     if let Some((locks, given_up)) = ways.locks {
-        page.transition("give up")
-            .take(locks)
-            .with(volumes)
+        let transition = page.transition("give up").take(locks).with(volumes);
+        places
+            .steps(transition)
             .may_put(given_up)
-            .may_put(places.dispatches)
             .fires(move |firing, lock: GivenUp, volumes| {
-                let volume = volumes.at(places.volume);
-                proceed(firing, revocation_call(&lock), volume, places);
+                let step = volumes.at(places.volume).step();
+                proceed(firing, revocation_call(&lock), step, places);
             });
     }
-    let bags = places.waiting.0.into_iter();
-    bags.fold(
-        page.transition("arrived")
-            .take(places.device.done)
-            .with(volumes),
-        |transition, bag| transition.may_take(bag),
-    )
-    .puts_many(places.ready)
-    .may_put(places.dispatches)
-    .fires(move |firing, transfer: Transfer, volumes| {
-        let volume = volumes.at(places.volume);
-        volume.done_for.extend(transfer.owner);
-        volume.arrived(&transfer, firing.now());
-        // Calls of the kernel's own go before those that were waiting for others.
-        if volume.spawned.is_empty() {
-            done(firing, volume, places);
-            wake(firing, volume, places);
-        }
-        send_for(firing, volume, places);
-    });
-    page.transition("periodic")
-        .take(places.tick)
-        .with(volumes)
-        .may_put(places.dispatches)
-        .fires(move |firing, tick: Tick, volumes| {
-            let volume = volumes.at(places.volume);
-            volume.tick(tick, firing.now());
-            send_for(firing, volume, places);
+    let arrived = page
+        .transition("arrived")
+        .take(places.device.done)
+        .with(volumes);
+    places
+        .effects(arrived)
+        .fires(move |firing, transfer: Transfer, volumes| {
+            let mut step = volumes.at(places.volume).step();
+            step.arrived(&transfer, firing.now());
+            let account = firing.account();
+            done(firing, transfer.owner, places);
+            // Calls of the kernel's own go before those that were waiting for others.
+            if step.effects.calls.is_empty() {
+                wake(firing, &std::mem::take(&mut step.effects.woken), places);
+            }
+            carry_out(firing, step, account, places);
         });
-    // Before anything else happens: what is to be done is of the last step.
-    let bags = places.waiting.0.into_iter();
-    bags.fold(
-        page.transition("carry out")
-            .take(places.dispatches)
-            .with(volumes)
-            .priority(1),
-        |transition, bag| transition.may_put(bag).may_take(bag),
-    )
-    .puts_many(places.ready)
-    .puts_many(places.device.submit)
-    .puts_many(places.tick)
-    .later()
-    .fires(move |firing, _, volumes| {
-        dispatch(firing, volumes.at(places.volume), places);
-    });
-    places.dispatches
+    let periodic = page.transition("periodic").take(places.tick).with(volumes);
+    places
+        .effects(periodic)
+        .fires(move |firing, tick: Tick, volumes| {
+            let mut step = volumes.at(places.volume).step();
+            step.tick(tick, firing.now());
+            carry_out(firing, step, firing.account(), places);
+        });
+    places
 }
 
 /// A token goes to one of several.
@@ -469,11 +473,9 @@ fn volumes(spec: &Machine, callers: &Callers, files: &[StoredFile]) -> Volumes {
     let number = u64::from(callers.volumes.count_ones().max(1));
     let list = (0..).zip(&specs).map(|(at, spec)| {
         let mut volume = mounted(spec, callers);
-        volume.number = at;
+        volume.mount.number = at;
         if number > 1 {
-            let memory = &spec.memory;
-            let room = memory.page_cache() / number;
-            volume.cache = ActiveInactiveLru::new(room, memory.page.0, memory.active_share);
+            volume.pages.divide(&spec.memory, number);
         }
         for file in files.iter().filter(|file| file.volume == at) {
             volume.add_file(file);
@@ -557,13 +559,16 @@ fn given_up_by(call: &Call) -> GivenUp {
 }
 
 /// Goes on with a call until it has to leave.
-fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places: Places) {
+fn proceed(firing: &mut Firing<'_>, mut call: Call, mut step: Step<'_>, places: Places) {
+    let account = firing.account();
     loop {
-        match volume.proceed(&mut call, firing.now()) {
+        match step.proceed(&mut call, firing.now()) {
             Next::Work(Span::ZERO) => {}
             Next::Work(time) => {
                 call.time = time;
-                volume.copying += u32::from(volume.copies(&call));
+                if step.copies(&call) {
+                    step.cpu.begin_copy();
+                }
                 firing.put(places.processor, call);
                 break;
             }
@@ -573,12 +578,15 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
                 break;
             }
             Next::Wait(wait) => {
-                let own = |transfer: &&Transfer| transfer.owner == Some(SELF);
-                call.transfers = volume.out.iter().filter(own).count() as u32;
+                call.transfers = step.effects.own().count() as u32;
                 if wait == Wait::Transfers && call.transfers == 0 {
                     continue;
                 }
-                volume.waits = Some((call, wait));
+                let waiter = places.waiting.put(firing, call, wait);
+                for transfer in step.effects.own() {
+                    transfer.owner = Some(waiter);
+                }
+                step.register(wait, waiter);
                 break;
             }
             Next::Return => {
@@ -595,29 +603,16 @@ fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places:
             }
         }
     }
-    send_for(firing, volume, places);
+    carry_out(firing, step, account, places);
 }
 
-/// Sends for what the file system wants done, if anything.
-fn send_for(firing: &mut Firing<'_>, volume: &Volume, places: Places) {
-    if volume.wants_something() {
-        firing.put(places.dispatches, Dispatch);
+/// Has the net do what a step wants done; what its call waits for is for `account`.
+fn carry_out(firing: &mut Firing<'_>, step: Step<'_>, account: Account, places: Places) {
+    let effects = &step.effects;
+    if effects.is_empty() {
+        return;
     }
-}
-
-/// Does what the file system wants done.
-fn dispatch(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    let account = firing.account();
-    if let Some((call, wait)) = volume.waits.take() {
-        let waiter = places.waiting.put(firing, call, wait);
-        let own = |transfer: &&mut Transfer| transfer.owner == Some(SELF);
-        for transfer in volume.out.iter_mut().filter(own) {
-            transfer.owner = Some(waiter);
-        }
-        volume.register(wait, waiter);
-    }
-    done(firing, volume, places);
-    for transfer in volume.out.drain(..) {
+    for &transfer in &effects.transfers {
         firing.charge(match transfer.owner {
             Some(_) => account,
             None => Account::NOBODY,
@@ -625,32 +620,33 @@ fn dispatch(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
         firing.put(places.device.submit, transfer);
     }
     firing.charge(Account::NOBODY);
-    for call in volume.spawned.drain(..) {
+    for &call in &effects.calls {
         firing.put(places.ready, call);
     }
-    wake(firing, volume, places);
-    for tick in volume.ticks.drain(..) {
-        firing.put_after(places.tick, tick, volume.periods[tick as usize]);
+    wake(firing, &effects.woken, places);
+    for &tick in &effects.ticks {
+        firing.put_after(places.tick, tick, step.period(tick));
     }
 }
 
-/// Calls whose transfers are done have one less to wait for.
-fn done(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    for waiter in volume.done_for.drain(..) {
-        let (bag, slot) = places.waiting.of(waiter);
-        let call = firing.token_mut(bag, slot);
-        call.transfers -= 1;
-        if call.transfers == 0
-            && let Some(call) = firing.take(bag, slot)
-        {
-            firing.put(places.ready, call);
-        }
+/// A transfer is done: the call that made it has one less to wait for.
+fn done(firing: &mut Firing<'_>, owner: Option<u32>, places: Places) {
+    let Some(waiter) = owner else {
+        return;
+    };
+    let (bag, slot) = places.waiting.of(waiter);
+    let call = firing.token_mut(bag, slot);
+    call.transfers -= 1;
+    if call.transfers == 0
+        && let Some(call) = firing.take(bag, slot)
+    {
+        firing.put(places.ready, call);
     }
 }
 
 /// Calls that waited for something else go on.
-fn wake(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    for waiter in volume.woken.drain(..) {
+fn wake(firing: &mut Firing<'_>, woken: &[u32], places: Places) {
+    for &waiter in woken {
         let (bag, slot) = places.waiting.of(waiter);
         if let Some(call) = firing.take(bag, slot) {
             firing.put(places.ready, call);

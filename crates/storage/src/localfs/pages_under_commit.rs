@@ -92,7 +92,7 @@ mod tests {
         journal.data(1, 0, 700 * PAGE, Time::ZERO);
         journal.data(2, 100 * PAGE, 400 * PAGE, Time::ZERO);
         journal.commit();
-        let transaction = journal.committing.as_ref().expect("it commits");
+        let transaction = journal.committing().expect("it commits");
         let mut under_commit = PagesUnderCommit::default();
         // 1,001 blocks: two full descriptors and one of a single block.
         let (first, second, third) = (PAGE, 502 * PAGE, 1003 * PAGE);
