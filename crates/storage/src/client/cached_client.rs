@@ -59,9 +59,9 @@ pub(super) fn data(
         .closing(closing(&cache.attributes));
     let callers = &context.callers;
     let locks = (parallel.locks.extent()).map(|_| context.held.as_slice());
-    let volumes = localfs::cache(page, cache, reads, callers, &remote, &context.sizes, locks);
+    let parts = localfs::cache(page, cache, reads, callers, &remote, &context.sizes, locks);
     let machine = page.page("machine", |page| {
-        localfs::client_page_cache(page, cache, callers, volumes, locks.is_some())
+        localfs::client_page_cache(page, cache, callers, parts, locks.is_some())
     });
     if let (Some((to_give_up, given_up)), Some(flushed)) = (machine.locks, answers.flushed) {
         page.connect(flushed.0, to_give_up);
@@ -126,7 +126,7 @@ pub(super) fn data(
         .transition("collect")
         .take(received)
         .with(answers.known)
-        .with(volumes)
+        .with(parts.pages())
         .with(changes)
         .may_take(outstanding)
         .may_put(answered);
@@ -140,10 +140,10 @@ pub(super) fn data(
             collect.may_pass_to_one_of(answers.asking, to).later()
         }
     };
-    collect.fires(move |firing, job: Job, (known, volumes, changes)| {
+    collect.fires(move |firing, job: Job, (known, pages, changes)| {
         if job.role == Role::Metadata {
             if let Some(file) = answers.take(firing, known, Some(changes), &job) {
-                volumes.forget_clean(file);
+                pages.forget_clean(file);
             }
             return;
         }
@@ -157,7 +157,7 @@ pub(super) fn data(
             let stale = attributes
                 .is_some_and(|it| it.data_answered(asked.operation, asked.file, asked.at, changes));
             if stale {
-                volumes.forget_clean(asked.file);
+                pages.forget_clean(asked.file);
             }
             let transfer = Transfer {
                 owner: asked.owner,

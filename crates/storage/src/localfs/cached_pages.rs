@@ -16,9 +16,9 @@ use super::read_ahead::{ReadAhead, Stream, Window};
 
 /// The page cache.
 #[derive(Debug)]
-pub(super) struct CachedPages {
+pub struct CachedPages {
     /// What it holds.
-    pub lru: ActiveInactiveLru,
+    pub(super) lru: ActiveInactiveLru,
     page: u64,
     /// The largest folio, and the size of each file's.
     largest_folio: u64,

@@ -8,16 +8,19 @@
 //! place of an I/O queue and a device: no journal, no placement, no blocks of its
 //! own.
 
-use headrace_net::{Page, Port, Store};
+use headrace_net::{Page, Port};
 use headrace_spec::ClientMachine;
 
 use super::callers::Callers;
-use super::machine::{Volumes, only_volume, processor};
+use super::calls::{InnerPorts, Mounted, volume};
+use super::machine::processor;
+use super::parts::{Flushers, Parts};
 use super::server_dirty_data::Remote;
 use super::sizes::Sizes;
 use super::volume::Volume;
 use crate::iosched::BlockDevice;
 use crate::locks::LockSet;
+use crate::time_conversion::span;
 use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A cache's ways in and out.
@@ -45,12 +48,17 @@ pub fn cache(
     remote: &Remote,
     sizes: &Sizes,
     locks: Option<&[LockSet]>,
-) -> Store<Volumes> {
-    page.store("cache", |copy| {
+) -> Parts {
+    let copies = (0..page.copies()).map(|copy| {
         let held = locks.map(|held| held[copy as usize].clone());
         let (remote, sizes) = (remote.clone().locked(held), sizes.clone());
-        Volumes::one(Volume::client_cache(spec, transfer, callers, remote, sizes))
-    })
+        Volume::client_cache(spec, transfer, callers, remote, sizes)
+    });
+    let copies: Vec<Volume> = copies.collect();
+    let flushers = page.store("dirty pages", |copy| {
+        Flushers::new(vec![copies[copy as usize].flusher.clone()], 0)
+    });
+    Parts::of_volume(page, flushers, copies)
 }
 
 /// Writes the page of a client's machine with that cache.
@@ -58,7 +66,7 @@ pub fn client_page_cache(
     page: &mut Page<'_>,
     spec: &ClientMachine,
     callers: &Callers,
-    volumes: Store<Volumes>,
+    parts: Parts,
     locks: bool,
 ) -> CachePorts {
     let ports = CachePorts {
@@ -82,14 +90,20 @@ pub fn client_page_cache(
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let processor = processor(page, &spec.cpu);
-    only_volume(
-        page,
-        volumes,
-        device,
-        processor,
-        (new, ports.complete),
-        callers,
+    let mounted = Mounted {
+        number: 0,
+        parts,
+        flush_interval: span(spec.write_back.interval),
+        commit_interval: None,
+    };
+    let ways = InnerPorts {
+        new,
+        complete: ports.complete.into(),
+        processor: processor.into(),
+        processed: processor,
+        callers: callers.clone(),
         locks,
-    );
+    };
+    volume(page, mounted, device, ways);
     ports
 }

@@ -27,7 +27,7 @@ const MOST_FOLIOS: u64 = 256;
 const MOST_CHOSEN: u64 = 2048 * BLOCK;
 
 /// What is dirty or under write-back, and who waits for it to be less.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Flusher {
     balance: Balance,
     /// True if it is at work because too much was dirty.
@@ -38,8 +38,7 @@ pub(super) struct Flusher {
     below: u64,
     most_below: u64,
     expiry: Span,
-    /// Time between two looks for old pages, and whether the next is due.
-    interval: Span,
+    /// True if the next look for old pages is due.
     timer_is_set: bool,
     /// Dirty bytes as the limits count them: whole folios.
     dirty: u64,
@@ -60,7 +59,7 @@ pub(super) struct Flusher {
 }
 
 /// Write-back of one file.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Writing {
     bytes: u64,
     waiting: Vec<u32>,
@@ -81,7 +80,6 @@ impl Flusher {
             below: 0,
             most_below: spec.below.0,
             expiry: span(spec.expiry),
-            interval: span(spec.interval),
             timer_is_set: false,
             dirty: 0,
             writing: 0,
@@ -250,11 +248,6 @@ impl Flusher {
     /// They are looked for now.
     pub fn timer_ended(&mut self) {
         self.timer_is_set = false;
-    }
-
-    /// Time between two looks for old pages.
-    pub fn interval(&self) -> Span {
-        self.interval
     }
 
     /// Begins to write because of too much that is dirty (`in_background`), or for reclaim.

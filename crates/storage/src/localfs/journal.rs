@@ -327,11 +327,6 @@ impl Journal {
         self.timer_is_set = false;
     }
 
-    /// Time between two looks.
-    pub fn interval(&self) -> Span {
-        self.interval
-    }
-
     /// A waiter waits for something of the journal.
     pub fn wait_for(&mut self, wait: Wait, waiter: u32) {
         match wait {

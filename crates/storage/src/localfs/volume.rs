@@ -288,6 +288,7 @@ impl Volume {
     }
 
     /// Begins a step.
+    #[cfg(test)]
     pub fn step(&mut self) -> Step<'_> {
         Step {
             mount: &mut self.mount,
@@ -388,6 +389,19 @@ impl Step<'_> {
                 self.sync_step(call, now)
             }
             (Caller::Process, _) => self.name_step(call, now),
+        }
+    }
+
+    /// Returns true if what a call would wait for has not come yet.
+    pub fn has_to_wait(&self, wait: Wait) -> bool {
+        match wait {
+            Wait::Page(file, at) => self.pages.arriving_until(file, at).is_some(),
+            Wait::Written(file) => self.flusher.is_writing(file),
+            Wait::Transfers
+            | Wait::Commit(_)
+            | Wait::DirtyRoom
+            | Wait::JournalRoom
+            | Wait::Logged(_) => true,
         }
     }
 
@@ -511,14 +525,6 @@ impl Step<'_> {
                     self.tick_on(tick);
                 }
             }
-        }
-    }
-
-    /// After how long periodic work is due.
-    pub fn period(&self, tick: Tick) -> Span {
-        match tick {
-            Tick::WriteBack => self.flusher.interval(),
-            Tick::Commit => self.journal.interval(),
         }
     }
 }

@@ -1,0 +1,46 @@
+//! The page of the page cache: pages that come from the device, and who waits for them.
+//!
+//! ```text
+//!   read ─▶ [fill] ─▶ device, kernel calls; waiting for pages ─▶ ready
+//! ```
+//!
+//! What is cached, and what is on its way, is in the store of the
+//! [cached pages](super::cached_pages::CachedPages).
+
+use headrace_net::{Page, Port};
+
+use super::call::Call;
+use super::calls::Places;
+use super::parts::step;
+use super::waiting::Bag;
+use crate::tokens::Transfer;
+
+/// The ways into the page.
+#[derive(Clone, Copy)]
+pub(super) struct PageCachePorts {
+    /// Completed reads of files.
+    pub read: Port<Transfer>,
+    pub wait: Port<Call>,
+}
+
+/// Writes the page.
+pub(super) fn write(page: &mut Page<'_>, places: Places) -> PageCachePorts {
+    let ports = PageCachePorts {
+        read: page.input("read"),
+        wait: page.input("wait for pages"),
+    };
+    let waiting = page.bag("waiting for pages");
+    let arriving = page.place("arriving");
+    page.connect(ports.read, arriving);
+    page.connect(ports.wait, waiting);
+    let scope = places.scope(&[(Bag::Pages, waiting)]);
+    let (parts, number) = (places.mounted.parts, places.mounted.number);
+
+    let fill = parts.borrowed(page.transition("fill").take(arriving));
+    scope
+        .effects(fill)
+        .fires(move |firing, transfer: Transfer, parts| {
+            scope.arrived(firing, &transfer, step(parts, number));
+        });
+    ports
+}
