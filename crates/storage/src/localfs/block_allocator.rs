@@ -16,6 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use super::extents::Range;
 use super::journal::{BLOCK, Metadata};
 use super::new_blocks::NewBlocks;
+use super::range_map::RangeMap;
 
 /// Contiguous bytes of a file on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,8 +57,8 @@ pub struct BlockAllocator {
     unbroken: u64,
     /// The next free byte of each group that is in use.
     free: BTreeMap<u64, u64>,
-    /// By file and offset: address and size.
-    pieces: BTreeMap<(u32, u64), (u64, u64)>,
+    /// Addresses of parts of files.
+    pieces: RangeMap<u64>,
     /// True if blocks are found through indirect blocks.
     indirect: bool,
     /// Files lie on servers, and their addresses are offsets.
@@ -108,7 +109,7 @@ impl BlockAllocator {
             groups: 1,
             unbroken: u64::MAX,
             free: BTreeMap::new(),
-            pieces: BTreeMap::new(),
+            pieces: RangeMap::default(),
             indirect: false,
             elsewhere: true,
             delayed: false,
@@ -247,20 +248,22 @@ impl BlockAllocator {
             return end - start;
         }
         let before = self.piece_at(file, start).map(|piece| piece.offset);
-        let first = before.unwrap_or(start);
-        let pieces = self.pieces.range((file, first)..(file, end));
-        let within = |(&(_, offset), &(_, size)): (&(u32, u64), &(u64, u64))| {
-            (offset + size).min(end) - offset.max(start)
+        let first = Range {
+            file,
+            start: before.unwrap_or(start),
+            end,
         };
-        pieces.map(within).sum()
+        let pieces = self.pieces.beginning_in(first);
+        let within = pieces.map(|(piece, _)| piece.end.min(end) - piece.start.max(start));
+        within.sum()
     }
 
     fn piece_at(&self, file: u32, at: u64) -> Option<Piece> {
-        let (&(of, offset), &(address, size)) = self.pieces.range(..=(file, at)).next_back()?;
-        (of == file && at < offset + size).then_some(Piece {
-            offset,
+        let (range, &address) = self.pieces.at(file, at)?;
+        Some(Piece {
+            offset: range.start,
             address,
-            size,
+            size: range.len(),
         })
     }
 
@@ -273,8 +276,13 @@ impl BlockAllocator {
                 at = piece.offset + piece.size;
                 continue;
             }
-            let next = self.pieces.range((file, at)..(file, end)).next();
-            let until = next.map_or(end, |(&(_, offset), _)| offset);
+            let rest = Range {
+                file,
+                start: at,
+                end,
+            };
+            let next = self.pieces.beginning_in(rest).next();
+            let until = next.map_or(end, |(piece, _)| piece.start);
             gaps.push((at, until));
             while at < until {
                 at += self.place_some(file, at, until - at);
@@ -291,10 +299,10 @@ impl BlockAllocator {
 
     /// Places the first bytes of a gap; returns how many.
     fn place_some(&mut self, file: u32, offset: u64, size: u64) -> u64 {
-        let before = self.pieces.range(..(file, offset)).next_back();
+        let before = self.pieces.last_before(file, offset);
         let before = before
-            .filter(|(key, (_, size))| key.0 == file && key.1 + *size == offset)
-            .map(|(&key, &(address, size))| (key, address, size));
+            .filter(|(piece, _)| piece.end == offset)
+            .map(|(piece, &address)| (piece, address, piece.len()));
         let wanted = match before {
             Some((_, address, size)) => (address + size - 1) / self.group,
             None => self.group_of(file) + offset / self.group,
@@ -324,11 +332,13 @@ impl BlockAllocator {
             let size = size.min(room);
             self.free.insert(group, free + size);
             match before {
-                Some((key, address, old)) if joins => {
-                    self.pieces.insert(key, (address, old + size));
+                Some((piece, address, _)) if joins => {
+                    let end = piece.end + size;
+                    self.pieces.put(Range { end, ..piece }, address);
                 }
                 _ => {
-                    self.pieces.insert((file, offset), (free, size));
+                    let (start, end) = (offset, offset + size);
+                    self.pieces.put(Range { file, start, end }, free);
                 }
             }
             return size;
@@ -373,14 +383,7 @@ impl BlockAllocator {
     pub fn remove(&mut self, file: u32) {
         self.pointers.retain(|&(other, _)| other != file);
         self.new_blocks.remove(file);
-        let keys: Vec<_> = self
-            .pieces
-            .range((file, 0)..=(file, u64::MAX))
-            .map(|(&key, _)| key)
-            .collect();
-        for key in keys {
-            self.pieces.remove(&key);
-        }
+        self.pieces.remove_file(file);
     }
 }
 
@@ -449,8 +452,8 @@ mod tests {
                 let found = placement.find(file, start, end);
                 prop_assert_eq!(found.iter().map(|piece| piece.size).sum::<u64>(), end - start);
             }
-            for &(address, size) in placement.pieces.values() {
-                taken.push((address, address + size));
+            for (piece, &address) in placement.pieces.iter() {
+                taken.push((address, address + piece.len()));
             }
             taken.sort_unstable();
             for pair in taken.windows(2) {

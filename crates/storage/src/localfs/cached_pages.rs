@@ -12,6 +12,7 @@ use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::Call;
 use super::extents::Range;
 use super::fresh_memory::FreshMemory;
+use super::range_map::RangeMap;
 use super::read_ahead::{ReadAhead, Stream, Window};
 
 /// The page cache.
@@ -31,16 +32,9 @@ pub struct CachedPages {
     marks: BTreeSet<(u32, u64)>,
     /// Bytes asked for that nobody's processor time was charged with yet.
     asked: u64,
-    /// Pages that are being read from the device, by file and first byte.
-    arriving: BTreeMap<(u32, u64), Arriving>,
+    /// Pages that are being read from the device, with who waits for them.
+    arriving: RangeMap<Vec<u32>>,
     fresh_memory: FreshMemory,
-}
-
-/// Pages that are being read from the device.
-#[derive(Default, Debug)]
-struct Arriving {
-    end: u64,
-    waiting: Vec<u32>,
 }
 
 impl CachedPages {
@@ -70,7 +64,7 @@ impl CachedPages {
             shared,
             marks: BTreeSet::new(),
             asked: 0,
-            arriving: BTreeMap::new(),
+            arriving: RangeMap::default(),
             fresh_memory: FreshMemory::default(),
         }
     }
@@ -164,11 +158,9 @@ impl CachedPages {
         let mut from = at;
         while from > least {
             let last = from - self.page;
-            let until = self.arriving.range(..=(file, last)).next_back();
-            let arriving = until.filter(|(key, it)| key.0 == file && last < it.end);
-            let start = match (self.lru.held_from(file, last), arriving) {
+            let start = match (self.lru.held_from(file, last), self.arriving.at(file, last)) {
                 (Some(start), _) => start,
-                (None, Some((key, _))) => key.1,
+                (None, Some((range, _))) => range.start,
                 (None, None) => break,
             };
             from = start;
@@ -195,33 +187,35 @@ impl CachedPages {
     /// The byte up to which a file's bytes from `at` on are in progress together; none if `at` is
     /// not.
     pub fn arriving_until(&self, file: u32, at: u64) -> Option<u64> {
-        let (key, arriving) = self.arriving.range(..=(file, at)).next_back()?;
-        (key.0 == file && at < arriving.end).then_some(arriving.end)
+        self.arriving.at(file, at).map(|(range, _)| range.end)
     }
 
     /// The first byte of a file's range that is in progress, beginning there.
     pub fn next_arriving(&self, file: u32, at: u64, end: u64) -> Option<u64> {
-        let next = self.arriving.range((file, at)..(file, end)).next();
-        next.map(|(key, _)| key.1)
+        let rest = Range {
+            file,
+            start: at,
+            end,
+        };
+        let next = self.arriving.beginning_in(rest).next();
+        next.map(|(range, _)| range.start)
     }
 
     /// Parts of a file that are in progress.
     pub fn arriving_of(&self, file: u32) -> Vec<Range> {
-        let arriving = self.arriving.range((file, 0)..(file, u64::MAX));
-        let ranges = arriving.map(|(&(file, start), it)| Range {
+        let arriving = self.arriving.beginning_in(Range {
             file,
-            start,
-            end: it.end,
+            start: 0,
+            end: u64::MAX,
         });
-        ranges.collect()
+        arriving.map(|(range, _)| range).collect()
     }
 
     /// A range is asked for; says how many 4 KiB pages of memory it uses for the first time.
     pub fn ask(&mut self, range: Range) -> u32 {
         let first_used = self.fresh_memory.take(range.len(), &self.lru);
         self.asked += range.len();
-        let arriving = self.arriving.entry((range.file, range.start)).or_default();
-        arriving.end = range.end;
+        self.arriving.put(range, Vec::new());
         first_used
     }
 
@@ -232,24 +226,23 @@ impl CachedPages {
 
     /// A waiter waits for a page; returns false if that is not on its way.
     pub fn wait_for(&mut self, file: u32, at: u64, waiter: u32) -> bool {
-        let arriving = self.arriving.range_mut(..=(file, at)).next_back();
-        match arriving {
-            Some((key, arriving)) if key.0 == file && at < arriving.end => {
-                arriving.waiting.push(waiter);
+        match self.arriving.at_mut(file, at) {
+            Some(waiting) => {
+                waiting.push(waiter);
                 true
             }
-            _ => false,
+            None => false,
         }
     }
 
     /// A range has come from the device; gives who waited for it.
     pub fn arrived(&mut self, range: Range) -> Vec<u32> {
-        let arrived = self.arriving.remove(&(range.file, range.start));
+        let arrived = self.arriving.remove(range.file, range.start);
         if arrived.is_some() {
             self.fresh_memory.filled(range.len());
         }
         self.lru.fill(range);
-        arrived.map(|it| it.waiting).unwrap_or_default()
+        arrived.unwrap_or_default()
     }
 
     /// Size of the folios that a call of `call` bytes makes.

@@ -25,7 +25,7 @@
 mod file_changes;
 mod waiters;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use headrace_net::{Span, Time};
 use headrace_spec::{FileSystem, JournalMode};
@@ -35,6 +35,7 @@ use self::waiters::Waiters;
 use super::checkpoint_list::CheckpointList;
 use super::extents::Range;
 use super::pages_under_commit::PagesUnderCommit;
+use super::range_map::RangeSet;
 use super::volume::Wait;
 use crate::time_conversion::span;
 use crate::tokens::Transfer;
@@ -90,9 +91,8 @@ pub struct Transaction {
     /// Time when its first change came.
     pub began: Time,
     blocks: BTreeSet<Metadata>,
-    /// Bytes of data by file and offset, in data mode.
-    data: BTreeMap<(u32, u64), u64>,
-    data_bytes: u64,
+    /// Data of files, in data mode.
+    data: RangeSet,
     /// Files whose data must be on the device before the commit.
     pub files: BTreeSet<u32>,
 }
@@ -105,7 +105,7 @@ impl Transaction {
 
     /// Blocks that are changed in it.
     fn len(&self) -> u64 {
-        self.blocks.len() as u64 + self.data_bytes.div_ceil(BLOCK)
+        self.blocks.len() as u64 + self.data.bytes().div_ceil(BLOCK)
     }
 
     /// Bytes that the commit writes into the journal before its record.
@@ -120,14 +120,12 @@ impl Transaction {
 
     /// Returns true if it has any of these bytes.
     fn has_of(&self, range: Range) -> bool {
-        let before = self.data.range(..(range.file, range.end)).next_back();
-        before.is_some_and(|(key, size)| key.0 == range.file && key.1 + size > range.start)
+        self.data.overlaps(range)
     }
 
-    /// The data that went through the journal: file, start and end.
-    pub fn data(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        let entries = self.data.iter();
-        entries.map(|(&(file, start), &size)| (file, start, start + size))
+    /// The data that went through the journal.
+    pub fn data(&self) -> impl Iterator<Item = Range> {
+        self.data.iter()
     }
 
     /// The blocks of metadata in it.
@@ -246,20 +244,7 @@ impl Journal {
     /// Data of a file is changed, in data mode.
     pub fn data(&mut self, file: u32, start: u64, end: u64, now: Time) {
         self.begin(now);
-        let (mut start, mut end) = (start, end);
-        let data = &mut self.running.data;
-        // What overlaps or touches becomes one with it.
-        while let Some((&key, &size)) = data.range(..=(file, end)).next_back()
-            && key.0 == file
-            && key.1 + size >= start
-        {
-            data.remove(&key);
-            self.running.data_bytes -= size;
-            start = start.min(key.1);
-            end = end.max(key.1 + size);
-        }
-        data.insert((file, start), end - start);
-        self.running.data_bytes += end - start;
+        self.running.data.insert(Range { file, start, end });
     }
 
     /// A block of metadata is changed on behalf of a file. Without a journal an fsync of the file
@@ -492,8 +477,8 @@ impl Journal {
 
     /// Bytes of data that it holds, or will, and their places do not.
     pub fn held(&self) -> u64 {
-        let committing = self.committing.as_ref().map_or(0, |it| it.data_bytes);
-        self.running.data_bytes + committing
+        let committing = self.committing.as_ref().map_or(0, |it| it.data.bytes());
+        self.running.data.bytes() + committing
     }
 
     /// Returns true if a transaction can begin to be committed now.
@@ -620,26 +605,7 @@ impl Journal {
 
     /// Returns the bytes that the running transaction has not changed again.
     pub fn left_alone(&self, range: Range) -> Vec<Range> {
-        let mut pieces = Vec::new();
-        let mut end = range.end;
-        while end > range.start {
-            let before = self.running.data.range(..(range.file, end)).next_back();
-            let (start, until) = before
-                .filter(|(key, size)| key.0 == range.file && key.1 + *size > range.start)
-                .map_or((range.start, range.start), |(key, size)| {
-                    (key.1, (key.1 + size).min(end))
-                });
-            if until < end {
-                pieces.push(Range {
-                    start: until,
-                    end,
-                    ..range
-                });
-            }
-            end = start.max(range.start);
-        }
-        pieces.reverse();
-        pieces
+        self.running.data.gaps(range)
     }
 
     /// The running transaction under another number, for tests.

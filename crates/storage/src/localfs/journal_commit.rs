@@ -6,7 +6,6 @@ use headrace_spec::IoPriority;
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
-use super::extents::Range;
 use super::journal::BLOCK;
 use super::volume::{Next, Step, Tick, Wait};
 use crate::tokens::{Content, Transfer};
@@ -116,11 +115,11 @@ impl Step<'_> {
         };
         let ready = self.journal.take_commit_waiters(done.id);
         self.effects.woken.extend(ready);
-        for (file, start, end) in done.data() {
+        for data in done.data() {
             // What the running transaction has anew can go to its place after its own commit
             // (Linux 6.18, fs/jbd2/transaction.c: __jbd2_journal_refile_buffer).
-            for range in self.journal.left_alone(Range { file, start, end }) {
-                let unit = self.pages.folio_of(file);
+            for range in self.journal.left_alone(data) {
+                let unit = self.pages.folio_of(data.file);
                 let newly_dirty = self.pages.newly_dirty(range, unit);
                 self.mark_dirty(range, newly_dirty, now);
             }
@@ -137,7 +136,7 @@ impl Step<'_> {
         }
         call.stage = Stage::Flushing;
         let mut made = 0;
-        let files: std::collections::BTreeSet<u32> = done.data().map(|(file, ..)| file).collect();
+        let files: std::collections::BTreeSet<u32> = done.data().map(|data| data.file).collect();
         for file in files {
             made += self.write_file(file, IoPriority::default(), now);
         }

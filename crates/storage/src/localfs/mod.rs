@@ -36,6 +36,7 @@ mod page_cache;
 mod page_cache_page;
 mod pages_under_commit;
 mod parts;
+mod range_map;
 mod read_ahead;
 mod read_calls;
 mod server_dirty_data;
