@@ -101,7 +101,7 @@ impl<A: Token, B: Token, C: Token> Inputs for (Node<A>, Node<B>, Node<C>) {
 type StoreBox = Box<dyn Any + Send>;
 
 /// The stores that a transition borrows: `()` at first, then a store, then a
-/// tuple of up to eight.
+/// tuple of up to twelve.
 pub trait Stores: Send + 'static {
     /// Arguments of the action.
     type Refs<'a>;
@@ -180,6 +180,10 @@ stores_of!(A 0, B 1, C 2, D 3, E 4);
 stores_of!(A 0, B 1, C 2, D 3, E 4, F 5);
 stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8, K 9);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8, K 9, L 10);
+stores_of!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8, K 9, L 10, M 11);
 
 /// A tuple or handle with one more part.
 pub trait And<X> {
@@ -227,6 +231,10 @@ and!(Store: A 0, B 1, C 2, D 3);
 and!(Store: A 0, B 1, C 2, D 3, E 4);
 and!(Store: A 0, B 1, C 2, D 3, E 4, F 5);
 and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8, K 9);
+and!(Store: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, J 8, K 9, L 10);
 
 /// A guard of some transition.
 type Guard<I, S> =

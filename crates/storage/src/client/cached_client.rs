@@ -8,7 +8,7 @@ use headrace_trace::Operation;
 use super::split::Split;
 use super::{BreakPorts, CacheSpec, Changes, ClientContext, ClientFiles, DataPorts, oplocks};
 use crate::duplex::Duplex;
-use crate::localfs::{self, CacheLocks, Closing, Remote, SharedStores, Volumes};
+use crate::localfs::{self, CacheLocks, CachedPages, Closing, Remote, SharedStores};
 use crate::locks::Oplocks;
 use crate::tokens::{Job, Request, Role, Transfer};
 
@@ -64,14 +64,14 @@ pub(super) fn data(
         .locked(held.is_some())
         .closing(closing(&cache.attributes));
     let callers = &context.callers;
-    let volumes = localfs::cache(page, cache, reads, callers, &remote);
+    let parts = localfs::cache(page, cache, reads, callers, &remote);
     let shared = SharedStores {
         sizes: context.sizes,
         first_targets: context.first_targets,
         locks: (held.map(CacheLocks::Extents)).or(context.oplocks.map(CacheLocks::Oplocks)),
     };
     let machine = page.page("machine", |page| {
-        localfs::client_page_cache(page, cache, callers, volumes, shared)
+        localfs::client_page_cache(page, cache, callers, parts, shared)
     });
     if let (Some((to_give_up, given_up)), Some(flushed)) = (machine.locks, answers.flushed) {
         page.connect(flushed.0, to_give_up);
@@ -137,18 +137,18 @@ pub(super) fn data(
         .transition("collect")
         .take(received)
         .with(answers.known)
-        .with(volumes)
+        .with(parts.pages())
         .with(changes)
         .may_take(outstanding)
         .may_put(answered);
     let answer =
         move |firing: &mut Firing<'_>,
               job: Job,
-              (known, volumes, changes): (&mut ClientFiles, &mut Volumes, &mut Changes),
+              (known, pages, changes): (&mut ClientFiles, &mut CachedPages, &mut Changes),
               oplocks: Option<&mut Oplocks>| {
             if job.role == Role::Metadata {
                 if let Some(file) = answers.take(firing, known, Some(changes), oplocks, &job) {
-                    volumes.forget_clean(file);
+                    pages.forget_clean(file);
                 }
                 return;
             }
@@ -163,7 +163,7 @@ pub(super) fn data(
                     it.data_answered(asked.operation, asked.file, asked.at, changes)
                 });
                 if stale {
-                    volumes.forget_clean(asked.file);
+                    pages.forget_clean(asked.file);
                 }
                 let transfer = Transfer {
                     owner: asked.owner,
@@ -181,8 +181,8 @@ pub(super) fn data(
                 .with(oplocks)
                 .may_pass_to_one_of(answers.asking, to)
                 .later()
-                .fires(move |firing, job, (known, volumes, changes, oplocks)| {
-                    answer(firing, job, (known, volumes, changes), Some(oplocks));
+                .fires(move |firing, job, (known, pages, changes, oplocks)| {
+                    answer(firing, job, (known, pages, changes), Some(oplocks));
                 });
         }
         _ => {

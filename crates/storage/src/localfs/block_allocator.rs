@@ -8,10 +8,15 @@
 //!
 //! Not modelled: the use of freed space again, reservations between writers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use headrace_spec::{Allocation, Mapping};
+use headrace_spec::{Allocation, FileSystem, Mapping};
 use smallvec::{SmallVec, smallvec};
+
+use super::extents::Range;
+use super::journal::{BLOCK, Metadata};
+use super::new_blocks::NewBlocks;
+use super::range_map::RangeMap;
 
 /// Contiguous bytes of a file on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,17 +57,33 @@ pub struct BlockAllocator {
     unbroken: u64,
     /// The next free byte of each group that is in use.
     free: BTreeMap<u64, u64>,
-    /// By file and offset: address and size.
-    pieces: BTreeMap<(u32, u64), (u64, u64)>,
+    /// Addresses of parts of files.
+    pieces: RangeMap<u64>,
     /// True if blocks are found through indirect blocks.
     indirect: bool,
     /// Files lie on servers, and their addresses are offsets.
     elsewhere: bool,
+    /// True if blocks are chosen when data goes out.
+    delayed: bool,
+    /// True if an fsync without a journal writes the inode, with pointers or without.
+    sync_writes_inode: bool,
+    /// Indirect blocks that are cached, by file and index.
+    pointers: BTreeSet<(u32, u64)>,
+    /// Blocks allocated and not yet written.
+    new_blocks: NewBlocks,
 }
 
 impl BlockAllocator {
     /// An empty device of `capacity` bytes.
-    pub fn new(spec: &Allocation, capacity: u64) -> BlockAllocator {
+    pub fn new(file_system: &FileSystem, capacity: u64) -> BlockAllocator {
+        let blocks = BlockAllocator::with(&file_system.allocation, capacity);
+        BlockAllocator {
+            sync_writes_inode: file_system.sync_writes_inode,
+            ..blocks
+        }
+    }
+
+    fn with(spec: &Allocation, capacity: u64) -> BlockAllocator {
         let group = spec.group.0;
         let room = group.saturating_sub(GROUP_METADATA).max(group / 2);
         let unbroken = (room / u64::from(spec.fragments)).max(4096);
@@ -74,10 +95,10 @@ impl BlockAllocator {
                 // Half of each part is the room between pieces.
                 _ => (unbroken / 2).next_multiple_of(4096),
             },
-            free: BTreeMap::new(),
-            pieces: BTreeMap::new(),
             indirect: spec.mapping == Mapping::Indirect,
             elsewhere: false,
+            delayed: spec.delayed,
+            ..BlockAllocator::elsewhere()
         }
     }
 
@@ -88,15 +109,97 @@ impl BlockAllocator {
             groups: 1,
             unbroken: u64::MAX,
             free: BTreeMap::new(),
-            pieces: BTreeMap::new(),
+            pieces: RangeMap::default(),
             indirect: false,
             elsewhere: true,
+            delayed: false,
+            sync_writes_inode: false,
+            pointers: BTreeSet::new(),
+            new_blocks: NewBlocks::default(),
         }
     }
 
-    /// Returns true if files have inodes that point to blocks, as those of ext2 and ext3.
-    pub fn has_pointers(&self) -> bool {
-        self.indirect
+    /// Returns true if blocks are chosen when data goes out, not when it is written.
+    pub fn is_delayed(&self) -> bool {
+        self.delayed
+    }
+
+    /// Returns true if an fsync without a journal writes the file's inode and its pointer blocks
+    /// (ext2 and ext3), or the inode alone.
+    pub fn syncs_own_blocks(&self) -> bool {
+        self.indirect || self.sync_writes_inode
+    }
+
+    /// Reads an indirect block into the cache; returns true if it was not there.
+    pub fn find_pointers(&mut self, file: u32, index: u64) -> bool {
+        self.pointers.insert((file, index))
+    }
+
+    /// All indirect blocks of a file of `size` bytes are cached.
+    pub fn find_all_pointers(&mut self, file: u32, size: u64) {
+        let last = self.indirect_block_of(size - 1);
+        let all = last.into_iter().flat_map(|last| 0..=last);
+        self.pointers.extend(all.map(|index| (file, index)));
+    }
+
+    /// No indirect block is cached any more.
+    pub fn forget_pointers(&mut self) {
+        self.pointers.clear();
+    }
+
+    /// Chooses blocks for a range; gives the blocks of metadata that this changes.
+    pub fn allocate(&mut self, range: Range) -> SmallVec<[Metadata; 5]> {
+        let Range { file, start, end } = range;
+        // Some of it may have blocks already, which are not new.
+        let gaps = self.place(file, start, end);
+        self.new_blocks.add_all(file, gaps);
+        let of = |at: u64| self.group_at(file, at);
+        let mut changed = SmallVec::new();
+        for group in BTreeSet::from([of(start), of(end - 1)]) {
+            changed.extend([Metadata::Bitmap(group), Metadata::Descriptor(group)]);
+        }
+        if let Some(index) = self.indirect_block_of(end - 1) {
+            self.pointers.insert((file, index));
+            changed.push(Metadata::Indirect(file, index));
+        }
+        changed
+    }
+
+    /// A range is written; says how many of its bytes had new blocks.
+    pub fn take_new(&mut self, range: Range) -> u64 {
+        self.new_blocks.take(range)
+    }
+
+    /// Returns the address of a metadata block: at the head of its group.
+    pub fn address_of(&mut self, block: Metadata) -> u64 {
+        let (group, within) = match block {
+            Metadata::Bitmap(group) => (group, 0),
+            Metadata::Inodes(group) => (group, 1),
+            Metadata::Descriptor(block) => (0, 2 + block),
+            Metadata::Inode(block) => (
+                self.group_of(block.wrapping_mul(16)),
+                4 + u64::from(block % 500),
+            ),
+            Metadata::Directory(file) => (self.group_of(file), 3),
+            Metadata::Indirect(file, index) => {
+                let offset = self.first_of_indirect_block(index);
+                if !self.is_placed(file, offset, offset + 1) {
+                    // The block goes before data of which none is written yet: it is new still.
+                    let gaps = self.place_about(file, offset, offset + 1);
+                    self.new_blocks.add_all(file, gaps);
+                }
+                return self.before(file, offset);
+            }
+        };
+        self.metadata_of(group) + within * BLOCK
+    }
+
+    /// Address of the block before a byte of a file: where the indirect block that points to the
+    /// byte lies.
+    pub fn before(&mut self, file: u32, offset: u64) -> u64 {
+        let found = self.find(file, offset, offset + 1);
+        let address = found.first().map_or(0, |piece| piece.address);
+        address.saturating_sub(BLOCK)
     }
 
     /// The indirect block that points to a byte of a file, if one does.
@@ -105,7 +208,7 @@ impl BlockAllocator {
     }
 
     /// The first byte that an indirect block points to.
-    pub fn first_of_indirect_block(&self, index: u64) -> u64 {
+    fn first_of_indirect_block(&self, index: u64) -> u64 {
         DIRECT + index * INDIRECT
     }
 
@@ -115,7 +218,7 @@ impl BlockAllocator {
     }
 
     /// The group that a byte of a file lies in.
-    pub fn group_at(&self, file: u32, offset: u64) -> u64 {
+    fn group_at(&self, file: u32, offset: u64) -> u64 {
         match self.piece_at(file, offset) {
             Some(piece) => (piece.address + offset - piece.offset) / self.group,
             None => self.group_of(file),
@@ -123,7 +226,7 @@ impl BlockAllocator {
     }
 
     /// The address of a group's metadata.
-    pub fn metadata_of(&self, group: u64) -> u64 {
+    fn metadata_of(&self, group: u64) -> u64 {
         (group % self.groups) * self.group
     }
 
@@ -145,20 +248,22 @@ impl BlockAllocator {
             return end - start;
         }
         let before = self.piece_at(file, start).map(|piece| piece.offset);
-        let first = before.unwrap_or(start);
-        let pieces = self.pieces.range((file, first)..(file, end));
-        let within = |(&(_, offset), &(_, size)): (&(u32, u64), &(u64, u64))| {
-            (offset + size).min(end) - offset.max(start)
+        let first = Range {
+            file,
+            start: before.unwrap_or(start),
+            end,
         };
-        pieces.map(within).sum()
+        let pieces = self.pieces.beginning_in(first);
+        let within = pieces.map(|(piece, _)| piece.end.min(end) - piece.start.max(start));
+        within.sum()
     }
 
     fn piece_at(&self, file: u32, at: u64) -> Option<Piece> {
-        let (&(of, offset), &(address, size)) = self.pieces.range(..=(file, at)).next_back()?;
-        (of == file && at < offset + size).then_some(Piece {
-            offset,
+        let (range, &address) = self.pieces.at(file, at)?;
+        Some(Piece {
+            offset: range.start,
             address,
-            size,
+            size: range.len(),
         })
     }
 
@@ -171,8 +276,13 @@ impl BlockAllocator {
                 at = piece.offset + piece.size;
                 continue;
             }
-            let next = self.pieces.range((file, at)..(file, end)).next();
-            let until = next.map_or(end, |(&(_, offset), _)| offset);
+            let rest = Range {
+                file,
+                start: at,
+                end,
+            };
+            let next = self.pieces.beginning_in(rest).next();
+            let until = next.map_or(end, |(piece, _)| piece.start);
             gaps.push((at, until));
             while at < until {
                 at += self.place_some(file, at, until - at);
@@ -182,17 +292,17 @@ impl BlockAllocator {
     }
 
     /// The same of whole pieces of a file of which nothing is known yet.
-    pub fn place_about(&mut self, file: u32, start: u64, end: u64) -> Gaps {
+    fn place_about(&mut self, file: u32, start: u64, end: u64) -> Gaps {
         let first = start - start % UNKNOWN;
         self.place(file, first, end.next_multiple_of(UNKNOWN))
     }
 
     /// Places the first bytes of a gap; returns how many.
     fn place_some(&mut self, file: u32, offset: u64, size: u64) -> u64 {
-        let before = self.pieces.range(..(file, offset)).next_back();
+        let before = self.pieces.last_before(file, offset);
         let before = before
-            .filter(|(key, (_, size))| key.0 == file && key.1 + *size == offset)
-            .map(|(&key, &(address, size))| (key, address, size));
+            .filter(|(piece, _)| piece.end == offset)
+            .map(|(piece, &address)| (piece, address, piece.len()));
         let wanted = match before {
             Some((_, address, size)) => (address + size - 1) / self.group,
             None => self.group_of(file) + offset / self.group,
@@ -222,11 +332,13 @@ impl BlockAllocator {
             let size = size.min(room);
             self.free.insert(group, free + size);
             match before {
-                Some((key, address, old)) if joins => {
-                    self.pieces.insert(key, (address, old + size));
+                Some((piece, address, _)) if joins => {
+                    let end = piece.end + size;
+                    self.pieces.put(Range { end, ..piece }, address);
                 }
                 _ => {
-                    self.pieces.insert((file, offset), (free, size));
+                    let (start, end) = (offset, offset + size);
+                    self.pieces.put(Range { file, start, end }, free);
                 }
             }
             return size;
@@ -269,14 +381,9 @@ impl BlockAllocator {
 
     /// Forgets a file that was removed.
     pub fn remove(&mut self, file: u32) {
-        let keys: Vec<_> = self
-            .pieces
-            .range((file, 0)..=(file, u64::MAX))
-            .map(|(&key, _)| key)
-            .collect();
-        for key in keys {
-            self.pieces.remove(&key);
-        }
+        self.pointers.retain(|&(other, _)| other != file);
+        self.new_blocks.remove(file);
+        self.pieces.remove_file(file);
     }
 }
 
@@ -293,7 +400,7 @@ mod tests {
             group: Bytes(128 << 20),
             fragments,
         };
-        BlockAllocator::new(&spec, 8 << 30)
+        BlockAllocator::with(&spec, 8 << 30)
     }
 
     #[test]
@@ -345,8 +452,8 @@ mod tests {
                 let found = placement.find(file, start, end);
                 prop_assert_eq!(found.iter().map(|piece| piece.size).sum::<u64>(), end - start);
             }
-            for &(address, size) in placement.pieces.values() {
-                taken.push((address, address + size));
+            for (piece, &address) in placement.pieces.iter() {
+                taken.push((address, address + piece.len()));
             }
             taken.sort_unstable();
             for pair in taken.windows(2) {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::extents::Range;
 use super::journal::{Metadata, Transaction};
+use super::range_map::RangeMap;
 
 /// The list, the oldest transaction first.
 #[derive(Default, Debug)]
@@ -16,8 +17,8 @@ pub struct CheckpointList {
     transactions: VecDeque<Committed>,
     /// The transaction of each block.
     blocks: BTreeMap<Metadata, u64>,
-    /// The end and the transaction of each piece of data, by file and start.
-    data: BTreeMap<(u32, u64), (u64, u64)>,
+    /// The transaction of each piece of data.
+    data: RangeMap<u64>,
 }
 
 /// A transaction that is committed.
@@ -45,32 +46,14 @@ impl CheckpointList {
             }
             self.committed(transaction.id).blocks += 1;
         }
-        for (file, start, end) in transaction.data() {
-            self.cut(Range { file, start, end });
-            self.data.insert((file, start), (end, transaction.id));
-            self.committed(transaction.id).data += end - start;
+        for data in transaction.data() {
+            // Older transactions have these bytes no more.
+            for (part, id) in self.data.set(data, transaction.id) {
+                self.committed(id).data -= part.len();
+            }
+            self.committed(transaction.id).data += data.len();
         }
         self.transactions.retain(|it| it.blocks > 0 || it.data > 0);
-    }
-
-    /// Nobody has these bytes any more.
-    fn cut(&mut self, range: Range) {
-        let file = range.file;
-        while let Some((&(_, start), &(end, id))) = self
-            .data
-            .range((file, 0)..(file, range.end))
-            .next_back()
-            .filter(|&(_, &(end, _))| end > range.start)
-        {
-            self.data.remove(&(file, start));
-            if start < range.start {
-                self.data.insert((file, start), (range.start, id));
-            }
-            if end > range.end {
-                self.data.insert((file, range.end), (end, id));
-            }
-            self.committed(id).data -= end.min(range.end) - start.max(range.start);
-        }
     }
 
     /// One of the list, which `blocks` and `data` name.
@@ -92,9 +75,8 @@ impl CheckpointList {
 
     /// The data of a transaction.
     pub fn data_of(&self, id: u64) -> Vec<Range> {
-        let own = self.data.iter().filter(|&(_, &(_, other))| other == id);
-        let ranges = own.map(|(&(file, start), &(end, _))| Range { file, start, end });
-        ranges.collect()
+        let own = self.data.iter().filter(|&(_, &other)| other == id);
+        own.map(|(range, _)| range).collect()
     }
 
     /// Returns true if the oldest has no metadata left: its data can be written back by others.
@@ -106,7 +88,7 @@ impl CheckpointList {
     pub fn drop_oldest(&mut self) {
         if let Some(oldest) = self.transactions.pop_front() {
             self.blocks.retain(|_, id| *id != oldest.id);
-            self.data.retain(|_, (_, id)| *id != oldest.id);
+            self.data.retain(|id| *id != oldest.id);
         }
     }
 }
@@ -125,8 +107,7 @@ mod tests {
         for &(file, start, end) in data {
             journal.data(file, start, end, Time::ZERO);
         }
-        journal.running.id = id;
-        journal.running
+        journal.into_running(id)
     }
 
     #[test]

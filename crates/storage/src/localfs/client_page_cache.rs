@@ -8,15 +8,18 @@
 //! place of an I/O queue and a device: no journal, no placement, no blocks of its
 //! own.
 
-use headrace_net::{Page, Port, Store};
+use headrace_net::{Page, Port};
 use headrace_spec::ClientMachine;
 
 use super::callers::Callers;
-use super::machine::{Volumes, only_volume, processor};
+use super::calls::{InnerPorts, Mounted, volume};
+use super::machine::processor;
+use super::parts::{Flushers, Parts};
 use super::server_dirty_data::Remote;
 use super::volume::Volume;
 use super::volume_stores::{CacheLocks, SharedStores, VolumeStores};
 use crate::iosched::BlockDevice;
+use crate::time_conversion::span;
 use crate::tokens::{GivenUp, Request, Transfer};
 
 /// A cache's ways in and out.
@@ -42,15 +45,14 @@ pub fn cache(
     transfer: u64,
     callers: &Callers,
     remote: &Remote,
-) -> Store<Volumes> {
-    page.store("cache", |_| {
-        Volumes::one(Volume::client_cache(
-            spec,
-            transfer,
-            callers,
-            remote.clone(),
-        ))
-    })
+) -> Parts {
+    let copies =
+        (0..page.copies()).map(|_| Volume::client_cache(spec, transfer, callers, remote.clone()));
+    let copies: Vec<Volume> = copies.collect();
+    let flushers = page.store("dirty pages", |copy| {
+        Flushers::new(vec![copies[copy as usize].flusher.clone()], 0)
+    });
+    Parts::of_volume(page, flushers, copies)
 }
 
 /// Writes the page of a client's machine with that cache.
@@ -58,9 +60,10 @@ pub fn client_page_cache(
     page: &mut Page<'_>,
     spec: &ClientMachine,
     callers: &Callers,
-    volumes: Store<Volumes>,
+    parts: Parts,
     shared: SharedStores,
 ) -> CachePorts {
+    let (mount, pages, flushers, journal, blocks, cpu) = parts.stores();
     let SharedStores {
         sizes,
         first_targets,
@@ -68,15 +71,44 @@ pub fn client_page_cache(
     } = shared;
     match locks {
         None => {
-            let stores = (volumes, sizes, first_targets);
+            let stores = (
+                mount,
+                pages,
+                flushers,
+                journal,
+                blocks,
+                cpu,
+                sizes,
+                first_targets,
+            );
             machine(page, spec, callers, stores, false)
         }
         Some(CacheLocks::Extents(locks)) => {
-            let stores = (volumes, sizes, first_targets, locks);
+            let stores = (
+                mount,
+                pages,
+                flushers,
+                journal,
+                blocks,
+                cpu,
+                sizes,
+                first_targets,
+                locks,
+            );
             machine(page, spec, callers, stores, true)
         }
         Some(CacheLocks::Oplocks(locks)) => {
-            let stores = (volumes, sizes, first_targets, locks);
+            let stores = (
+                mount,
+                pages,
+                flushers,
+                journal,
+                blocks,
+                cpu,
+                sizes,
+                first_targets,
+                locks,
+            );
             machine(page, spec, callers, stores, false)
         }
     }
@@ -111,14 +143,20 @@ fn machine(
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let processor = processor(page, &spec.cpu);
-    only_volume(
-        page,
+    let mounted = Mounted {
+        number: 0,
         stores,
-        device,
-        processor,
-        (new, ports.complete),
-        callers,
+        flush_interval: span(spec.write_back.interval),
+        commit_interval: None,
+    };
+    let ways = InnerPorts {
+        new,
+        complete: ports.complete.into(),
+        processor: processor.into(),
+        processed: processor,
+        callers: callers.clone(),
         locks,
-    );
+    };
+    volume(page, mounted, device, ways);
     ports
 }

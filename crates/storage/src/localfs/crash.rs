@@ -6,21 +6,16 @@
 //! Not modelled: calls that are in progress go on, with what they bring into the cache; the time to
 //! replay the journal, or to check a file system without one (`failure.until` includes it).
 
-use super::volume::Volume;
+use super::volume::Step;
 
-impl Volume {
+impl Step<'_> {
     /// Everything that is cached is gone; gives the bytes that the device does not have and
     /// is not being given.
     pub fn crash(&mut self) -> u64 {
-        let lost = self.cache.dirty_bytes();
-        self.cache.forget_all();
-        self.dirty = 0;
-        self.dirty_since.clear();
-        self.dirty_order.clear();
-        self.marks.clear();
-        self.indirect_known.clear();
-        // There is room for those who dirty more.
-        self.woken.append(&mut self.dirty_waiters);
+        let lost = self.pages.crash();
+        let waiters = self.flusher.crash();
+        self.effects.woken.extend(waiters);
+        self.blocks.forget_pointers();
         lost
     }
 }

@@ -22,13 +22,23 @@
 //! Not modelled: revoke records, the superblock before the first commit, fast commits,
 //! XFS's log buffers beyond one record for each commit.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod file_changes;
+mod waiters;
 
-use headrace_net::Time;
+use std::collections::BTreeSet;
+
+use headrace_net::{Span, Time};
 use headrace_spec::{FileSystem, JournalMode};
 
+use self::file_changes::FileChanges;
+use self::waiters::Waiters;
 use super::checkpoint_list::CheckpointList;
 use super::extents::Range;
+use super::pages_under_commit::PagesUnderCommit;
+use super::range_map::RangeSet;
+use super::volume::Wait;
+use crate::time_conversion::span;
+use crate::tokens::Transfer;
 
 /// The unit of journals.
 pub const BLOCK: u64 = 4096;
@@ -81,9 +91,8 @@ pub struct Transaction {
     /// Time when its first change came.
     pub began: Time,
     blocks: BTreeSet<Metadata>,
-    /// Bytes of data by file and offset, in data mode.
-    data: BTreeMap<(u32, u64), u64>,
-    data_bytes: u64,
+    /// Data of files, in data mode.
+    data: RangeSet,
     /// Files whose data must be on the device before the commit.
     pub files: BTreeSet<u32>,
 }
@@ -96,7 +105,7 @@ impl Transaction {
 
     /// Blocks that are changed in it.
     fn len(&self) -> u64 {
-        self.blocks.len() as u64 + self.data_bytes.div_ceil(BLOCK)
+        self.blocks.len() as u64 + self.data.bytes().div_ceil(BLOCK)
     }
 
     /// Bytes that the commit writes into the journal before its record.
@@ -111,14 +120,12 @@ impl Transaction {
 
     /// Returns true if it has any of these bytes.
     fn has_of(&self, range: Range) -> bool {
-        let before = self.data.range(..(range.file, range.end)).next_back();
-        before.is_some_and(|(key, size)| key.0 == range.file && key.1 + size > range.start)
+        self.data.overlaps(range)
     }
 
-    /// The data that went through the journal: file, start and end.
-    pub fn data(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        let entries = self.data.iter();
-        entries.map(|(&(file, start), &size)| (file, start, start + size))
+    /// The data that went through the journal.
+    pub fn data(&self) -> impl Iterator<Item = Range> {
+        self.data.iter()
     }
 
     /// The blocks of metadata in it.
@@ -136,10 +143,23 @@ pub struct Journal {
     pub barriers: bool,
     size: u64,
     checkpoint_at: f64,
+    /// Its first byte on the device.
+    base: u64,
     /// The transaction that gathers changes.
-    pub running: Transaction,
+    running: Transaction,
     /// The one that is being committed.
-    pub committing: Option<Transaction>,
+    committing: Option<Transaction>,
+    /// True if somebody waits for the running transaction, which is committed after that one.
+    commit_wanted: bool,
+    /// Data on its way into the journal.
+    under_commit: PagesUnderCommit,
+    /// True if room is being made.
+    checkpointing: bool,
+    /// Age at which a transaction is committed, and whether a look at that is due.
+    interval: Span,
+    timer_is_set: bool,
+    changes: FileChanges,
+    waiters: Waiters,
     /// Bytes that were ever written into it, and of these those before its tail, of which
     /// the room is free.
     written: u64,
@@ -157,26 +177,21 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// As the scenario says.
-    pub fn new(spec: &FileSystem) -> Journal {
+    /// As the scenario says, at an address of the device.
+    pub fn new(spec: &FileSystem, base: u64) -> Journal {
         let journal = &spec.journal;
         Journal {
             mode: journal.mode,
             barriers: journal.barriers,
+            base,
+            interval: span(journal.commit_interval),
             size: journal.size.0,
             checkpoint_at: journal.checkpoint_at,
             running: Transaction {
                 id: 1,
                 ..Transaction::default()
             },
-            committing: None,
-            written: 0,
-            tail: 0,
-            began: 0,
-            promised: 0,
-            head: 0,
-            pending: BTreeSet::new(),
-            list: CheckpointList::default(),
+            ..Journal::none()
         }
     }
 
@@ -185,10 +200,18 @@ impl Journal {
         Journal {
             mode: JournalMode::None,
             barriers: true,
+            base: 0,
             size: 0,
             checkpoint_at: 0.0,
             running: Transaction::default(),
             committing: None,
+            commit_wanted: false,
+            under_commit: PagesUnderCommit::default(),
+            checkpointing: false,
+            interval: Span::ZERO,
+            timer_is_set: false,
+            changes: FileChanges::default(),
+            waiters: Waiters::default(),
             written: 0,
             tail: 0,
             began: 0,
@@ -221,20 +244,171 @@ impl Journal {
     /// Data of a file is changed, in data mode.
     pub fn data(&mut self, file: u32, start: u64, end: u64, now: Time) {
         self.begin(now);
-        let (mut start, mut end) = (start, end);
-        let data = &mut self.running.data;
-        // What overlaps or touches becomes one with it.
-        while let Some((&key, &size)) = data.range(..=(file, end)).next_back()
-            && key.0 == file
-            && key.1 + size >= start
-        {
-            data.remove(&key);
-            self.running.data_bytes -= size;
-            start = start.min(key.1);
-            end = end.max(key.1 + size);
+        self.running.data.insert(Range { file, start, end });
+    }
+
+    /// A block of metadata is changed on behalf of a file. Without a journal an fsync of the file
+    /// has to write it, if `is_synced`.
+    pub fn change_for(&mut self, file: u32, block: Metadata, is_synced: bool, now: Time) {
+        if self.exists() {
+            self.change(block, now);
+            self.changes.add(file, self.running.id, now);
+            return;
         }
-        data.insert((file, start), end - start);
-        self.running.data_bytes += end - start;
+        let own = matches!(block, Metadata::Inode(_) | Metadata::Indirect(..));
+        if own && is_synced {
+            self.changes.add_unsynced(file, block);
+        }
+        self.changes.add(file, 0, now);
+    }
+
+    /// Data of a file goes through the journal.
+    pub fn write_data(&mut self, range: Range, now: Time) {
+        self.data(range.file, range.start, range.end, now);
+        self.changes.add_data(range.file, self.running.id);
+    }
+
+    /// Returns true if a file's times are those of this tick of the clock.
+    pub fn has_time(&self, file: u32, now: Time) -> bool {
+        self.changes.has_time(file, now)
+    }
+
+    /// Takes the blocks that an fsync of a file has to write without a journal.
+    pub fn take_unsynced(&mut self, file: u32) -> BTreeSet<Metadata> {
+        self.changes.take_unsynced(file)
+    }
+
+    /// The transaction, not committed yet, that holds a file's changes.
+    pub fn transaction_of(&self, file: u32) -> Option<u64> {
+        let id = self.changes.transaction_of(file)?;
+        let running = id == self.running.id && !self.running.is_empty();
+        let is_open = running || self.committing_id() == Some(id);
+        (self.exists() && is_open).then_some(id)
+    }
+
+    /// The number of the transaction that is being committed.
+    pub fn committing_id(&self) -> Option<u64> {
+        self.committing.as_ref().map(|it| it.id)
+    }
+
+    /// Returns true if the running transaction has no changes.
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Returns true if the running transaction has reached the commit interval.
+    pub fn is_old(&self, now: Time) -> bool {
+        self.running.began + self.interval <= now
+    }
+
+    /// Sees to it that the age of the running transaction is looked at; returns true if nothing
+    /// did before.
+    pub fn set_timer(&mut self) -> bool {
+        !std::mem::replace(&mut self.timer_is_set, true)
+    }
+
+    /// It is looked at now.
+    pub fn timer_ended(&mut self) {
+        self.timer_is_set = false;
+    }
+
+    /// A waiter waits for something of the journal.
+    pub fn wait_for(&mut self, wait: Wait, waiter: u32) {
+        match wait {
+            Wait::Commit(id) => self.waiters.wait_for_commit(id, waiter),
+            Wait::JournalRoom => self.waiters.wait_for_room(waiter),
+            Wait::Logged(address) => self.waiters.wait_for_transfer(address, waiter),
+            Wait::Transfers | Wait::Page(..) | Wait::Written(_) | Wait::DirtyRoom => {
+                debug_assert!(false, "not of the journal: {wait:?}");
+            }
+        }
+    }
+
+    /// Who waited for a transaction, or one before it, goes on.
+    pub fn take_commit_waiters(&mut self, id: u64) -> Vec<u32> {
+        self.waiters.committed(id)
+    }
+
+    /// Who waited for room looks again.
+    pub fn take_room_waiters(&mut self) -> Vec<u32> {
+        self.waiters.room()
+    }
+
+    /// Somebody waits for a transaction; returns true if that is the running one.
+    pub fn want(&mut self, id: u64) -> bool {
+        let is_running = id == self.running.id;
+        self.commit_wanted |= is_running;
+        is_running
+    }
+
+    /// Returns true if the next transaction is to be committed at once.
+    pub fn is_wanted(&self) -> bool {
+        self.commit_wanted
+    }
+
+    /// Room is made from now on; returns false if it is already.
+    pub fn begin_checkpoint(&mut self) -> bool {
+        !std::mem::replace(&mut self.checkpointing, true)
+    }
+
+    /// No room is made any more.
+    pub fn end_checkpoint(&mut self) {
+        self.checkpointing = false;
+    }
+
+    /// Returns true if room is being made.
+    #[cfg(test)]
+    pub fn is_checkpointing(&self) -> bool {
+        self.checkpointing
+    }
+
+    /// Address of the superblock, which says where the tail is.
+    pub fn superblock(&self) -> u64 {
+        self.base
+    }
+
+    /// Files whose data must be on the device before the commit in progress.
+    pub fn files_to_write(&self) -> BTreeSet<u32> {
+        let committing = self.committing.as_ref();
+        committing.map(|it| it.files.clone()).unwrap_or_default()
+    }
+
+    /// Writes the commit's blocks before its record: gives the addresses and sizes of the
+    /// transfers, a descriptor with what it names each.
+    pub fn write_blocks(&mut self) -> Vec<(u64, u64)> {
+        let (at, bytes) = self.descriptor_and_blocks();
+        let address = self.base + at;
+        match &self.committing {
+            Some(transaction) if bytes > 0 => self.under_commit.begin(transaction, address),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Writes the commit record; gives its address and size.
+    pub fn write_record(&mut self) -> (u64, u64) {
+        let (at, bytes) = self.record();
+        (self.base + at, bytes)
+    }
+
+    /// A transfer of the file system's own blocks is done; gives who waited for data in it.
+    pub fn transferred(&mut self, transfer: &Transfer) -> Vec<u32> {
+        // A descriptor never goes alone, as the superblock does, whose place a commit can have.
+        if self.under_commit.is_empty() || transfer.size == BLOCK {
+            return Vec::new();
+        }
+        self.under_commit.end(transfer.address);
+        self.waiters.transferred(transfer.address)
+    }
+
+    /// The transfer into the journal that has any of these bytes, but for those that the running
+    /// transaction has too: of these the commit has a copy.
+    pub fn carrier_of(&self, range: Range) -> Option<u64> {
+        if self.under_commit.is_empty() {
+            return None;
+        }
+        let anew = self.left_alone(range);
+        anew.into_iter()
+            .find_map(|it| self.under_commit.carries(it))
     }
 
     /// The data of a file must be on the device before the commit.
@@ -303,8 +477,8 @@ impl Journal {
 
     /// Bytes of data that it holds, or will, and their places do not.
     pub fn held(&self) -> u64 {
-        let committing = self.committing.as_ref().map_or(0, |it| it.data_bytes);
-        self.running.data_bytes + committing
+        let committing = self.committing.as_ref().map_or(0, |it| it.data.bytes());
+        self.running.data.bytes() + committing
     }
 
     /// Returns true if a transaction can begin to be committed now.
@@ -318,6 +492,7 @@ impl Journal {
             id: self.running.id + 1,
             ..Transaction::default()
         };
+        self.commit_wanted = false;
         self.promised = self.running.bytes();
         if self.mode == JournalMode::Data {
             self.promised += BLOCK;
@@ -430,26 +605,19 @@ impl Journal {
 
     /// Returns the bytes that the running transaction has not changed again.
     pub fn left_alone(&self, range: Range) -> Vec<Range> {
-        let mut pieces = Vec::new();
-        let mut end = range.end;
-        while end > range.start {
-            let before = self.running.data.range(..(range.file, end)).next_back();
-            let (start, until) = before
-                .filter(|(key, size)| key.0 == range.file && key.1 + *size > range.start)
-                .map_or((range.start, range.start), |(key, size)| {
-                    (key.1, (key.1 + size).min(end))
-                });
-            if until < end {
-                pieces.push(Range {
-                    start: until,
-                    end,
-                    ..range
-                });
-            }
-            end = start.max(range.start);
-        }
-        pieces.reverse();
-        pieces
+        self.running.data.gaps(range)
+    }
+
+    /// The running transaction under another number, for tests.
+    #[cfg(test)]
+    pub fn into_running(self, id: u64) -> Transaction {
+        Transaction { id, ..self.running }
+    }
+
+    /// The transaction that is being committed, for tests.
+    #[cfg(test)]
+    pub fn committing(&self) -> Option<&Transaction> {
+        self.committing.as_ref()
     }
 
     /// Creates a journal in data mode, for tests.
@@ -478,7 +646,7 @@ mod tests {
         let headrace_spec::SystemKind::Local(local) = loaded.scenario.kind else {
             panic!("it is local");
         };
-        Journal::new(&local.machine.file_system)
+        Journal::new(&local.machine.file_system, 0)
     }
 
     #[test]

@@ -24,14 +24,14 @@ use headrace_trace::Operation;
 use super::call::{Call, Caller, Stage};
 use super::extents::Range;
 use super::journal::BLOCK;
-use super::volume::{Next, Volume, Wait};
+use super::volume::{Next, Step, Wait};
 use crate::tokens::{Content, Transfer};
 
 /// Blocks that are handed over together, which the block layer merges where they are neighbours
 /// (Linux 6.18, include/linux/jbd2.h: JBD2_NR_BATCH).
 const BATCH: u64 = 64;
 
-impl Volume {
+impl Step<'_> {
     /// Returns true if there is room in the journal for what a call changes. If not, it has to wait
     /// for `Wait::JournalRoom`.
     pub(super) fn finds_room(&mut self) -> bool {
@@ -40,11 +40,11 @@ impl Volume {
         }
         if self.journal.mode != JournalMode::Data {
             // The running commit frees room at its end.
-            return self.journal.committing.is_none();
+            return self.journal.committing_id().is_none();
         }
-        if !std::mem::replace(&mut self.checkpointing, true) {
+        if self.journal.begin_checkpoint() {
             let call = self.kernel_call(Caller::Checkpoint, Span::ZERO);
-            self.spawned.push(call);
+            self.effects.calls.push(call);
         }
         false
     }
@@ -64,7 +64,7 @@ impl Volume {
                     call.stage = Stage::Working;
                     return self.checkpoint_step(call, now);
                 }
-                match self.journal.committing.as_ref().map(|it| it.id) {
+                match self.journal.committing_id() {
                     Some(id) => Next::Wait(Wait::Commit(id)),
                     None => self.end_checkpoint(),
                 }
@@ -72,7 +72,7 @@ impl Volume {
             Stage::Working => self.write_oldest(call, now),
             Stage::Placing => {
                 let all = self.journal.list.data_of(call.at);
-                let out = all.iter().find(|it| self.writing_of.contains_key(&it.file));
+                let out = all.iter().find(|it| self.flusher.is_writing(it.file));
                 if let Some(range) = out {
                     // The flusher has some of it out.
                     return Next::Wait(Wait::Written(range.file));
@@ -94,7 +94,7 @@ impl Volume {
                     return self.checkpoint_step(call, now);
                 }
                 let flush = self.own_transfer(Operation::Sync, 0, 0);
-                self.out.push(Transfer {
+                self.effects.transfers.push(Transfer {
                     content: Content::Data,
                     ..flush
                 });
@@ -113,7 +113,7 @@ impl Volume {
     }
 
     fn end_checkpoint(&mut self) -> Next {
-        self.checkpointing = false;
+        self.journal.end_checkpoint();
         self.wake_writers();
         Next::End
     }
@@ -124,8 +124,8 @@ impl Volume {
 
     /// Writes the journal's superblock, which says where its tail is.
     pub(super) fn write_superblock(&mut self) -> Next {
-        let block = self.own_transfer(Operation::Write, self.journal_at, BLOCK);
-        self.out.push(Transfer {
+        let block = self.own_transfer(Operation::Write, self.journal.superblock(), BLOCK);
+        self.effects.transfers.push(Transfer {
             forced: self.journal.barriers,
             ..block
         });
@@ -151,9 +151,9 @@ impl Volume {
         }
         call.stage = Stage::Placing;
         for block in blocks {
-            let address = self.address_of(block);
+            let address = self.blocks.address_of(block);
             let transfer = self.own_transfer(Operation::Write, address, BLOCK);
-            self.out.push(transfer);
+            self.effects.transfers.push(transfer);
         }
         for range in data {
             self.place(range, now);
@@ -165,18 +165,18 @@ impl Volume {
     /// that nothing was in yet are new to the device here, not where the journal has them.
     fn place(&mut self, range: Range, now: Time) {
         let mut at = range.start;
-        while let Some(start) = self.cache.next_dirty(range.file, at)
+        while let Some(start) = self.pages.lru.next_dirty(range.file, at)
             && start < range.end
         {
             let most = (range.end - start).min(BATCH * BLOCK);
-            let Some(part) = self.cache.clean_next(range.file, start, most) else {
+            let Some(part) = self.pages.lru.clean_next(range.file, start, most) else {
                 return;
             };
             at = part.end;
             self.cleaned(part, part.len());
-            let before = self.out.len();
+            let before = self.effects.transfers.len();
             self.write_back(part, Some(IoPriority::default()), now);
-            for transfer in &mut self.out[before..] {
+            for transfer in &mut self.effects.transfers[before..] {
                 transfer.content = Content::Metadata;
             }
         }
@@ -198,8 +198,8 @@ impl Volume {
 
     /// Returns true if committed data is at its place.
     fn is_placed(&self, range: Range) -> bool {
-        !self.cache.is_dirty(range.file, range.start, range.end)
-            && !self.writing_of.contains_key(&range.file)
+        !self.pages.lru.is_dirty(range.file, range.start, range.end)
+            && !self.flusher.is_writing(range.file)
             && self.journal.rewriting(range).is_none()
     }
 }

@@ -9,10 +9,10 @@ use headrace_net::Time;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
-use super::volume::{Next, Volume, Wait};
+use super::volume::{Next, Step, Wait};
 use crate::tokens::Extent;
 
-impl Volume {
+impl Step<'_> {
     pub(super) fn give_up_step(&mut self, call: &mut Call, now: Time) -> Next {
         let lock = call.lock();
         if call.stage == Stage::Entered {
@@ -21,7 +21,7 @@ impl Volume {
                 return Next::Wait(Wait::Transfers);
             }
         }
-        if self.writing_of.contains_key(&call.file) {
+        if self.flusher.is_writing(call.file) {
             // The flusher has some of it out.
             return Next::Wait(Wait::Written(call.file));
         }
@@ -36,11 +36,18 @@ impl Volume {
     fn write_under(&mut self, lock: Extent, call: &Call, now: Time) -> u32 {
         let priority = self.opened(call).priority;
         let mut made = 0;
-        for range in self.under(lock, self.cache.dirty_of(lock.file)) {
+        for range in self.under(lock, self.pages.lru.dirty_of(lock.file)) {
             let Range { file, start, end } = range;
             let mut at = start;
-            while let Some(next) = self.cache.next_dirty(file, at).filter(|next| *next < end)
-                && let Some(range) = self.cache.clean_next(file, next, (end - next).min(CHUNK))
+            while let Some(next) = self
+                .pages
+                .lru
+                .next_dirty(file, at)
+                .filter(|next| *next < end)
+                && let Some(range) = self
+                    .pages
+                    .lru
+                    .clean_next(file, next, (end - next).min(CHUNK))
             {
                 at = range.end;
                 self.cleaned(range, range.len());
@@ -53,29 +60,22 @@ impl Volume {
 
     /// A page under a lock that has been asked for and is not there yet.
     fn arriving_under(&self, lock: Extent) -> Option<u64> {
-        let file = lock.file;
-        let arriving = self.arriving.range((file, 0)..(file, u64::MAX));
-        let arriving = arriving.map(|(&(file, start), it)| Range {
-            file,
-            start,
-            end: it.end,
-        });
-        let under = self.under(lock, arriving.collect());
+        let under = self.under(lock, self.pages.arriving_of(lock.file));
         under
             .first()
-            .map(|range| range.start - range.start % self.page)
+            .map(|range| range.start - range.start % self.pages.page())
     }
 
     fn forget_under(&mut self, lock: Extent) {
-        for range in self.under(lock, self.cache.held_of(lock.file)) {
-            let whole = self.cache.pages(range.file, range.start, range.end);
-            self.cache.forget_range(whole);
+        for range in self.under(lock, self.pages.lru.held_of(lock.file)) {
+            let whole = self.pages.lru.pages(range.file, range.start, range.end);
+            self.pages.lru.forget_range(whole);
         }
     }
 
     /// Returns the parts of ranges of a lock's file that it covers.
     fn under(&self, lock: Extent, ranges: Vec<Range>) -> Vec<Range> {
-        let remote = self.remote.iter();
+        let remote = self.mount.remote.iter();
         let parts = remote.flat_map(|remote| {
             let ranges = ranges.iter();
             ranges.flat_map(move |range| remote.under_lock(lock, *range))

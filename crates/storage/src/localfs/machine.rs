@@ -1,19 +1,13 @@
 //! A machine whose processes use a local file system, or several.
 //!
 //! ```text
-//!   request ─▶ [call] ─▶ (processor)   ─▶ [go on]   as [call], again
-//!                 ├────▶ (throttled)   ─▶ [let go]  as [call], again
-//!                 ├────▶ complete
-//!                 └────▶ errands ─▶ [carry out] ─▶ waiting ····▶ ready ─▶ [resume]
-//!                           ▲            └───────▶ (device) ─▶ [arrived] ─▶ errands
+//!   request ─▶ file system ─▶ (processor) ─▶ file system ─▶ complete
+//!                   └──▶ (I/O queue) ─▶ (device) ─▶ file system
 //! ```
 //!
-//! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
-//! pages that are being read, or for a commit. What becomes of it is decided by the state of the
-//! file system ([`Volume`]). Waiting calls lie in bags by what they wait for, so that the time
-//! spent there tells what holds the processes back; calls of the kernel's own lie apart.
-//!
-//! With further volumes all this stands in a page for each, around one processor:
+//! The file system is a page of its own kind ([`super::calls`]): with the page cache, the flusher
+//! and the journal as pages in it. With further volumes all this stands in a page for each, around
+//! one processor:
 //!
 //! ```text
 //!   request ─▶ [mount point] ─▶ volume ×n ─▶ (processor) ─▶ [return] ─▶ volume ×n
@@ -22,22 +16,19 @@
 //! Not modelled: volumes that share the page cache as they need it (each that a
 //! workload uses has an equal part); the dirty limits are common.
 
-use headrace_net::{
-    Account, Fcfs, Firing, Infinite, Inputs, Node, Page, Port, Random, Slot, Span, Store, To,
-    Token, TransitionBuilder,
-};
-use headrace_spec::{Cpu, Machine};
-use headrace_trace::Operation;
+use headrace_net::{Fcfs, Inputs, Node, Page, Port, Random, Store, To, Token, TransitionBuilder};
+use headrace_spec::{Cpu, JournalMode, Machine};
 
-use super::active_inactive_lru::ActiveInactiveLru;
-use super::call::{Call, Caller, Stage};
+use super::cached_pages::CachedPages;
+use super::call::Call;
 use super::callers::{Callers, StoredFile};
-use super::volume::{Next, SELF, Tick, Volume, Wait};
-use super::volume_stores::VolumeStores;
+use super::calls::{InnerPorts, Mounted, Scope, volume};
+use super::parts::{Flushers, PartStores, Parts, step};
+use super::volume::Volume;
 use crate::device;
 use crate::failure::{Crash, Failing};
-use crate::iosched::BlockDevice;
-use crate::tokens::{Extent, GivenUp, Request, Transfer};
+use crate::time_conversion::span;
+use crate::tokens::Request;
 
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]
@@ -48,105 +39,6 @@ pub struct MachinePorts {
     pub complete: Port<Request>,
     /// Place where a data server's machine loses its memory.
     pub forget: Option<Port<Crash>>,
-}
-
-/// Places for the tokens of a volume.
-#[derive(Clone, Copy)]
-struct Places {
-    /// The volume's number.
-    volume: usize,
-    ready: Node<Call>,
-    processor: To<Call>,
-    throttled: Node<Call>,
-    waiting: Bags,
-    requests: Node<Request>,
-    complete: To<Request>,
-    device: BlockDevice,
-    tick: Node<Tick>,
-    dispatches: Node<Dispatch>,
-    given_up: Option<To<GivenUp>>,
-}
-
-/// The file system wants something done: calls to wait or to go on, transfers to
-/// be made. What it is lies in the store.
-#[derive(Clone, Copy)]
-pub(super) struct Dispatch;
-
-/// Waiting calls by what they wait for. A waiter is known by its bag and its slot
-/// there, in one number.
-#[derive(Clone, Copy)]
-struct Bags([Node<Call>; 4]);
-
-/// Bits of a waiter that are its slot.
-const SLOT_BITS: u32 = 30;
-
-impl Bags {
-    fn new(page: &mut Page<'_>) -> Bags {
-        Bags([
-            page.bag("waiting for the device"),
-            page.bag("waiting for a commit"),
-            page.bag("waiting for dirty pages"),
-            page.bag("kernel waiting"),
-        ])
-    }
-
-    /// Puts a call where it waits.
-    fn put(self, firing: &mut Firing<'_>, call: Call, wait: Wait) -> u32 {
-        let bag: u32 = match (call.caller, wait) {
-            (Caller::Flusher | Caller::Journal | Caller::Checkpoint | Caller::Lock, _) => 3,
-            (_, Wait::Transfers | Wait::Page(..) | Wait::Written(_)) => 0,
-            (_, Wait::Commit(_) | Wait::JournalRoom | Wait::Logged(_)) => 1,
-            (_, Wait::DirtyRoom) => 2,
-        };
-        let slot = firing.put(self.0[bag as usize], call);
-        (bag << SLOT_BITS) | slot.0
-    }
-
-    fn of(self, waiter: u32) -> (Node<Call>, Slot) {
-        let bag = self.0[(waiter >> SLOT_BITS) as usize];
-        (bag, Slot(waiter & ((1 << SLOT_BITS) - 1)))
-    }
-}
-
-/// The file systems of a machine.
-pub struct Volumes {
-    list: Vec<Volume>,
-    /// Dirty bytes of file systems that are not modelled.
-    others: u64,
-}
-
-impl Volumes {
-    /// One alone.
-    pub(super) fn one(volume: Volume) -> Volumes {
-        Volumes {
-            list: vec![volume],
-            others: 0,
-        }
-    }
-
-    /// Drops the clean cached data of a file.
-    pub(crate) fn forget_clean(&mut self, file: u32) {
-        for volume in &mut self.list {
-            volume.cache.forget_clean(file);
-            volume.marks.retain(|&(other, _)| other != file);
-        }
-    }
-
-    /// A volume, told how much the others have that is dirty and which part of all
-    /// that was written it wrote (the kernel forgets slowly what was long ago: its
-    /// part of the last seconds).
-    pub(super) fn at(&mut self, number: usize) -> &mut Volume {
-        if self.list.len() > 1 {
-            let all: u64 = self.list.iter().map(|it| it.dirty + it.writing).sum();
-            let written: u64 = self.list.iter().map(|it| it.balance.written()).sum();
-            let own = &mut self.list[number];
-            own.others = self.others + all - own.dirty - own.writing;
-            if written > 0 {
-                own.balance.share = own.balance.written() as f64 / written as f64;
-            }
-        }
-        &mut self.list[number]
-    }
 }
 
 /// Writes the page of a machine: who calls it, and the files that each copy has
@@ -163,44 +55,45 @@ pub fn machine(
         complete: page.output("complete"),
         forget: None,
     };
-    let volumes = page.store("file system", |copy| volumes(spec, callers, &files(copy)));
-    let room = spec.memory.page_cache().max(1) as f64;
-    page.level(volumes, move |all: &Volumes| {
-        let levels = all.list.iter().map(|it| {
-            // Only pages that are used again make a difference to what comes later.
-            let warm = match it.cache.active_bytes() > 0 {
-                true => it.cache.bytes(),
-                false => 0,
-            };
-            (it.dirty + it.writing + warm) as f64
-        });
-        levels.sum::<f64>() / room
-    });
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
     let specs = specs_of(spec);
+    let files: Vec<Vec<StoredFile>> = (0..page.copies()).map(files).collect();
+    let volumes: Vec<Vec<Volume>> = specs
+        .iter()
+        .enumerate()
+        .map(|(number, spec)| {
+            let copies = files.iter();
+            let copies = copies.map(|files| mounted(spec, number, callers, files));
+            copies.collect()
+        })
+        .collect();
+    let flushers = flushers(page, spec, &volumes);
+    let mut volumes = volumes.into_iter();
     if let [spec] = specs.as_slice() {
+        let copies = volumes.next().unwrap_or_default();
+        let (parts, mounted) = mount(page, spec, 0, flushers, copies);
         let device = device::queued(page, &spec.device, &spec.io_scheduler);
         let processor = processor(page, &spec.cpu);
-        let dispatches = only_volume(
-            page,
-            volumes,
-            device,
-            processor,
-            (new, ports.complete),
-            callers,
-            None,
-        );
-        ports.forget = failing.map(|it| forget(page, it, volumes, dispatches));
+        let ways = InnerPorts {
+            new,
+            complete: ports.complete.into(),
+            processor: processor.into(),
+            processed: processor,
+            callers: callers.clone(),
+            locks: None,
+        };
+        let scope = volume(page, mounted, device, ways);
+        ports.forget = failing.map(|it| forget(page, it, parts, scope));
         return ports;
     }
     let processor = processor(page, &spec.cpu);
     let done = page.place::<Request>("done");
     page.connect(done, ports.complete);
-    let mut mounted = Vec::new();
-    for (number, spec) in specs.iter().enumerate() {
-        mounted.push(page.page(&format!("volume {number}"), |page| {
-            let mount = Mount {
+    let mut mounts = Vec::new();
+    for ((number, spec), copies) in specs.iter().enumerate().zip(volumes) {
+        mounts.push(page.page(&format!("volume {number}"), |page| {
+            let ports = Mount {
                 request: page.input("request"),
                 complete: page.output("complete"),
                 processor: page.output("processor"),
@@ -208,25 +101,26 @@ pub fn machine(
             };
             let ways = InnerPorts {
                 new: page.place("new"),
-                complete: mount.complete.into(),
-                processor: mount.processor.into(),
+                complete: ports.complete.into(),
+                processor: ports.processor.into(),
                 processed: page.place("processed"),
                 callers: callers.clone(),
                 locks: None,
             };
-            page.connect(mount.request, ways.new);
-            page.connect(mount.processed, ways.processed);
+            page.connect(ports.request, ways.new);
+            page.connect(ports.processed, ways.processed);
+            let (_, mounted) = mount(page, spec, number, flushers, copies);
             let device = device::queued(page, &spec.device, &spec.io_scheduler);
-            volume(page, number, volumes, device, ways);
-            mount
+            volume(page, mounted, device, ways);
+            ports
         }));
     }
-    for mount in &mounted {
+    for mount in &mounts {
         page.connect(mount.complete, done);
         page.connect(mount.processor, processor);
     }
-    let requests: Vec<To<Request>> = mounted.iter().map(|it| it.request.into()).collect();
-    let calls: Vec<To<Call>> = mounted.iter().map(|it| it.processed.into()).collect();
+    let requests: Vec<To<Request>> = mounts.iter().map(|it| it.request.into()).collect();
+    let calls: Vec<To<Call>> = mounts.iter().map(|it| it.processed.into()).collect();
     let to = requests.clone();
     choose(page.transition("mount point").take(new), &requests).fires(
         move |firing, request: Request, ()| {
@@ -251,66 +145,28 @@ struct Mount {
     processed: Port<Call>,
 }
 
-/// The same, from inside.
-struct InnerPorts {
-    pub new: Node<Request>,
-    pub complete: To<Request>,
-    pub processor: To<Call>,
-    pub processed: Node<Call>,
-    pub callers: Callers,
-    /// Locks to be given up, and where they go when nothing is cached under them.
-    pub locks: Option<(Node<GivenUp>, To<GivenUp>)>,
-}
-
 /// A machine's cores.
 pub(super) fn processor(page: &mut Page<'_>, cpu: &Cpu) -> Node<Call> {
     let time = |call: &Call, _: &mut Random<'_>| call.time;
     page.station("processor", Fcfs::new(cpu.cores, time))
 }
 
-/// Writes the volume of a machine that has no other.
-pub(super) fn only_volume(
-    page: &mut Page<'_>,
-    stores: impl VolumeStores,
-    device: BlockDevice,
-    processor: Node<Call>,
-    (new, complete): (Node<Request>, Port<Request>),
-    callers: &Callers,
-    locks: Option<(Node<GivenUp>, To<GivenUp>)>,
-) -> Node<Dispatch> {
-    let ways = InnerPorts {
-        new,
-        complete: complete.into(),
-        processor: processor.into(),
-        processed: processor,
-        callers: callers.clone(),
-        locks,
-    };
-    volume(page, 0, stores, device, ways)
-}
-
 /// Place where a data server's machine loses its memory.
-fn forget(
-    page: &mut Page<'_>,
-    failing: Failing,
-    volumes: Store<Volumes>,
-    dispatches: Node<Dispatch>,
-) -> Port<Crash> {
+fn forget(page: &mut Page<'_>, failing: Failing, parts: Parts, scope: Scope) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
     page.connect(crash, crashed);
-    page.transition("lose memory")
+    let lose = page
+        .transition("lose memory")
         .take(crashed)
-        .with(volumes)
-        .with(failing.store)
-        .may_put(dispatches)
-        .fires(move |firing, crash: Crash, (volumes, failures)| {
-            let volume = volumes.at(0);
-            failures.world.hosts.forgets(crash.server, volume.crash());
-            if volume.wants_something() {
-                firing.put(dispatches, Dispatch);
-            }
-        });
+        .with_all(parts.stores());
+    scope.effects(lose.with(failing.store)).fires(
+        move |firing, crash: Crash, (mount, pages, flushers, journal, blocks, cpu, failures)| {
+            let mut step = step((mount, pages, flushers, journal, blocks, cpu), 0);
+            failures.world.hosts.forgets(crash.server, step.crash());
+            scope.carry_out(firing, &step.effects, firing.account());
+        },
+    );
     crash
 }
 
@@ -326,140 +182,6 @@ fn specs_of(spec: &Machine) -> Vec<Machine> {
     specs
 }
 
-/// Writes the net of one volume.
-fn volume<S: VolumeStores>(
-    page: &mut Page<'_>,
-    number: usize,
-    stores: S,
-    device: BlockDevice,
-    ways: InnerPorts,
-) -> Node<Dispatch> {
-    let time = |call: &Call, _: &mut Random<'_>| call.time;
-    let places = Places {
-        volume: number,
-        ready: page.place("ready"),
-        processor: ways.processor,
-        throttled: page.station("throttled", Infinite(time)),
-        waiting: Bags::new(page),
-        requests: page.bag("requests"),
-        complete: ways.complete,
-        device,
-        tick: page.place("timer"),
-        dispatches: page.place("errands"),
-        given_up: ways.locks.map(|(_, given_up)| given_up),
-    };
-    page.rest(places.tick);
-    page.conserve(places.requests);
-
-    page.transition("call")
-        .take(ways.new)
-        .with_all(stores)
-        .puts(places.requests)
-        .may_put(places.processor)
-        .may_put(places.throttled)
-        .may_put(places.dispatches)
-        .may_pass(places.requests, places.complete)
-        .fires(move |firing, request: Request, stores| {
-            let slot = firing.put(places.requests, request);
-            let mut call = call_of(&request, slot, &ways.callers);
-            S::step(stores, places.volume, |volume| {
-                call.uncached = (volume.remote.as_ref()).is_some_and(|it| it.passes(call.file));
-                proceed(firing, call, volume, places);
-            });
-        });
-    for (name, from, spent, processed) in [
-        ("go on", ways.processed, true, true),
-        ("let go", places.throttled, true, false),
-        ("resume", places.ready, false, false),
-    ] {
-        let transition = page
-            .transition(name)
-            .take(from)
-            .with_all(stores)
-            .may_put(places.processor)
-            .may_put(places.throttled)
-            .may_put(places.dispatches)
-            .may_pass(places.requests, places.complete);
-        let transition = match places.given_up {
-            Some(given_up) => transition.may_put(given_up),
-            None => transition,
-        };
-        transition.fires(move |firing, mut call: Call, stores| {
-            if spent {
-                call.time = Span::ZERO;
-            }
-            S::step(stores, places.volume, |volume| {
-                if processed {
-                    volume.copying -= u32::from(volume.copies(&call));
-                }
-                proceed(firing, call, volume, places);
-            });
-        });
-    }
-    if let Some((locks, given_up)) = ways.locks {
-        page.transition("give up")
-            .take(locks)
-            .with_all(stores)
-            .may_put(given_up)
-            .may_put(places.dispatches)
-            .fires(move |firing, lock: GivenUp, stores| {
-                S::step(stores, places.volume, |volume| {
-                    proceed(firing, revocation_call(&lock), volume, places);
-                });
-            });
-    }
-    let bags = places.waiting.0.into_iter();
-    bags.fold(
-        page.transition("arrived")
-            .take(places.device.done)
-            .with_all(stores),
-        |transition, bag| transition.may_take(bag),
-    )
-    .puts_many(places.ready)
-    .may_put(places.dispatches)
-    .fires(move |firing, transfer: Transfer, stores| {
-        S::step(stores, places.volume, |volume| {
-            volume.done_for.extend(transfer.owner);
-            volume.arrived(&transfer, firing.now());
-            // Calls of the kernel's own go before those that were waiting for others.
-            if volume.spawned.is_empty() {
-                done(firing, volume, places);
-                wake(firing, volume, places);
-            }
-            send_for(firing, volume, places);
-        });
-    });
-    page.transition("periodic")
-        .take(places.tick)
-        .with_all(stores)
-        .may_put(places.dispatches)
-        .fires(move |firing, tick: Tick, stores| {
-            S::step(stores, places.volume, |volume| {
-                volume.tick(tick, firing.now());
-                send_for(firing, volume, places);
-            });
-        });
-    // Before anything else happens: what is to be done is of the last step.
-    let bags = places.waiting.0.into_iter();
-    bags.fold(
-        page.transition("carry out")
-            .take(places.dispatches)
-            .with_all(stores)
-            .priority(1),
-        |transition, bag| transition.may_put(bag).may_take(bag),
-    )
-    .puts_many(places.ready)
-    .puts_many(places.device.submit)
-    .puts_many(places.tick)
-    .later()
-    .fires(move |firing, _, stores| {
-        S::step(stores, places.volume, |volume| {
-            dispatch(firing, volume, places)
-        });
-    });
-    places.dispatches
-}
-
 /// A token goes to one of several.
 fn choose<'b, I: Inputs, T: Token>(
     transition: TransitionBuilder<'b, I, ()>,
@@ -470,198 +192,62 @@ fn choose<'b, I: Inputs, T: Token>(
         .fold(transition, |transition, &to| transition.or_puts(to))
 }
 
-/// The file systems as the run finds them.
-fn volumes(spec: &Machine, callers: &Callers, files: &[StoredFile]) -> Volumes {
-    let specs = specs_of(spec);
-    // Volumes that nobody uses take no part.
-    let number = u64::from(callers.volumes.count_ones().max(1));
-    let list = (0..).zip(&specs).map(|(at, spec)| {
-        let mut volume = mounted(spec, callers);
-        volume.number = at;
-        if number > 1 {
-            let memory = &spec.memory;
-            let room = memory.page_cache() / number;
-            volume.cache = ActiveInactiveLru::new(room, memory.page.0, memory.active_share);
-        }
-        for file in files.iter().filter(|file| file.volume == at) {
-            volume.add_file(file);
-        }
-        volume
+/// The flushers of all volumes in one store, as the dirty limits are common.
+fn flushers(page: &mut Page<'_>, spec: &Machine, volumes: &[Vec<Volume>]) -> Store<Flushers> {
+    let room = spec.memory.page_cache().max(1) as f64;
+    let flushers = page.store("dirty pages", |copy| {
+        let all = volumes.iter();
+        let list = all.map(|copies| copies[copy as usize].flusher.clone());
+        Flushers::new(list.collect(), spec.write_back.others.0)
     });
-    Volumes {
-        list: list.collect(),
-        others: spec.write_back.others.0,
-    }
+    page.level(flushers, move |it: &Flushers| it.load() as f64 / room);
+    flushers
 }
 
-/// A file system that is empty.
-fn mounted(spec: &Machine, callers: &Callers) -> Volume {
+/// Mounts a volume: writes its stores, which are given too.
+fn mount(
+    page: &mut Page<'_>,
+    spec: &Machine,
+    number: usize,
+    flushers: Store<Flushers>,
+    copies: Vec<Volume>,
+) -> (Parts, Mounted<PartStores>) {
+    let intervals = (&spec.write_back.interval, &spec.file_system.journal);
+    let parts = Parts::of_volume(page, flushers, copies);
+    let room = spec.memory.page_cache().max(1) as f64;
+    page.level(parts.pages(), move |pages: &CachedPages| {
+        // Only pages that are used again make a difference to what comes later.
+        match pages.lru.active_bytes() > 0 {
+            true => pages.lru.bytes() as f64 / room,
+            false => 0.0,
+        }
+    });
+    let mounted = Mounted {
+        number,
+        stores: parts.stores(),
+        flush_interval: span(*intervals.0),
+        commit_interval: (intervals.1.mode != JournalMode::None)
+            .then(|| span(intervals.1.commit_interval)),
+    };
+    (parts, mounted)
+}
+
+/// A file system as the run finds it.
+fn mounted(spec: &Machine, number: usize, callers: &Callers, files: &[StoredFile]) -> Volume {
     let capacity = device::capacity(&spec.device);
     let largest = spec.io_scheduler.largest_request.0;
-    Volume::new(spec, capacity, largest, callers)
-}
-
-fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
-    let reads_or_writes = matches!(request.operation, Operation::Read | Operation::Write);
-    let size = if reads_or_writes { request.size } else { 0 };
-    Call {
-        request: slot.0,
-        process: callers.number(request.process),
-        file: request.file,
-        transfers: 0,
-        at: request.offset,
-        end: request.offset.saturating_add(size),
-        size,
-        time: Span(u64::from(request.compute) * 1000),
-        made: false,
-        workload: request.process.workload as u16,
-        volume: request.volume,
-        operation: request.operation,
-        stage: Stage::Entered,
-        caller: match request.only_computes {
-            true => Caller::Computation,
-            false => Caller::Process,
-        },
-        uncached: false,
-        piece: 0,
+    let mut volume = Volume::new(spec, capacity, largest, callers);
+    volume.mount.number = number as u8;
+    // Volumes that nobody uses take no part.
+    let in_use = u64::from(callers.volumes.count_ones().max(1));
+    if in_use > 1 {
+        volume.pages.divide(&spec.memory, in_use);
     }
-}
-
-/// Creates the call that writes back data before a lock is released.
-fn revocation_call(lock: &GivenUp) -> Call {
-    let Extent {
-        file,
-        target,
-        start,
-        end,
-    } = lock.extent;
-    Call {
-        request: lock.number,
-        process: 0,
-        file,
-        transfers: 0,
-        at: start,
-        end,
-        // Of no size, it has room for the target.
-        size: u64::from(target),
-        time: Span::ZERO,
-        made: false,
-        workload: u16::MAX,
-        volume: 0,
-        operation: Operation::Sync,
-        stage: Stage::Entered,
-        uncached: false,
-        piece: 0,
-        caller: Caller::Lock,
+    for file in files
+        .iter()
+        .filter(|file| usize::from(file.volume) == number)
+    {
+        volume.add_file(file);
     }
-}
-
-/// The lock that a call was made for.
-fn given_up_by(call: &Call) -> GivenUp {
-    GivenUp {
-        number: call.request,
-        extent: call.lock(),
-    }
-}
-
-/// Goes on with a call until it has to leave.
-fn proceed(firing: &mut Firing<'_>, mut call: Call, volume: &mut Volume, places: Places) {
-    loop {
-        match volume.proceed(&mut call, firing.now()) {
-            Next::Work(Span::ZERO) => {}
-            Next::Work(time) => {
-                call.time = time;
-                volume.copying += u32::from(volume.copies(&call));
-                firing.put(places.processor, call);
-                break;
-            }
-            Next::Pause(time) => {
-                call.time = time;
-                firing.put(places.throttled, call);
-                break;
-            }
-            Next::Wait(wait) => {
-                let own = |transfer: &&Transfer| transfer.owner == Some(SELF);
-                call.transfers = volume.out.iter().filter(own).count() as u32;
-                if wait == Wait::Transfers && call.transfers == 0 {
-                    continue;
-                }
-                volume.waits = Some((call, wait));
-                break;
-            }
-            Next::Return => {
-                if let Some(request) = firing.take(places.requests, Slot(call.request)) {
-                    firing.put(places.complete, request);
-                }
-                break;
-            }
-            Next::End => {
-                if let (Caller::Lock, Some(given_up)) = (call.caller, places.given_up) {
-                    firing.put(given_up, given_up_by(&call));
-                }
-                break;
-            }
-        }
-    }
-    send_for(firing, volume, places);
-}
-
-/// Sends for what the file system wants done, if anything.
-fn send_for(firing: &mut Firing<'_>, volume: &Volume, places: Places) {
-    if volume.wants_something() {
-        firing.put(places.dispatches, Dispatch);
-    }
-}
-
-/// Does what the file system wants done.
-fn dispatch(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    let account = firing.account();
-    if let Some((call, wait)) = volume.waits.take() {
-        let waiter = places.waiting.put(firing, call, wait);
-        let own = |transfer: &&mut Transfer| transfer.owner == Some(SELF);
-        for transfer in volume.out.iter_mut().filter(own) {
-            transfer.owner = Some(waiter);
-        }
-        volume.register(wait, waiter);
-    }
-    done(firing, volume, places);
-    for transfer in volume.out.drain(..) {
-        firing.charge(match transfer.owner {
-            Some(_) => account,
-            None => Account::NOBODY,
-        });
-        firing.put(places.device.submit, transfer);
-    }
-    firing.charge(Account::NOBODY);
-    for call in volume.spawned.drain(..) {
-        firing.put(places.ready, call);
-    }
-    wake(firing, volume, places);
-    for tick in volume.ticks.drain(..) {
-        firing.put_after(places.tick, tick, volume.periods[tick as usize]);
-    }
-}
-
-/// Calls whose transfers are done have one less to wait for.
-fn done(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    for waiter in volume.done_for.drain(..) {
-        let (bag, slot) = places.waiting.of(waiter);
-        let call = firing.token_mut(bag, slot);
-        call.transfers -= 1;
-        if call.transfers == 0
-            && let Some(call) = firing.take(bag, slot)
-        {
-            firing.put(places.ready, call);
-        }
-    }
-}
-
-/// Calls that waited for something else go on.
-fn wake(firing: &mut Firing<'_>, volume: &mut Volume, places: Places) {
-    for waiter in volume.woken.drain(..) {
-        let (bag, slot) = places.waiting.of(waiter);
-        if let Some(call) = firing.take(bag, slot) {
-            firing.put(places.ready, call);
-        }
-    }
+    volume
 }

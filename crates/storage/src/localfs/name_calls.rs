@@ -12,7 +12,7 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::journal::Metadata;
-use super::volume::{Next, Volume, Wait};
+use super::volume::{Next, Step, Wait};
 
 /// Returns true if a call changes anything of the file system.
 fn changes(operation: Operation) -> bool {
@@ -32,7 +32,7 @@ fn changes(operation: Operation) -> bool {
     )
 }
 
-impl Volume {
+impl Step<'_> {
     pub(super) fn name_step(&mut self, call: &mut Call, now: Time) -> Next {
         if call.stage != Stage::Entered {
             return Next::Return;
@@ -42,7 +42,7 @@ impl Volume {
         }
         call.stage = Stage::Returning;
         let file = call.file;
-        let group = self.placement.group_of(file);
+        let group = self.blocks.group_of(file);
         let own = match call.operation {
             Operation::Create | Operation::Mkdir | Operation::Symlink => {
                 for block in [
@@ -53,8 +53,8 @@ impl Volume {
                 ] {
                     self.change(file, block, now);
                 }
-                self.sizes.set(file, 0);
-                self.costs.create
+                self.mount.sizes.set(file, 0);
+                self.cpu.costs.create
             }
             Operation::Unlink | Operation::Rmdir => {
                 for block in [
@@ -67,53 +67,47 @@ impl Volume {
                     self.change(file, block, now);
                 }
                 self.remove(file);
-                self.costs.unlink
+                self.cpu.costs.unlink
             }
             Operation::Truncate => {
                 self.change(file, Metadata::Inode(file), now);
                 self.change(file, Metadata::Bitmap(group), now);
-                self.sizes.set(file, call.at);
-                self.costs.lookup
+                self.mount.sizes.set(file, call.at);
+                self.cpu.costs.lookup
             }
             Operation::Rename | Operation::Link => {
                 self.change(file, Metadata::Inode(file), now);
                 self.change(file, Metadata::Directory(file), now);
-                self.costs.create
+                self.cpu.costs.create
             }
             Operation::Setattr | Operation::Setxattr | Operation::Allocate => {
                 self.change(file, Metadata::Inode(file), now);
-                self.costs.lookup
+                self.cpu.costs.lookup
             }
             Operation::Close => Span::ZERO,
-            _ => self.costs.lookup,
+            _ => self.cpu.costs.lookup,
         };
-        call.time += self.costs.system_call + own;
+        call.time += self.cpu.costs.system_call + own;
         Next::Work(std::mem::take(&mut call.time))
     }
 
     fn remove(&mut self, file: u32) {
-        let before = self.cache.dirty_bytes();
-        while self.remote.is_some()
-            && let Some(range) = self.cache.clean_next(file, 0, CHUNK)
+        let before = self.pages.lru.dirty_bytes();
+        while self.mount.remote.is_some()
+            && let Some(range) = self.pages.lru.clean_next(file, 0, CHUNK)
         {
             self.servers_have(range);
         }
-        self.cache.forget(file);
-        self.in_other_memory(Range {
+        self.pages.remove(file);
+        self.cpu.in_other_memory(Range {
             file,
             start: 0,
             end: u64::MAX,
         });
-        let gone = before - self.cache.dirty_bytes();
-        self.dirty = self.dirty.saturating_sub(gone);
-        self.placement.remove(file);
-        self.sizes.remove(file);
-        self.folios.remove(&file);
-        self.indirect_known.retain(|&(other, _)| other != file);
-        self.new_blocks.remove(file);
-        self.marks.retain(|&(other, _)| other != file);
-        if let Some(since) = self.dirty_since.remove(&file) {
-            self.dirty_order.remove(&(since, file));
-        }
+        let gone = before - self.pages.lru.dirty_bytes();
+        self.flusher.unmark_dirty(gone);
+        self.flusher.remove(file);
+        self.blocks.remove(file);
+        self.mount.sizes.remove(file);
     }
 }

@@ -11,15 +11,13 @@
 //! at once; who writes one that it has not handed over has it copied for the commit and goes on.
 //! Blocks of metadata, which are kept from writers in the same way.
 
-use std::collections::BTreeMap;
-
 use super::extents::Range;
 use super::journal::{BLOCK, TAGS, Transaction};
+use super::range_map::RangeMap;
 
-/// Data of the committing transaction in flight, by file and first byte: end, and the address of
-/// its transfer.
+/// Data of the committing transaction in flight, with the address of its transfer.
 #[derive(Default, Debug)]
-pub struct PagesUnderCommit(BTreeMap<(u32, u64), (u64, u64)>);
+pub struct PagesUnderCommit(RangeMap<u64>);
 
 impl PagesUnderCommit {
     /// A transaction goes to an address: each descriptor with the blocks that it names is a
@@ -30,11 +28,17 @@ impl PagesUnderCommit {
         // What comes first changes at a call's begin: the inode with its times.
         let metadata = transaction.metadata().count() as u64 * BLOCK;
         let mut at = metadata;
-        for (file, mut start, end) in transaction.data() {
+        for Range {
+            file,
+            mut start,
+            end,
+        } in transaction.data()
+        {
             while start < end {
                 let until = end.min(start + most - at % most);
                 let carrier = address + at / most * with_descriptor;
-                self.0.insert((file, start), (until, carrier));
+                let end = until;
+                self.0.put(Range { file, start, end }, carrier);
                 at += until - start;
                 start = until;
             }
@@ -51,10 +55,7 @@ impl PagesUnderCommit {
 
     /// The transfer that carries any of these bytes.
     pub fn carries(&self, range: Range) -> Option<u64> {
-        let before = self.0.range(..(range.file, range.end)).next_back();
-        before
-            .filter(|(key, (end, _))| key.0 == range.file && *end > range.start)
-            .map(|(_, &(_, carrier))| carrier)
+        self.0.last_of(range).map(|(_, &carrier)| carrier)
     }
 
     /// Returns true if nothing is on its way.
@@ -64,7 +65,7 @@ impl PagesUnderCommit {
 
     /// A transfer is done.
     pub fn end(&mut self, address: u64) {
-        self.0.retain(|_, (_, carrier)| *carrier != address);
+        self.0.retain(|carrier| *carrier != address);
     }
 }
 
@@ -92,7 +93,7 @@ mod tests {
         journal.data(1, 0, 700 * PAGE, Time::ZERO);
         journal.data(2, 100 * PAGE, 400 * PAGE, Time::ZERO);
         journal.commit();
-        let transaction = journal.committing.as_ref().expect("it commits");
+        let transaction = journal.committing().expect("it commits");
         let mut under_commit = PagesUnderCommit::default();
         // 1,001 blocks: two full descriptors and one of a single block.
         let (first, second, third) = (PAGE, 502 * PAGE, 1003 * PAGE);

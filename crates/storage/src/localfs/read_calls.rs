@@ -6,8 +6,9 @@ use headrace_trace::Operation;
 use super::block_allocator::Piece;
 use super::call::{Call, Stage};
 use super::extents::Range;
+use super::journal::BLOCK;
 use super::read_ahead::Window;
-use super::volume::{Next, SELF, Volume, Wait};
+use super::volume::{Next, SELF, Step, Wait};
 use crate::tokens::{Content, Transfer};
 
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
@@ -24,7 +25,7 @@ fn faults(start: u64, end: u64, goes_on: bool) -> u64 {
     end.div_ceil(FAULT_AROUND).saturating_sub(first)
 }
 
-impl Volume {
+impl Step<'_> {
     pub(super) fn read_step(&mut self, call: &mut Call, now: Time) -> Next {
         let opened = self.opened(call);
         if opened.direct && !self.buffers_direct() {
@@ -35,7 +36,7 @@ impl Volume {
             Stage::Entered if opened.mapped => call.time,
             Stage::Entered => call.time + self.entering(call),
             // A page has come from the device.
-            Stage::Filling => self.costs.transfer,
+            Stage::Filling => self.cpu.costs.transfer,
             _ => Span::ZERO,
         };
         call.stage = Stage::Working;
@@ -45,7 +46,7 @@ impl Volume {
                 time => Next::Work(time),
             };
         }
-        let until = self.cache.held_until(call.file, call.at, call.end);
+        let until = self.pages.lru.held_until(call.file, call.at, call.end);
         if until == call.at {
             if time > Span::ZERO {
                 return Next::Work(time);
@@ -53,36 +54,30 @@ impl Volume {
             call.stage = Stage::Filling;
             return self.miss(call);
         }
-        let range = self.cache.pages(call.file, call.at, until);
-        self.cache.touch(range);
+        let range = self.pages.lru.pages(call.file, call.at, until);
+        self.pages.lru.touch(range);
         self.pass_marks(call, call.at, until);
         time += self.asking();
-        let goes_on = self.stream(call).goes_on(call.at);
-        self.stream(call).read(until);
+        let goes_on = self.pages.stream(call).goes_on(call.at);
+        self.pages.stream(call).read(until);
         if opened.mapped {
-            time += self.costs.page_fault * faults(call.at, until, goes_on);
+            time += self.cpu.costs.page_fault * faults(call.at, until, goes_on);
         }
         // Loads bring the bytes of a mapping through the processor as a copy does.
-        let copying = self.copy.of(until - call.at, call.size, self.copying);
-        time += self.copied(call.file, call.at, until, copying);
+        time += self.cpu.copy_out(call.file, call.at, until, call.size);
         call.at = until;
         Next::Work(time)
     }
 
     /// The next byte is not cached: it is asked for, if it was not yet.
     fn miss(&mut self, call: &mut Call) -> Next {
-        let at = call.at - call.at % self.page;
-        if self.arriving_until(call.file, at).is_none() {
-            let mut stream = *self.stream(call);
-            let rules = self.read_ahead;
-            let window = stream.miss(&rules, call.at, call.end, |at, most| {
-                self.there_before(call.file, at, most)
-            });
-            *self.stream(call) = stream;
+        let at = call.at - call.at % self.pages.page();
+        if self.pages.arriving_until(call.file, at).is_none() {
+            let window = self.pages.miss(call);
             self.open_window(call, window);
         }
         // The mark of a page is checked before the page is waited for.
-        self.pass_marks(call, at, at + self.page);
+        self.pass_marks(call, at, at + self.pages.page());
         match self.asking() {
             Span::ZERO => Next::Wait(Wait::Page(call.file, at)),
             time => {
@@ -94,26 +89,15 @@ impl Volume {
 
     /// Processor time of whoever asked for pages since the last time.
     pub(super) fn asking(&mut self) -> Span {
-        let pages = std::mem::take(&mut self.asked).div_ceil(self.page);
-        self.costs.read_page * pages
+        self.cpu.costs.read_page * self.pages.take_asked()
     }
 
     /// The call comes to the marks of some bytes: what follows is read ahead.
     fn pass_marks(&mut self, call: &Call, from: u64, until: u64) {
-        let from = from - from % self.page;
-        while let Some(&(file, mark)) = self
-            .marks
-            .range((call.file, from)..(call.file, until))
-            .next()
-        {
-            self.marks.remove(&(file, mark));
-            let mut stream = *self.stream(call);
-            let rules = self.read_ahead;
-            let window = stream.comes_to(&rules, mark, call.end, |mark, most| {
-                self.hole_after(file, mark, most)
-            });
-            *self.stream(call) = stream;
-            let size = self.sizes.get(file).unwrap_or(u64::MAX);
+        let from = from - from % self.pages.page();
+        while let Some(mark) = self.pages.take_mark(call.file, from, until) {
+            let window = self.pages.window_at_mark(call, mark);
+            let size = self.mount.sizes.get(call.file).unwrap_or(u64::MAX);
             if let Some(window) = window.filter(|window| window.start < size) {
                 self.open_window(call, window);
             }
@@ -123,89 +107,46 @@ impl Volume {
     /// Asks for a window and marks its page.
     fn open_window(&mut self, call: &Call, window: Window) {
         // A page that is there keeps its mark, or has none.
-        let mark = window.mark.filter(|&mark| !self.is_there(call.file, mark));
+        let mark = window
+            .mark
+            .filter(|&mark| !self.pages.is_there(call.file, mark));
         self.fetch(call, window.start, window.end);
-        let mark = mark.filter(|&mark| self.is_there(call.file, mark));
-        self.marks.extend(mark.map(|mark| (call.file, mark)));
-    }
-
-    /// Returns true if a page is cached or being read from the device.
-    fn is_there(&self, file: u32, page: u64) -> bool {
-        self.cache.held_until(file, page, page + self.page) > page
-            || self.arriving_until(file, page).is_some()
-    }
-
-    /// Returns the bytes just before `at` that are cached or being read, up to `most`.
-    fn there_before(&self, file: u32, at: u64, most: u64) -> u64 {
-        let least = at.saturating_sub(most);
-        let mut from = at;
-        while from > least {
-            let last = from - self.page;
-            let until = self.arriving.range(..=(file, last)).next_back();
-            let arriving = until.filter(|(key, it)| key.0 == file && last < it.end);
-            let start = match (self.cache.held_from(file, last), arriving) {
-                (Some(start), _) => start,
-                (None, Some((key, _))) => key.1,
-                (None, None) => break,
-            };
-            from = start;
+        if let Some(mark) = mark.filter(|&mark| self.pages.is_there(call.file, mark)) {
+            self.pages.mark(call.file, mark);
         }
-        at - from.max(least)
-    }
-
-    /// The first page after one that is neither cached nor in progress, if it is at most `most`
-    /// bytes away.
-    fn hole_after(&self, file: u32, page: u64, most: u64) -> Option<u64> {
-        let end = page.saturating_add(most);
-        let mut at = page + self.page;
-        while at <= end {
-            let held = self.cache.held_until(file, at, end + self.page);
-            let until = held.max(self.arriving_until(file, at).unwrap_or(at));
-            if until == at {
-                return Some(at);
-            }
-            at = until;
-        }
-        None
-    }
-
-    /// The byte up to which a file's bytes from `at` on are in progress together; none if `at` is
-    /// not.
-    pub(super) fn arriving_until(&self, file: u32, at: u64) -> Option<u64> {
-        let (key, arriving) = self.arriving.range(..=(file, at)).next_back()?;
-        (key.0 == file && at < arriving.end).then_some(arriving.end)
     }
 
     /// Reads pages that are neither cached nor being read from the device, up to the end of file.
     pub(super) fn fetch(&mut self, call: &Call, start: u64, end: u64) {
         let file = call.file;
         let known = self
+            .mount
             .sizes
             .get(file)
-            .map(|size| size.next_multiple_of(self.page));
-        let end = known.map_or(end, |size| end.min(size.max(start + self.page)));
-        let end = match &self.remote {
+            .map(|size| size.next_multiple_of(self.pages.page()));
+        let end = known.map_or(end, |size| end.min(size.max(start + self.pages.page())));
+        let end = match &self.mount.remote {
             // The page itself is locked by whoever waits for it.
             Some(remote) => remote
-                .readable_until(file, start + self.page, end)
+                .readable_until(file, start + self.pages.page(), end)
                 .max(start),
             None => end,
         };
         // Read-ahead from the beginning of a file makes large folios, other reads
         // single pages (page_cache_ra_order in mm/readahead.c).
         let folio = if start == 0 {
-            self.read_ahead.largest
+            self.pages.largest_window()
         } else {
-            self.page
+            self.pages.page()
         };
-        self.set_folio(file, folio);
+        self.pages.set_folio(file, folio);
         let mut at = start;
         while at < end {
-            let missing = self.cache.missing_until(file, at, end);
+            let missing = self.pages.lru.missing_until(file, at, end);
             if missing > at {
                 self.fetch_missing(call, at, missing);
             }
-            at = self.cache.held_until(file, missing, end);
+            at = self.pages.lru.held_until(file, missing, end);
         }
     }
 
@@ -213,17 +154,14 @@ impl Volume {
         let file = call.file;
         let mut at = start;
         while at < end {
-            if let Some(until) = self.arriving_until(file, at) {
+            if let Some(until) = self.pages.arriving_until(file, at) {
                 at = until;
                 continue;
             }
-            let next = self.arriving.range((file, at)..(file, end)).next();
-            let until = next.map_or(end, |(key, _)| key.1);
+            let until = self.pages.next_arriving(file, at, end).unwrap_or(end);
             // New pages bear no mark of those that were there before.
-            while let Some(&mark) = self.marks.range((file, at)..(file, until)).next() {
-                self.marks.remove(&mark);
-            }
-            for piece in self.placement.find(file, at, until) {
+            while self.pages.take_mark(file, at, until).is_some() {}
+            for piece in self.blocks.find(file, at, until) {
                 self.find_indirect(call, piece.offset);
                 self.ask(call, piece);
             }
@@ -234,25 +172,27 @@ impl Volume {
     /// A piece in transfers that the device takes at once.
     fn ask(&mut self, call: &Call, piece: Piece) {
         let priority = self.opened(call).priority;
-        let most = self.read_ahead.transfer - self.read_ahead.transfer % self.page;
+        let most = self.pages.largest_transfer();
         let mut done = 0;
         while done < piece.size {
-            let size = (piece.size - done).min(most.max(self.page));
+            let size = (piece.size - done).min(most);
             let part = Piece {
                 offset: piece.offset + done,
                 address: piece.address + done,
                 size,
             };
+            let first_used = self.pages.ask(Range {
+                file: call.file,
+                start: part.offset,
+                end: part.offset + size,
+            });
             let transfer = Transfer {
                 process: call.process,
                 priority,
-                first_used: self.fresh_memory.take(size, &self.cache),
+                first_used,
                 ..self.transfer(Operation::Read, call.file, part)
             };
-            self.out.push(transfer);
-            self.asked += size;
-            let arriving = self.arriving.entry((call.file, part.offset)).or_default();
-            arriving.end = part.offset + size;
+            self.effects.transfers.push(transfer);
             done += size;
         }
     }
@@ -260,21 +200,20 @@ impl Volume {
     /// Reads the indirect block that points to some bytes, if it is not known.
     fn find_indirect(&mut self, call: &Call, offset: u64) {
         let file = call.file;
-        let Some(index) = self.placement.indirect_block_of(offset) else {
+        let Some(index) = self.blocks.indirect_block_of(offset) else {
             return;
         };
-        if self.indirect_known.insert((file, index)) {
+        if self.blocks.find_pointers(file, index) {
             // It lies just before the blocks that it points to.
-            let found = self.placement.find(file, offset, offset + 1);
-            let address = found.first().map_or(0, |piece| piece.address);
+            let address = self.blocks.before(file, offset);
             let transfer = Transfer {
                 owner: None,
                 process: call.process,
                 priority: self.opened(call).priority,
                 content: Content::Data,
-                ..self.own_transfer(Operation::Read, address.saturating_sub(4096), 4096)
+                ..self.own_transfer(Operation::Read, address, BLOCK)
             };
-            self.out.push(transfer);
+            self.effects.transfers.push(transfer);
         }
     }
 
@@ -283,12 +222,8 @@ impl Volume {
             // A direct read.
             return;
         }
-        if let Some(arriving) = self.arriving.remove(&(range.file, range.start)) {
-            self.woken.extend(arriving.waiting);
-            self.fresh_memory.filled(range.len());
-        }
-        self.cache.fill(range);
-        self.in_other_memory(range);
+        self.effects.woken.extend(self.pages.arrived(range));
+        self.cpu.in_other_memory(range);
         self.make_room(now);
     }
 
@@ -302,7 +237,7 @@ impl Volume {
         match call.stage {
             Stage::Entered => {
                 call.stage = Stage::Working;
-                call.time += self.costs.system_call + self.costs.transfer;
+                call.time += self.cpu.costs.system_call + self.cpu.costs.transfer;
                 Next::Work(std::mem::take(&mut call.time))
             }
             Stage::Working => {
@@ -310,11 +245,11 @@ impl Volume {
                     self.grow(call.file, call.at, call.end, now);
                     // What a direct write to new blocks takes more has not been measured:
                     // nothing is charged, and the blocks are not new any more.
-                    let range = self.cache.pages(call.file, call.at, call.end);
-                    self.new_blocks.take(range);
+                    let range = self.pages.lru.pages(call.file, call.at, call.end);
+                    self.blocks.take_new(range);
                 }
                 let opened = self.opened(call);
-                for piece in self.placement.find(call.file, call.at, call.end) {
+                for piece in self.blocks.find(call.file, call.at, call.end) {
                     let transfer = Transfer {
                         owner: Some(SELF),
                         process: call.process,
@@ -323,7 +258,7 @@ impl Volume {
                         ..self.transfer(call.operation, call.file, piece)
                     };
                     if call.operation == Operation::Write {
-                        self.writing += transfer.size;
+                        self.flusher.count_direct(transfer.size);
                         self.goes_out(&transfer);
                         self.passes_to_servers(Range {
                             file: transfer.file,
@@ -331,7 +266,7 @@ impl Volume {
                             end: transfer.offset + transfer.size,
                         });
                     }
-                    self.out.push(transfer);
+                    self.effects.transfers.push(transfer);
                 }
                 call.stage = if opened.synchronous && call.operation == Operation::Write {
                     Stage::Committing

@@ -16,7 +16,7 @@ use super::active_inactive_lru::ActiveInactiveLru;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
-use super::volume::Volume;
+use super::volume::Step;
 use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{LockSet, Oplocks};
 use crate::tokens::Extent;
@@ -232,14 +232,14 @@ fn clean_bytes(cache: &ActiveInactiveLru, range: Range, page: u64) -> u64 {
     clean
 }
 
-impl Volume {
+impl Step<'_> {
     /// Returns true if the servers' limits let a range become dirty; if not, all that is dirty goes
     /// out.
     pub(super) fn servers_let(&mut self, range: Range, now: Time) -> bool {
-        let Some(remote) = &mut self.remote else {
+        let Some(remote) = &mut self.mount.remote else {
             return true;
         };
-        if remote.limit == 0 || remote.has_room(range, &self.cache) {
+        if remote.limit == 0 || remote.has_room(range, &self.pages.lru) {
             return true;
         }
         self.write_everything(now);
@@ -248,18 +248,18 @@ impl Volume {
 
     /// A range is about to be made dirty.
     pub(super) fn count_for_servers(&mut self, range: Range) {
-        if let Some(remote) = &mut self.remote
+        if let Some(remote) = &mut self.mount.remote
             && remote.limit > 0
         {
             for (server, part) in remote.parts(range) {
-                remote.add(server, clean_bytes(&self.cache, part, remote.page));
+                remote.add(server, clean_bytes(&self.pages.lru, part, remote.page));
             }
         }
     }
 
     /// A range goes out past the cache.
     pub(super) fn passes_to_servers(&mut self, range: Range) {
-        if let Some(remote) = &mut self.remote
+        if let Some(remote) = &mut self.mount.remote
             && remote.limit > 0
         {
             for (server, part) in remote.parts(range) {
@@ -273,26 +273,26 @@ impl Volume {
     /// stable storage (COMMIT).
     pub(super) fn closing_syncs(&self, call: &Call) -> bool {
         let closes = |remote: &&Remote| remote.closing != Closing::Keeps;
-        let Some(remote) = self.remote.as_ref().filter(closes) else {
+        let Some(remote) = self.mount.remote.as_ref().filter(closes) else {
             return false;
         };
         call.stage != Stage::Entered
             || remote.unstable.contains(&call.file)
-            || self.writing_of.contains_key(&call.file)
-            || self.cache.next_dirty(call.file, 0).is_some()
+            || self.flusher.is_writing(call.file)
+            || self.pages.lru.next_dirty(call.file, 0).is_some()
     }
 
     /// Returns true if a call needs its data on the servers, and not on their devices.
     pub(super) fn only_sends(&self, call: &Call) -> bool {
         let sends = |remote: &Remote| remote.closing == Closing::Sends;
-        call.operation == Operation::Close && self.remote.as_ref().is_some_and(sends)
+        call.operation == Operation::Close && self.mount.remote.as_ref().is_some_and(sends)
     }
 
     /// The servers have been given something of a file, or have brought all of it to stable
     /// storage.
     pub(super) fn set_unstable(&mut self, file: u32, unstable: bool) {
         let stores = |remote: &&mut Remote| remote.closing == Closing::Stores;
-        if let Some(remote) = self.remote.as_mut().filter(stores) {
+        if let Some(remote) = self.mount.remote.as_mut().filter(stores) {
             match unstable {
                 true => remote.unstable.insert(file),
                 false => remote.unstable.remove(&file),
@@ -302,7 +302,7 @@ impl Volume {
 
     /// The servers have a range, or will never get it.
     pub(super) fn servers_have(&mut self, range: Range) {
-        if let Some(remote) = &mut self.remote
+        if let Some(remote) = &mut self.mount.remote
             && remote.limit > 0
         {
             remote.settle(range);
@@ -312,6 +312,7 @@ impl Volume {
     /// Sends full requests of a range that was just written.
     pub(super) fn write_full_requests(&mut self, range: Range, now: Time) {
         let full = self
+            .mount
             .remote
             .as_ref()
             .map_or(0, |remote| remote.full(range.file));
@@ -321,8 +322,8 @@ impl Volume {
         let file = range.file;
         let mut at = range.start - range.start % full;
         while at < range.end {
-            if self.cache.dirty_until(file, at, at + full) == at + full
-                && let Some(all) = self.cache.clean_next(file, at, full)
+            if self.pages.lru.dirty_until(file, at, at + full) == at + full
+                && let Some(all) = self.pages.lru.clean_next(file, at, full)
             {
                 self.goes_to_servers(all, now);
             }
@@ -332,9 +333,8 @@ impl Volume {
 
     /// All that is dirty goes out.
     fn write_everything(&mut self, now: Time) {
-        let files: Vec<u32> = self.dirty_order.iter().map(|&(_, file)| file).collect();
-        for file in files {
-            while let Some(range) = self.cache.clean_next(file, 0, CHUNK) {
+        for file in self.flusher.dirty_files() {
+            while let Some(range) = self.pages.lru.clean_next(file, 0, CHUNK) {
                 self.goes_to_servers(range, now);
             }
         }
@@ -342,7 +342,7 @@ impl Volume {
 
     fn goes_to_servers(&mut self, range: Range, now: Time) {
         self.cleaned(range, range.len());
-        self.balance.sent(now);
+        self.flusher.sent(now);
         self.write_back(range, None, now);
         self.charge(range);
     }

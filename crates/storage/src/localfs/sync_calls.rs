@@ -7,23 +7,23 @@ use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
 use super::journal::BLOCK;
-use super::volume::{Next, Volume, Wait};
+use super::volume::{Next, Step, Wait};
 use crate::locks::NOBODY;
 use crate::tokens::{Content, Transfer};
 
-impl Volume {
+impl Step<'_> {
     pub(super) fn sync_step(&mut self, call: &mut Call, now: Time) -> Next {
         match call.stage {
             Stage::Entered => {
                 call.stage = Stage::Flushing;
-                call.time += self.costs.system_call;
+                call.time += self.cpu.costs.system_call;
                 Next::Work(std::mem::take(&mut call.time))
             }
-            Stage::Flushing if self.writing_of.contains_key(&call.file) => {
+            Stage::Flushing if self.flusher.is_writing(call.file) => {
                 // The flusher has some of it out: what changed since goes after it.
                 Next::Wait(Wait::Written(call.file))
             }
-            Stage::Flushing if self.costs.flush_page > Span::ZERO => {
+            Stage::Flushing if self.cpu.costs.flush_page > Span::ZERO => {
                 call.stage = Stage::Sending;
                 call.piece = 0;
                 self.sync_step(call, now)
@@ -38,11 +38,11 @@ impl Volume {
                 }
             }
             Stage::Committing => {
-                if self.writing_of.contains_key(&call.file) {
+                if self.flusher.is_writing(call.file) {
                     // The flusher has some of it out.
                     return Next::Wait(Wait::Written(call.file));
                 }
-                match self.transaction_of(call.file) {
+                match self.journal.transaction_of(call.file) {
                     Some(id) => {
                         self.want_commit(id);
                         call.stage = Stage::Settling;
@@ -68,7 +68,7 @@ impl Volume {
                 }
                 self.sync_step(call, now)
             }
-            Stage::Placing if self.writing_of.contains_key(&call.file) => {
+            Stage::Placing if self.flusher.is_writing(call.file) => {
                 Next::Wait(Wait::Written(call.file))
             }
             Stage::Placing => self.settle(call),
@@ -81,20 +81,20 @@ impl Volume {
     fn sync_part(&mut self, call: &mut Call, now: Time) -> Next {
         let priority = self.opened(call).priority;
         if let Some(range) = self.write_part(call.file, priority, now) {
-            let pages = range.len().div_ceil(self.page);
-            call.piece = self.page as u32;
-            return Next::Work(self.costs.flush_page * pages);
+            let pages = range.len().div_ceil(self.pages.page());
+            call.piece = self.pages.page() as u32;
+            return Next::Work(self.cpu.costs.flush_page * pages);
         }
         call.stage = Stage::Committing;
         let made = call.piece > 0 && self.makes_transfers();
-        if self.writing_of.contains_key(&call.file) {
+        if self.flusher.is_writing(call.file) {
             // It waits for what is out, if others have made that.
             call.made = made;
             return Next::Wait(Wait::Written(call.file));
         }
         if made {
             // All has arrived while it prepared the last.
-            return Next::Work(self.costs.transfer);
+            return Next::Work(self.cpu.costs.transfer);
         }
         self.sync_step(call, now)
     }
@@ -110,7 +110,7 @@ impl Volume {
     /// takes is with its pages. On a virtual disk an fsync of nothing took 51 us, of an inode 107,
     /// of a page 115, of both 172, and a direct write of a page 56.
     fn makes_transfers(&self) -> bool {
-        self.remote.is_none() && self.costs.transfer > Span::ZERO
+        self.mount.remote.is_none() && self.cpu.costs.transfer > Span::ZERO
     }
 
     /// Without a journal an fsync of ext2 or ext4 writes the file's inode and its pointer
@@ -118,14 +118,14 @@ impl Volume {
     /// ext4_fsync_nojournal). Counted on ext4: 4 KiB of data and the inode's 4 KiB for each
     /// append, then a flush. Not modelled: the block of extents of a file in more than four.
     fn write_own_blocks(&mut self, call: &mut Call) -> Next {
-        let blocks = self.unsynced.remove(&call.file).unwrap_or_default();
+        let blocks = self.journal.take_unsynced(call.file);
         if blocks.is_empty() {
             return self.settle(call);
         }
         for block in blocks {
-            let address = self.address_of(block);
+            let address = self.blocks.address_of(block);
             let transfer = self.own_transfer(Operation::Write, address, BLOCK);
-            self.out.push(transfer);
+            self.effects.transfers.push(transfer);
         }
         call.stage = Stage::Placing;
         self.wait_for_own(call)
@@ -141,24 +141,12 @@ impl Volume {
         }
         self.set_unstable(call.file, false);
         let flush = self.own_transfer(Operation::Sync, 0, 0);
-        self.out.push(Transfer {
+        self.effects.transfers.push(Transfer {
             content: Content::Data,
             // The servers below a client are those of the file.
-            file: self.remote.as_ref().map_or(flush.file, |_| call.file),
+            file: self.mount.remote.as_ref().map_or(flush.file, |_| call.file),
             ..flush
         });
         self.wait_for_own(call)
-    }
-
-    /// The transaction, not committed yet, that holds a file's changes.
-    fn transaction_of(&self, file: u32) -> Option<u64> {
-        let &(id, _) = self.changed_in.get(&file)?;
-        let running = id == self.journal.running.id && !self.journal.running.is_empty();
-        let committing = self
-            .journal
-            .committing
-            .as_ref()
-            .is_some_and(|transaction| transaction.id == id);
-        (self.journal.exists() && (running || committing)).then_some(id)
     }
 }

@@ -4,29 +4,25 @@
 //! does next. The steps of reads, writes, `fsync`, names, the flusher and the
 //! journal's commits stand in files of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use headrace_net::{Span, Time};
 use headrace_spec::{
     ClientMachine, Copying, Cpu, JournalMode, Machine, MainMemory, ReadAhead as Window, WriteBack,
 };
 use headrace_trace::Operation;
 
-use super::active_inactive_lru::ActiveInactiveLru;
-use super::balance::Balance;
-use super::block_allocator::BlockAllocator;
+use super::block_allocator::{BlockAllocator, Piece};
+use super::cached_pages::CachedPages;
 use super::call::{Call, Caller, Stage};
 use super::callers::{Callers, OpenFlags, StoredFile};
 use super::copy_time::CopyTime;
+use super::cpu_cost::CpuCost;
 use super::extents::Range;
-use super::fresh_memory::FreshMemory;
-use super::journal::{Journal, Metadata};
+use super::flusher::Flusher;
+use super::journal::Journal;
 use super::last_level_cache::LastLevelCache;
-use super::new_blocks::NewBlocks;
-use super::pages_under_commit::PagesUnderCommit;
-use super::read_ahead::{ReadAhead, Stream};
 use super::server_dirty_data::Remote;
 use super::sizes::Sizes;
+use super::volume_stores::Loan;
 use crate::time_conversion::{part_of, span};
 use crate::tokens::{Content, Transfer};
 
@@ -85,20 +81,6 @@ pub(super) struct Costs {
     pub lookup: Span,
 }
 
-/// Pages that are being read from the device.
-#[derive(Default, Debug)]
-pub(super) struct Arriving {
-    pub end: u64,
-    pub waiting: Vec<u32>,
-}
-
-/// Write-back of one file.
-#[derive(Default, Debug)]
-pub(super) struct Writing {
-    pub bytes: u64,
-    pub waiting: Vec<u32>,
-}
-
 /// Periodic work of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tick {
@@ -114,99 +96,60 @@ pub(super) const SELF: u32 = u32::MAX;
 /// The "file" of transfers that concern the file system's own blocks.
 pub(super) const NO_FILE: u32 = u32::MAX;
 
-/// A mounted file system.
+/// A mounted file system: its parts, each the owner of its state.
 pub(super) struct Volume {
+    pub mount: Mount,
+    pub pages: CachedPages,
+    pub flusher: Flusher,
+    pub journal: Journal,
+    pub blocks: BlockAllocator,
+    pub cpu: CpuCost,
+}
+
+/// How a file system is mounted and used.
+pub(super) struct Mount {
     /// Its number on its machine.
     pub number: u8,
-    pub costs: Costs,
-    pub copy: CopyTime,
-    /// Calls of processes that are at the processor, or wait for it, to read or write what is
-    /// cached.
-    pub copying: u32,
-    pub cache: ActiveInactiveLru,
-    pub page: u64,
-    pub read_ahead: ReadAhead,
-    /// Read-ahead state of open files: one per process, one per daemon shared by its threads; and
-    /// the marked pages.
-    pub streams: BTreeMap<(u32, u32), Stream>,
-    /// Bytes asked for that nobody's processor time was charged with yet.
-    pub asked: u64,
-    pub marks: BTreeSet<(u32, u64)>,
-    pub placement: BlockAllocator,
-    pub delayed: bool,
-    /// True if an fsync without a journal writes the inode, with pointers or without.
-    pub sync_writes_inode: bool,
-    pub journal: Journal,
-    pub journal_at: u64,
-    /// Data on its way there.
-    pub under_commit: PagesUnderCommit,
-    /// The servers below a client.
-    pub remote: Option<Remote>,
-    pub balance: Balance,
-    /// True if the flusher is at work because too much was dirty.
-    pub flushing: bool,
-    /// Dirty bytes of other file systems, which count against the limits.
-    pub others: u64,
-    /// Dirty bytes of the file that the device is, now and at most.
-    pub below: u64,
-    pub most_below: u64,
-    pub expiry: Span,
-    pub periods: [Span; 2],
-    pub ticking: [bool; 2],
-    pub opened: Vec<OpenFlags>,
-    /// All calls come from one daemon.
-    pub one_daemon: bool,
+    opened: Vec<OpenFlags>,
     /// The byte after the last of each file.
     pub sizes: Sizes,
-    /// The largest folio, and the size of each file's.
-    pub largest_folio: u64,
-    pub folios: BTreeMap<u32, u64>,
-    /// The folio whose list of buffer heads a write followed last, with its file.
-    pub last_list: Option<(u32, u64)>,
-    /// Bytes of the cache that the processor's last level has, where that makes a difference.
-    pub last_level: Option<LastLevelCache>,
-    /// Dirty bytes as the limits count them: whole folios.
-    pub dirty: u64,
-    /// Bytes under write-back, whole folios too, and what a transfer counts for
-    /// beyond its own bytes: less than none where a folio is dirty still.
-    pub writing: u64,
-    pub writing_besides: BTreeMap<(u32, u64), i64>,
-    pub writing_of: BTreeMap<u32, Writing>,
-    /// Transfers that are out, by file and folio, where folios are large.
-    pub folios_out: BTreeMap<(u32, u64), u32>,
-    /// Since when files have been dirty.
-    pub dirty_since: BTreeMap<u32, Time>,
-    pub dirty_order: BTreeSet<(Time, u32)>,
-    /// Position of the flusher in each file.
-    pub cursor: BTreeMap<u32, u64>,
-    pub arriving: BTreeMap<(u32, u64), Arriving>,
-    pub fresh_memory: FreshMemory,
-    pub indirect_known: BTreeSet<(u32, u64)>,
-    /// Blocks allocated and not yet written.
-    pub new_blocks: NewBlocks,
-    /// The transaction that last changed a file, and when its times changed.
-    pub changed_in: BTreeMap<u32, (u64, u64)>,
-    /// Without a journal: blocks that an fsync of a file has to write.
-    pub unsynced: BTreeMap<u32, BTreeSet<Metadata>>,
-    pub commit_wanted: bool,
-    /// True if room is being made in the journal.
-    pub checkpointing: bool,
-    pub commit_waiters: Vec<(u64, u32)>,
-    pub room_waiters: Vec<u32>,
-    pub logging_waiters: Vec<(u64, u32)>,
-    pub dirty_waiters: Vec<u32>,
+    /// The servers below a client.
+    pub remote: Option<Remote>,
+}
+
+/// What a step has the net do.
+#[derive(Default, Debug)]
+pub(super) struct Effects {
     /// Transfers to be made.
-    pub out: Vec<Transfer>,
+    pub transfers: Vec<Transfer>,
     /// Calls of the kernel's own to begin.
-    pub spawned: Vec<Call>,
+    pub calls: Vec<Call>,
     /// Slots of waiting calls that go on.
     pub woken: Vec<u32>,
     /// Periodic work to be scheduled.
     pub ticks: Vec<Tick>,
-    /// The call of this step, which has to wait.
-    pub waits: Option<(Call, Wait)>,
-    /// Calls that wait for one transfer less.
-    pub done_for: Vec<u32>,
+}
+
+/// A step of a call, or what an event changes: the parts of the file system that it works on, and
+/// what it has the net do.
+pub(super) struct Step<'a> {
+    pub mount: &'a mut Mount,
+    pub pages: &'a mut CachedPages,
+    pub flusher: &'a mut Flusher,
+    pub journal: &'a mut Journal,
+    pub blocks: &'a mut BlockAllocator,
+    pub cpu: &'a mut CpuCost,
+    pub effects: Effects,
+    /// State that the mount has for the time of the step.
+    pub loan: Option<Loan<'a>>,
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        if let Some(loan) = &mut self.loan {
+            loan.exchange(self.mount);
+        }
+    }
 }
 
 /// Parts of a machine that its page cache and calls depend on.
@@ -248,36 +191,34 @@ impl Volume {
     pub fn new(spec: &Machine, capacity: u64, transfer: u64, callers: &Callers) -> Volume {
         let file_system = &spec.file_system;
         let volume = Volume::empty(Host::from(spec), transfer, callers);
-        let journal = Journal::new(file_system);
-        // Files whose data goes into the journal have no large folios
-        // (ext4_should_enable_large_folio in fs/ext4/inode.c).
-        let largest_folio = match journal.mode {
-            JournalMode::Data => volume.page,
-            _ => volume.largest_folio,
+        let journal = Journal::new(file_system, capacity / 2);
+        let mut pages = volume.pages;
+        if journal.mode == JournalMode::Data {
+            // Files whose data goes into the journal have no large folios
+            // (ext4_should_enable_large_folio in fs/ext4/inode.c).
+            pages.use_single_pages();
+        }
+        let mut cpu = volume.cpu;
+        cpu.costs = Costs {
+            write_call: span(file_system.write_call),
+            write_page: span(file_system.write_page),
+            write_page_in_transaction: span(file_system.write_page_in_transaction),
+            buffer_head: span(file_system.buffer_head),
+            new_page: span(file_system.new_page),
+            uncached_page: span(file_system.uncached_page),
+            new_folio: span(file_system.new_folio),
+            read_page: span(file_system.read_page),
+            flush_page: span(file_system.flush_page),
+            create: span(file_system.create),
+            unlink: span(file_system.unlink),
+            lookup: span(file_system.lookup),
+            ..cpu.costs
         };
         Volume {
-            largest_folio,
-            costs: Costs {
-                write_call: span(file_system.write_call),
-                write_page: span(file_system.write_page),
-                write_page_in_transaction: span(file_system.write_page_in_transaction),
-                buffer_head: span(file_system.buffer_head),
-                new_page: span(file_system.new_page),
-                uncached_page: span(file_system.uncached_page),
-                new_folio: span(file_system.new_folio),
-                read_page: span(file_system.read_page),
-                flush_page: span(file_system.flush_page),
-                create: span(file_system.create),
-                unlink: span(file_system.unlink),
-                lookup: span(file_system.lookup),
-                ..volume.costs
-            },
-            placement: BlockAllocator::new(&file_system.allocation, capacity),
-            delayed: file_system.allocation.delayed,
-            sync_writes_inode: file_system.sync_writes_inode,
+            cpu,
+            pages,
+            blocks: BlockAllocator::new(file_system, capacity),
             journal,
-            journal_at: capacity / 2,
-            periods: [volume.periods[0], span(file_system.journal.commit_interval)],
             ..volume
         }
     }
@@ -290,145 +231,111 @@ impl Volume {
         callers: &Callers,
         remote: Remote,
     ) -> Volume {
+        let volume = Volume::empty(Host::from(spec), transfer, callers);
         Volume {
-            remote: Some(remote),
-            ..Volume::empty(Host::from(spec), transfer, callers)
+            mount: Mount {
+                remote: Some(remote),
+                ..volume.mount
+            },
+            ..volume
         }
     }
 
     /// An empty cache, with nothing below it.
     fn empty(spec: Host<'_>, transfer: u64, callers: &Callers) -> Volume {
-        let room = spec.memory.page_cache();
         let page = spec.memory.page.0;
         let cpu = spec.cpu;
-        // A window must fit into the cache with room for others.
-        let window = spec.read_ahead.window.0.min(room / 4);
-        let write_back = spec.write_back;
-        let (background, limit) = (
-            write_back.background(spec.memory),
-            write_back.limit(spec.memory),
-        );
-        let mut balance = Balance::new(background, limit);
-        if write_back.below.0 > 0 {
-            // What is written is written once more below.
-            balance.share = 0.5;
-        }
         Volume {
-            number: 0,
-            costs: Costs {
-                system_call: span(cpu.system_call),
-                discontiguous_call: span(cpu.discontiguous_call),
-                transfer: span(cpu.transfer),
-                page_fault: span(cpu.page_fault),
-                write_call: Span::ZERO,
-                write_page: Span::ZERO,
-                write_page_in_transaction: Span::ZERO,
-                buffer_head: Span::ZERO,
-                new_page: Span::ZERO,
-                uncached_page: Span::ZERO,
-                new_folio: Span::ZERO,
-                read_page: Span::ZERO,
-                flush_page: Span::ZERO,
-                create: Span::ZERO,
-                unlink: Span::ZERO,
-                lookup: Span::ZERO,
+            mount: Mount {
+                number: 0,
+                opened: callers.opened.clone(),
+                sizes: Sizes::default(),
+                remote: None,
             },
-            copy: CopyTime::new(spec.copying, page, cpu.cores),
-            copying: 0,
-            cache: ActiveInactiveLru::new(room, page, spec.memory.active_share),
-            page,
-            read_ahead: ReadAhead {
-                largest: window - window % page,
-                page,
-                transfer: transfer.min((room / 4).max(page)),
-            },
-            streams: BTreeMap::new(),
-            asked: 0,
-            marks: BTreeSet::new(),
-            placement: BlockAllocator::elsewhere(),
-            delayed: false,
-            sync_writes_inode: false,
+            pages: CachedPages::new(spec.memory, spec.read_ahead, transfer, callers.one_daemon),
+            flusher: Flusher::new(spec.write_back, spec.memory),
             journal: Journal::none(),
-            journal_at: 0,
-            under_commit: PagesUnderCommit::default(),
-            remote: None,
-            balance,
-            flushing: false,
-            others: spec.write_back.others.0,
-            below: 0,
-            most_below: spec.write_back.below.0,
-            expiry: span(spec.write_back.expiry),
-            periods: [span(spec.write_back.interval), Span::ZERO],
-            ticking: [false; 2],
-            opened: callers.opened.clone(),
-            one_daemon: callers.one_daemon,
-            sizes: Sizes::default(),
-            largest_folio: spec.memory.largest_folio.0.max(page),
-            folios: BTreeMap::new(),
-            last_list: None,
-            last_level: LastLevelCache::new(spec.copying),
-            dirty: 0,
-            writing: 0,
-            writing_besides: BTreeMap::new(),
-            writing_of: BTreeMap::new(),
-            folios_out: BTreeMap::new(),
-            dirty_since: BTreeMap::new(),
-            dirty_order: BTreeSet::new(),
-            cursor: BTreeMap::new(),
-            arriving: BTreeMap::new(),
-            fresh_memory: FreshMemory::default(),
-            indirect_known: BTreeSet::new(),
-            new_blocks: NewBlocks::default(),
-            changed_in: BTreeMap::new(),
-            unsynced: BTreeMap::new(),
-            commit_wanted: false,
-            checkpointing: false,
-            commit_waiters: Vec::new(),
-            room_waiters: Vec::new(),
-            logging_waiters: Vec::new(),
-            dirty_waiters: Vec::new(),
-            out: Vec::new(),
-            spawned: Vec::new(),
-            woken: Vec::new(),
-            ticks: Vec::new(),
-            waits: None,
-            done_for: Vec::new(),
+            blocks: BlockAllocator::elsewhere(),
+            cpu: CpuCost::new(
+                Costs {
+                    system_call: span(cpu.system_call),
+                    discontiguous_call: span(cpu.discontiguous_call),
+                    transfer: span(cpu.transfer),
+                    page_fault: span(cpu.page_fault),
+                    write_call: Span::ZERO,
+                    write_page: Span::ZERO,
+                    write_page_in_transaction: Span::ZERO,
+                    buffer_head: Span::ZERO,
+                    new_page: Span::ZERO,
+                    uncached_page: Span::ZERO,
+                    new_folio: Span::ZERO,
+                    read_page: Span::ZERO,
+                    flush_page: Span::ZERO,
+                    create: Span::ZERO,
+                    unlink: Span::ZERO,
+                    lookup: Span::ZERO,
+                },
+                CopyTime::new(spec.copying, page, cpu.cores),
+                LastLevelCache::new(spec.copying),
+            ),
+        }
+    }
+
+    /// Begins a step.
+    #[cfg(test)]
+    pub fn step(&mut self) -> Step<'_> {
+        Step {
+            mount: &mut self.mount,
+            pages: &mut self.pages,
+            flusher: &mut self.flusher,
+            journal: &mut self.journal,
+            blocks: &mut self.blocks,
+            cpu: &mut self.cpu,
+            effects: Effects::default(),
+            loan: None,
         }
     }
 
     /// A file that is there before the run.
     pub fn add_file(&mut self, stored: &StoredFile) {
         let (file, size) = (stored.file, stored.size);
-        self.sizes.set(file, size);
-        self.placement
-            .place(file, 0, size.next_multiple_of(self.page));
+        self.mount.sizes.set(file, size);
+        let end = size.next_multiple_of(self.pages.page());
+        self.blocks.place(file, 0, end);
         if stored.pointers_cached && size > 0 {
-            let last = self.placement.indirect_block_of(size - 1);
-            let all = last.into_iter().flat_map(|last| 0..=last);
-            self.indirect_known.extend(all.map(|index| (file, index)));
+            self.blocks.find_all_pointers(file, size);
         }
         if stored.cached {
-            self.set_folio(file, stored.made_by);
-            let range = self.cache.pages(file, 0, size);
-            self.cache.fill(range);
-            self.cache.reclaim();
+            self.pages.add_file(file, size, stored.made_by);
         }
     }
+}
 
+impl Effects {
+    /// Returns true if there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
+            && self.calls.is_empty()
+            && self.woken.is_empty()
+            && self.ticks.is_empty()
+    }
+
+    /// Transfers that the call of this step waits for.
+    pub fn own(&mut self) -> impl Iterator<Item = &mut Transfer> {
+        let all = self.transfers.iter_mut();
+        all.filter(|transfer| transfer.owner == Some(SELF))
+    }
+}
+
+impl Step<'_> {
     /// Returns the open flags of a call's files.
     pub fn opened(&self, call: &Call) -> OpenFlags {
-        let opened = self.opened.get(usize::from(call.workload));
+        let opened = self.mount.opened.get(usize::from(call.workload));
         let opened = opened.copied().unwrap_or_default();
         OpenFlags {
             direct: opened.direct || call.uncached,
             ..opened
         }
-    }
-
-    /// Returns the read-ahead state of a call's open file.
-    pub fn stream(&mut self, call: &Call) -> &mut Stream {
-        let process = if self.one_daemon { 0 } else { call.process };
-        self.streams.entry((process, call.file)).or_default()
     }
 
     /// Returns true if a call at the processor copies to or from the page cache.
@@ -440,29 +347,14 @@ impl Volume {
             && (!self.opened(call).direct || self.buffers_direct())
     }
 
-    /// Returns the cost of copying bytes relative to a copy without processor caches.
-    pub fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
-        match &mut self.last_level {
-            Some(level) => level.copy(Range { file, start, end }, time),
-            None => time,
-        }
-    }
-
-    /// Pages have come into the cache, or are gone: the processor has none of them.
-    pub fn in_other_memory(&mut self, range: Range) {
-        if let Some(level) = &mut self.last_level {
-            level.forget(range);
-        }
-    }
-
     /// Returns the entry cost of a buffered read or write.
     pub fn entering(&mut self, call: &Call) -> Span {
-        let costs = self.costs;
-        if costs.discontiguous_call == Span::ZERO || self.stream(call).continued(call) {
+        let costs = self.cpu.costs;
+        if costs.discontiguous_call == Span::ZERO || self.pages.stream(call).continued(call) {
             return costs.system_call;
         }
-        let there = match &self.last_level {
-            Some(level) if self.cache.held_until(call.file, call.at, call.at + 1) > call.at => {
+        let there = match &self.cpu.last_level {
+            Some(level) if self.pages.lru.held_until(call.file, call.at, call.at + 1) > call.at => {
                 level.has(call.file, call.at)
             }
             _ => 0.0,
@@ -480,7 +372,7 @@ impl Volume {
             (Caller::Flusher, _) => Next::End,
             (Caller::Computation, _) => Next::Return,
             (Caller::Process, _) if std::mem::take(&mut call.made) => {
-                Next::Work(self.costs.transfer)
+                Next::Work(self.cpu.costs.transfer)
             }
             (Caller::Journal, _) => self.commit_step(call, now),
             (Caller::Checkpoint, _) => self.checkpoint_step(call, now),
@@ -495,44 +387,45 @@ impl Volume {
         }
     }
 
-    /// Returns true if anything is to be done beyond the call of this step.
-    pub fn wants_something(&self) -> bool {
-        self.waits.is_some()
-            || !(self.out.is_empty()
-                && self.spawned.is_empty()
-                && self.woken.is_empty()
-                && self.ticks.is_empty()
-                && self.done_for.is_empty())
+    /// Returns true if what a call would wait for has not come yet.
+    pub fn has_to_wait(&self, wait: Wait) -> bool {
+        match wait {
+            Wait::Page(file, at) => self.pages.arriving_until(file, at).is_some(),
+            Wait::Written(file) => self.flusher.is_writing(file),
+            Wait::Transfers
+            | Wait::Commit(_)
+            | Wait::DirtyRoom
+            | Wait::JournalRoom
+            | Wait::Logged(_) => true,
+        }
     }
 
     /// A call lies in its bag and waits.
     pub fn register(&mut self, wait: Wait, slot: u32) {
-        match wait {
-            Wait::Transfers => {}
-            Wait::Page(file, at) => {
-                let arriving = self.arriving.range_mut(..=(file, at)).next_back();
-                match arriving {
-                    Some((key, arriving)) if key.0 == file && at < arriving.end => {
-                        arriving.waiting.push(slot);
-                    }
-                    _ => self.woken.push(slot),
-                }
+        let waits = match wait {
+            Wait::Transfers => true,
+            Wait::Page(file, at) => self.pages.wait_for(file, at, slot),
+            Wait::Written(file) => self.flusher.wait_for(file, slot),
+            Wait::DirtyRoom => {
+                self.flusher.wait_for_room(slot);
+                true
             }
-            Wait::Written(file) => match self.writing_of.get_mut(&file) {
-                Some(writing) => writing.waiting.push(slot),
-                None => self.woken.push(slot),
-            },
-            Wait::Commit(id) => self.commit_waiters.push((id, slot)),
-            Wait::DirtyRoom => self.dirty_waiters.push(slot),
-            Wait::JournalRoom => self.room_waiters.push(slot),
-            Wait::Logged(address) => self.logging_waiters.push((address, slot)),
+            Wait::Commit(_) | Wait::JournalRoom | Wait::Logged(_) => {
+                self.journal.wait_for(wait, slot);
+                true
+            }
+        };
+        if !waits {
+            self.effects.woken.push(slot);
         }
     }
 
     /// A transfer is done.
     pub fn arrived(&mut self, transfer: &Transfer, now: Time) {
         if transfer.file == NO_FILE {
-            self.logged(transfer);
+            self.effects
+                .woken
+                .extend(self.journal.transferred(transfer));
             return;
         }
         let range = Range {
@@ -551,12 +444,7 @@ impl Volume {
     }
 
     /// A transfer of a file's bytes that nothing but the page cache waits for.
-    pub fn transfer(
-        &self,
-        operation: Operation,
-        file: u32,
-        piece: super::block_allocator::Piece,
-    ) -> Transfer {
+    pub fn transfer(&self, operation: Operation, file: u32, piece: Piece) -> Transfer {
         Transfer {
             file,
             offset: piece.offset,
@@ -567,7 +455,7 @@ impl Volume {
 
     /// A transfer of the file system's own blocks, for a call that waits.
     pub fn own_transfer(&self, operation: Operation, address: u64, size: u64) -> Transfer {
-        let piece = super::block_allocator::Piece {
+        let piece = Piece {
             offset: 0,
             address,
             size,
@@ -593,7 +481,7 @@ impl Volume {
             time,
             made: false,
             workload: 0,
-            volume: self.number,
+            volume: self.mount.number,
             operation: Operation::Sync,
             stage: Stage::Entered,
             caller,
@@ -604,27 +492,31 @@ impl Volume {
 
     /// Sees to it that periodic work is done.
     pub fn tick_on(&mut self, tick: Tick) {
-        if !std::mem::replace(&mut self.ticking[tick as usize], true) {
-            self.ticks.push(tick);
+        let begins = match tick {
+            Tick::WriteBack => self.flusher.set_timer(),
+            Tick::Commit => self.journal.set_timer(),
+        };
+        if begins {
+            self.effects.ticks.push(tick);
         }
     }
 
     /// Periodic work is due.
     pub fn tick(&mut self, tick: Tick, now: Time) {
-        self.ticking[tick as usize] = false;
         match tick {
             Tick::WriteBack => {
+                self.flusher.timer_ended();
                 self.flush(now);
-                if self.cache.dirty_bytes() > 0 {
+                if self.pages.lru.dirty_bytes() > 0 {
                     self.tick_on(tick);
                 }
             }
             Tick::Commit => {
-                let due = self.journal.running.began + self.periods[Tick::Commit as usize];
-                if due <= now {
+                self.journal.timer_ended();
+                if self.journal.is_old(now) {
                     self.begin_commit();
                 }
-                if !self.journal.running.is_empty() {
+                if !self.journal.is_idle() {
                     self.tick_on(tick);
                 }
             }

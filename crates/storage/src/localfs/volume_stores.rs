@@ -1,16 +1,20 @@
-//! The stores that a machine's transitions borrow.
+//! The stores that a volume's transitions borrow.
 //!
-//! A machine with file systems of its own borrows one store, its [`Volumes`]. A client's page cache
-//! also uses state that others change: file sizes, first targets and locks. Stores around the
-//! cache hold it. Each step moves it into the volume and back.
+//! A machine with file systems of its own borrows their parts ([`PartStores`]). A client's page
+//! cache also uses state that others change: file sizes, first targets and locks. Stores around
+//! the cache hold it. Each step moves it into the mount and back.
 
 use std::mem::swap;
 
 use headrace_net::{Store, Stores};
 
-use super::machine::Volumes;
+use super::block_allocator::BlockAllocator;
+use super::cached_pages::CachedPages;
+use super::cpu_cost::CpuCost;
+use super::journal::Journal;
+use super::parts::{Flushers, PartRefs, PartStores};
 use super::sizes::Sizes;
-use super::volume::Volume;
+use super::volume::{Mount, Step};
 use crate::layout::FirstTargets;
 use crate::locks::{LockSet, Oplocks};
 
@@ -34,100 +38,126 @@ pub enum CacheLocks {
     Oplocks(Store<Oplocks>),
 }
 
-/// A machine's volumes, and what lends them state.
+/// A volume's parts, and what lends them state.
 pub(super) trait VolumeStores: Stores + Copy {
-    /// Does a step with the volume of this number.
-    fn step<R>(stores: Self::Refs<'_>, number: usize, step: impl FnOnce(&mut Volume) -> R) -> R;
+    /// Begins a step of the volume of this number.
+    fn step(stores: Self::Refs<'_>, volume: usize) -> Step<'_>;
 }
 
-impl VolumeStores for Store<Volumes> {
-    fn step<R>(volumes: Self::Refs<'_>, number: usize, step: impl FnOnce(&mut Volume) -> R) -> R {
-        step(volumes.at(number))
+impl VolumeStores for PartStores {
+    fn step(stores: Self::Refs<'_>, volume: usize) -> Step<'_> {
+        super::parts::step(stores, volume)
     }
 }
 
-impl VolumeStores for (Store<Volumes>, Store<Sizes>, Store<FirstTargets>) {
-    fn step<R>(
-        (volumes, sizes, first_targets): Self::Refs<'_>,
-        number: usize,
-        step: impl FnOnce(&mut Volume) -> R,
-    ) -> R {
-        let mut loan = Loan {
+/// The stores of a client's cache.
+pub(super) type CacheStores = (
+    Store<Mount>,
+    Store<CachedPages>,
+    Store<Flushers>,
+    Store<Journal>,
+    Store<BlockAllocator>,
+    Store<CpuCost>,
+    Store<Sizes>,
+    Store<FirstTargets>,
+);
+
+impl VolumeStores for CacheStores {
+    fn step(
+        (mount, pages, flushers, journal, blocks, cpu, sizes, first_targets): Self::Refs<'_>,
+        volume: usize,
+    ) -> Step<'_> {
+        let loan = Loan {
             sizes,
             first_targets,
             extents: None,
             oplocks: None,
         };
-        loan.step(volumes.at(number), step)
+        loan.step((mount, pages, flushers, journal, blocks, cpu), volume)
     }
 }
 
-impl VolumeStores
-    for (
-        Store<Volumes>,
-        Store<Sizes>,
-        Store<FirstTargets>,
-        Store<LockSet>,
-    )
-{
-    fn step<R>(
-        (volumes, sizes, first_targets, extents): Self::Refs<'_>,
-        number: usize,
-        step: impl FnOnce(&mut Volume) -> R,
-    ) -> R {
-        let mut loan = Loan {
+/// The stores of a client's cache under locks on parts of files.
+pub(super) type ExtentLockedStores = (
+    Store<Mount>,
+    Store<CachedPages>,
+    Store<Flushers>,
+    Store<Journal>,
+    Store<BlockAllocator>,
+    Store<CpuCost>,
+    Store<Sizes>,
+    Store<FirstTargets>,
+    Store<LockSet>,
+);
+
+impl VolumeStores for ExtentLockedStores {
+    fn step(
+        (mount, pages, flushers, journal, blocks, cpu, sizes, first_targets, extents): Self::Refs<
+            '_,
+        >,
+        volume: usize,
+    ) -> Step<'_> {
+        let loan = Loan {
             sizes,
             first_targets,
             extents: Some(extents),
             oplocks: None,
         };
-        loan.step(volumes.at(number), step)
+        loan.step((mount, pages, flushers, journal, blocks, cpu), volume)
     }
 }
 
-impl VolumeStores
-    for (
-        Store<Volumes>,
-        Store<Sizes>,
-        Store<FirstTargets>,
-        Store<Oplocks>,
-    )
-{
-    fn step<R>(
-        (volumes, sizes, first_targets, oplocks): Self::Refs<'_>,
-        number: usize,
-        step: impl FnOnce(&mut Volume) -> R,
-    ) -> R {
-        let mut loan = Loan {
+/// The stores of a client's cache under locks on whole files.
+pub(super) type OplockedStores = (
+    Store<Mount>,
+    Store<CachedPages>,
+    Store<Flushers>,
+    Store<Journal>,
+    Store<BlockAllocator>,
+    Store<CpuCost>,
+    Store<Sizes>,
+    Store<FirstTargets>,
+    Store<Oplocks>,
+);
+
+impl VolumeStores for OplockedStores {
+    fn step(
+        (mount, pages, flushers, journal, blocks, cpu, sizes, first_targets, oplocks): Self::Refs<
+            '_,
+        >,
+        volume: usize,
+    ) -> Step<'_> {
+        let loan = Loan {
             sizes,
             first_targets,
             extents: None,
             oplocks: Some(oplocks),
         };
-        loan.step(volumes.at(number), step)
+        loan.step((mount, pages, flushers, journal, blocks, cpu), volume)
     }
 }
 
 /// State that stores lend a client's cache.
-struct Loan<'a> {
+pub(super) struct Loan<'a> {
     sizes: &'a mut Sizes,
     first_targets: &'a mut FirstTargets,
     extents: Option<&'a mut LockSet>,
     oplocks: Option<&'a mut Oplocks>,
 }
 
-impl Loan<'_> {
-    fn step<R>(&mut self, volume: &mut Volume, step: impl FnOnce(&mut Volume) -> R) -> R {
-        self.exchange(volume);
-        let result = step(volume);
-        self.exchange(volume);
-        result
+impl<'a> Loan<'a> {
+    /// Begins a step that has the state until it ends.
+    fn step(mut self, parts: PartRefs<'a>, volume: usize) -> Step<'a> {
+        let mut step = super::parts::step(parts, volume);
+        self.exchange(step.mount);
+        step.loan = Some(self);
+        step
     }
 
-    /// Moves the state from the stores to the volume, or back.
-    fn exchange(&mut self, volume: &mut Volume) {
-        swap(&mut volume.sizes, self.sizes);
-        let Some(remote) = &mut volume.remote else {
+    /// Moves the state from the stores to the mount, or back.
+    pub fn exchange(&mut self, mount: &mut Mount) {
+        swap(&mut mount.sizes, self.sizes);
+        let Some(remote) = &mut mount.remote else {
             return;
         };
         let lent = &mut remote.lent;

@@ -12,11 +12,18 @@ use super::bottleneck::{Bottleneck, SATURATED, finite, rise};
 use super::stations::{BreakdownEntry, StationReport};
 
 /// Waiting places of processes in the net, and the places to which the time is attributed.
-const WAITS: [(&str, &str); 4] = [
-    ("waiting for the device", "device"),
-    ("waiting for a commit", "journal"),
-    ("waiting for dirty pages", "dirty limit"),
-    ("throttled", "dirty limit"),
+const WAITS: [(&str, &str); 8] = [
+    ("/waiting for the device", "device"),
+    ("/page cache/waiting for pages", "device"),
+    ("/flusher/waiting for write-back", "device"),
+    ("/flusher/waiting for dirty pages", "dirty limit"),
+    ("/flusher/throttled", "dirty limit"),
+    ("/journal/waiting for a commit", "journal"),
+    ("/journal/waiting for room in the journal", "journal"),
+    (
+        "/journal/waiting for a transfer into the journal",
+        "journal",
+    ),
 ];
 
 /// Share of a place in the requests of machines.
@@ -61,16 +68,16 @@ pub(super) fn parts(reports: &[&NodeReport]) -> (f64, Vec<Part>) {
     let mut total = 0.0;
     let mut parts: Vec<Part> = Vec::new();
     for node in reports {
-        let Some((page, name)) = node.path.rsplit_once('/') else {
-            continue;
-        };
-        if name == "requests" {
+        if node.path.ends_with("/requests") {
             total += node.mean_inside;
         }
-        let Some(&(_, booked)) = WAITS.iter().find(|(wait, _)| *wait == name) else {
+        let waits = WAITS.iter();
+        let mut found =
+            waits.filter_map(|(wait, booked)| Some((node.path.strip_suffix(wait)?, booked)));
+        let Some((page, booked)) = found.next() else {
             continue;
         };
-        let place = match booked {
+        let place = match *booked {
             "device" => device_or_queue(reports, page),
             other => format!("{page}/{other}"),
         };

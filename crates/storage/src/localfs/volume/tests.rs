@@ -63,7 +63,7 @@ impl Driven {
     }
 
     fn call(&mut self, operation: Operation, workload: u16, file: u32, at: u64, size: u64) {
-        let call = self.volume.kernel_call(Caller::Process, Span::ZERO);
+        let call = self.volume.step().kernel_call(Caller::Process, Span::ZERO);
         self.ready.push(Call {
             operation,
             workload,
@@ -76,35 +76,38 @@ impl Driven {
     }
 
     fn go_on(&mut self, mut call: Call) {
+        let mut step = self.volume.step();
         loop {
-            match self.volume.proceed(&mut call, self.now) {
+            match step.proceed(&mut call, self.now) {
                 Next::Work(_) => {}
                 Next::Pause(time) => self.now = self.now + time,
                 Next::Return => {
                     self.returned += 1;
-                    return;
+                    break;
                 }
-                Next::End => return,
+                Next::End => break,
                 Next::Wait(wait) => {
-                    let own = |it: &&mut Transfer| it.owner == Some(SELF);
-                    call.transfers = self.volume.out.iter_mut().filter(own).count() as u32;
+                    call.transfers = step.effects.own().count() as u32;
                     if wait == Wait::Transfers && call.transfers == 0 {
                         continue;
                     }
                     let slot = self.waiting.len() as u32;
-                    for transfer in self.volume.out.iter_mut().filter(own) {
+                    for transfer in step.effects.own() {
                         transfer.owner = Some(slot);
                     }
                     self.waiting.push(Some(call));
-                    self.volume.register(wait, slot);
-                    return;
+                    step.register(wait, slot);
+                    break;
                 }
             }
         }
+        let effects = std::mem::take(&mut step.effects);
+        drop(step);
+        self.carry_out(effects);
     }
 
-    fn dispatch(&mut self) {
-        for transfer in self.volume.out.drain(..) {
+    fn carry_out(&mut self, effects: Effects) {
+        for transfer in effects.transfers {
             if transfer.operation == Operation::Write && transfer.file != NO_FILE {
                 let pages = transfer.offset / PAGE..(transfer.offset + transfer.size) / PAGE;
                 for page in pages {
@@ -113,11 +116,10 @@ impl Driven {
             }
             self.device.push(transfer);
         }
-        self.ready.append(&mut self.volume.spawned);
-        for slot in std::mem::take(&mut self.volume.woken) {
+        self.ready.extend(effects.calls);
+        for slot in effects.woken {
             self.ready.extend(self.waiting[slot as usize].take());
         }
-        self.volume.ticks.clear();
     }
 
     /// One step: a call, or a transfer that is done. False if nothing is left.
@@ -140,9 +142,12 @@ impl Driven {
                     self.ready.extend(self.waiting[slot as usize].take());
                 }
             }
-            self.volume.arrived(&transfer, self.now);
+            let mut step = self.volume.step();
+            step.arrived(&transfer, self.now);
+            let effects = std::mem::take(&mut step.effects);
+            drop(step);
+            self.carry_out(effects);
         }
-        self.dispatch();
         true
     }
 }
@@ -210,23 +215,23 @@ proptest! {
                     driven.call(Operation::Sync, 0, file, 0, 0);
                 }
             }
-            prop_assert!(driven.volume.cache.bytes() <= driven.room + (80 * PAGE));
+            prop_assert!(driven.volume.pages.lru.bytes() <= driven.room + (80 * PAGE));
             let volume = &driven.volume;
-            let dirty = volume.dirty + volume.writing + volume.journal.held();
+            let dirty = volume.flusher.load() + volume.journal.held();
             prop_assert!(dirty <= driven.limit + PAGE, "{dirty} dirty");
             let journal = &volume.journal;
             if journal.mode == JournalMode::Data {
                 prop_assert!(journal.used() <= 1 << 20, "{} of it", journal.used());
             }
-            if volume.largest_folio == PAGE {
-                prop_assert_eq!(volume.dirty, volume.cache.dirty_bytes());
+            if !volume.pages.has_large_folios() {
+                prop_assert_eq!(volume.flusher.dirty(), volume.pages.lru.dirty_bytes());
             }
         }
         prop_assert_eq!(driven.returned, asks.len() + 3);
-        prop_assert!(!driven.volume.checkpointing);
-        prop_assert_eq!(driven.volume.cache.dirty_bytes(), 0);
-        prop_assert_eq!(driven.volume.dirty, 0);
-        prop_assert_eq!(driven.volume.writing, 0);
+        prop_assert!(!driven.volume.journal.is_checkpointing());
+        prop_assert_eq!(driven.volume.pages.lru.dirty_bytes(), 0);
+        prop_assert_eq!(driven.volume.flusher.dirty(), 0);
+        prop_assert_eq!(driven.volume.flusher.load(), 0);
         for page in dirtied {
             prop_assert!(driven.written.contains_key(&page), "{page:?} is lost");
         }
@@ -269,21 +274,24 @@ fn the_superblock_frees_no_pages_that_go_to_its_place() {
     let mut volume = Driven::new("ext3", "file_system.journal.mode = \"journal\"").volume;
     volume.journal.data(0, 0, 2 * PAGE, Time::ZERO);
     volume.journal.commit();
-    let (at, bytes) = volume.journal.descriptor_and_blocks();
-    let address = volume.journal_at + at;
-    let transaction = volume.journal.committing.as_ref().expect("it commits");
-    assert_eq!(
-        volume.under_commit.begin(transaction, address),
-        [(address, bytes)]
-    );
-    volume.register(Wait::Logged(address), 7);
-    volume.write_superblock();
-    let superblock = volume.out.pop().expect("it is written");
+    let parts = volume.journal.write_blocks();
+    let &[(address, bytes)] = parts.as_slice() else {
+        panic!("it is one transfer: {parts:?}");
+    };
+    let mut step = volume.step();
+    step.register(Wait::Logged(address), 7);
+    step.write_superblock();
+    let superblock = step.effects.transfers.pop().expect("it is written");
     assert_eq!(superblock.address, address);
-    volume.arrived(&superblock, Time::ZERO);
-    assert!(volume.woken.is_empty());
-    let carrier = volume.own_transfer(Operation::Write, address, bytes);
-    volume.arrived(&carrier, Time::ZERO);
-    assert_eq!(volume.woken, [7]);
-    assert!(volume.under_commit.is_empty());
+    step.arrived(&superblock, Time::ZERO);
+    assert!(step.effects.woken.is_empty());
+    let carrier = step.own_transfer(Operation::Write, address, bytes);
+    step.arrived(&carrier, Time::ZERO);
+    assert_eq!(step.effects.woken, [7]);
+    let of_file = Range {
+        file: 0,
+        start: 0,
+        end: 2 * PAGE,
+    };
+    assert_eq!(step.journal.carrier_of(of_file), None);
 }

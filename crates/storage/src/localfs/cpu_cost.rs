@@ -1,0 +1,85 @@
+//! What calls take of the processor: its costs, and what its caches have.
+
+use headrace_net::Span;
+
+use super::copy_time::CopyTime;
+use super::extents::Range;
+use super::last_level_cache::LastLevelCache;
+use super::volume::Costs;
+use crate::time_conversion::part_of;
+
+/// The processor times of a file system's calls.
+pub(super) struct CpuCost {
+    pub costs: Costs,
+    copy: CopyTime,
+    /// Calls of processes that are at the processor, or wait for it, to read or write what is
+    /// cached.
+    copying: u32,
+    /// The folio whose list of buffer heads a write followed last, with its file.
+    last_list: Option<(u32, u64)>,
+    /// Bytes of the cache that the processor's last level has, where that makes a difference.
+    pub last_level: Option<LastLevelCache>,
+}
+
+impl CpuCost {
+    /// Processor times of a file system of which nothing has been used.
+    pub fn new(costs: Costs, copy: CopyTime, last_level: Option<LastLevelCache>) -> CpuCost {
+        CpuCost {
+            costs,
+            copy,
+            copying: 0,
+            last_list: None,
+            last_level,
+        }
+    }
+
+    /// A call goes to the processor to copy.
+    pub fn begin_copy(&mut self) {
+        self.copying += 1;
+    }
+
+    /// It comes back from there.
+    pub fn end_copy(&mut self) {
+        self.copying -= 1;
+    }
+
+    /// Time to copy bytes out of the page cache, for a call of `size` bytes.
+    pub fn copy_out(&mut self, file: u32, start: u64, end: u64, size: u64) -> Span {
+        let time = self.copy.of(end - start, size, self.copying);
+        self.copied(file, start, end, time)
+    }
+
+    /// Time to copy bytes into it.
+    pub fn copy_in(&mut self, file: u32, start: u64, end: u64, size: u64) -> Span {
+        let time = self.copy.of_write(end - start, size, self.copying);
+        self.copied(file, start, end, time)
+    }
+
+    /// Returns the cost of copying bytes relative to a copy without processor caches.
+    fn copied(&mut self, file: u32, start: u64, end: u64, time: Span) -> Span {
+        match &mut self.last_level {
+            Some(level) => level.copy(Range { file, start, end }, time),
+            None => time,
+        }
+    }
+
+    /// Time to traverse the list of a folio's buffer heads: of the part that the processor's caches
+    /// lack. The next write finds all of it. `first` is the number of the folio's first page.
+    pub fn follow_list(&mut self, file: u32, folio: u64, first: u64, heads: u64) -> Span {
+        let list = (file, folio);
+        let again = self.last_list.replace(list) == Some(list);
+        let level = self.last_level.as_mut();
+        let found = level.map_or(0.0, |it| it.follow(file, first, heads));
+        if again {
+            return Span::ZERO;
+        }
+        part_of(self.costs.buffer_head, 1.0 - found) * heads
+    }
+
+    /// Pages have come into the cache, or are gone: the processor has none of them.
+    pub fn in_other_memory(&mut self, range: Range) {
+        if let Some(level) = &mut self.last_level {
+            level.forget(range);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The page of the page cache: pages that come from the device, and who waits for them.
+//!
+//! ```text
+//!   read ─▶ [fill] ─▶ device, kernel calls; waiting for pages ─▶ ready
+//! ```
+//!
+//! What is cached, and what is on its way, is in the store of the
+//! [cached pages](super::cached_pages::CachedPages).
+
+use headrace_net::{Page, Port};
+
+use super::call::Call;
+use super::calls::{Mounted, Places};
+use super::volume_stores::VolumeStores;
+use super::waiting::Bag;
+use crate::tokens::Transfer;
+
+/// The ways into the page.
+#[derive(Clone, Copy)]
+pub(super) struct PageCachePorts {
+    /// Completed reads of files.
+    pub read: Port<Transfer>,
+    pub wait: Port<Call>,
+}
+
+/// Writes the page.
+pub(super) fn write<S: VolumeStores>(
+    page: &mut Page<'_>,
+    places: Places,
+    mounted: Mounted<S>,
+) -> PageCachePorts {
+    let ports = PageCachePorts {
+        read: page.input("read"),
+        wait: page.input("wait for pages"),
+    };
+    let waiting = page.bag("waiting for pages");
+    let arriving = page.place("arriving");
+    page.connect(ports.read, arriving);
+    page.connect(ports.wait, waiting);
+    let scope = places.scope(&[(Bag::Pages, waiting)]);
+    let Mounted { number, stores, .. } = mounted;
+
+    let fill = page.transition("fill").take(arriving).with_all(stores);
+    scope
+        .effects(fill)
+        .fires(move |firing, transfer: Transfer, parts| {
+            scope.arrived(firing, &transfer, S::step(parts, number));
+        });
+    ports
+}
