@@ -330,7 +330,7 @@ fn reads_and_writes_may_take_different_times() {
 #[test]
 fn blocks_just_allocated_may_take_longer() {
     let us = SECOND / 1_000_000;
-    for more in ["", "\nbulk_service = true"] {
+    for more in ["", "\nhypervisor.bulk_service = true"] {
         let disk = limited(&format!("hypervisor.new_block = \"1 us\"{more}"));
         let script = [0, 64, 1].map(|new| write(0, 64 * 4096).allocated(new));
         let log = drive(&disk, &script, 1);
