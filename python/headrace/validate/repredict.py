@@ -127,7 +127,8 @@ def _repredict(saved: SavedTwin, on_progress: ProgressCallback | None) -> Twin:
             point, cases[number].processes, it.measured_s, it.measured_transfers
         )
 
-    warnings = [it for it in saved.warnings if it.condition not in OF_PREDICTIONS]
+    warned = (*measured.warnings, *saved.warnings)
+    warnings = [it for it in warned if it.condition not in OF_PREDICTIONS]
     return twin_from_calibration(
         measured.calibration(on_progress), cases, times, time_breakdown, warnings, on_progress
     )
