@@ -8,10 +8,9 @@ from headrace.profile.advice import block_io, overlap, separate_disks
 from headrace.profile.advice.change import Change, Context
 from headrace.profile.capture import METHODS
 from headrace.profile.document import Verdict
-from headrace.profile.paced_trace import cut, read_paced
+from headrace.profile.paced_trace import cut, read_paced, tracer_cost
 from headrace.profile.phase_advice import Application, phase_case
 from headrace.profile.prediction import simulate
-from headrace.profile.tracer_cost import tracer_cost
 
 STEPS: tuple[tuple[Change, Verdict], ...] = (
     (block_io.CHANGE, "cpu"),
