@@ -1,6 +1,7 @@
 """The Python API."""
 
 import importlib
+import io
 import json
 import signal
 import threading
@@ -10,9 +11,11 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL
+from headrace.report import tables
 
 
 def test_a_scenario_from_text_and_from_a_file(small: Path) -> None:
@@ -211,6 +214,33 @@ def _with(value: Any, *keys: str) -> Any:
         document[keys[-1]] = value
 
     return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "lacks"),
+    [
+        (_without("stop"), "The run ended"),
+        (_without("events"), " events"),
+        (_without("wall_seconds"), " simulated in "),
+    ],
+)
+def test_results_of_earlier_versions_lack_fields(edit: Any, lacks: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    hr.run(hr.load(SMALL)).save(path)
+    document = json.loads(path.read_text())
+    whole = plain_table(document)
+    edit(document)
+    path.write_text(json.dumps(document))
+    loaded = hr.load_result(path)
+    assert loaded.stations.height > 0 and loaded.bottleneck
+    shown = plain_table(loaded.document)
+    assert lacks in whole and lacks not in shown
+
+
+def plain_table(document: dict[str, Any]) -> str:
+    console = Console(width=200, file=io.StringIO(), record=True)
+    console.print(tables.result(document))
+    return console.export_text()
 
 
 @pytest.mark.parametrize(

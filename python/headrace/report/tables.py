@@ -28,6 +28,7 @@ from headrace.simulate.report import (
     RateWidth,
     Report,
     Station,
+    Stop,
     Unfinished,
     report_of,
 )
@@ -84,17 +85,18 @@ def result(document: Document) -> RenderableType:
         parts.append(Text("\n" + text))
     parts += left_out_table(document)
     parts.append(Text("\n" + plain(report.bottleneck.sentence), style="bold"))
-    parts.append(Text(_end(report)))
+    if report.stop is not None:
+        parts.append(Text(_end(report, report.stop)))
     for warning in report.warnings:
         parts.append(Text(f"Note: {plain(warning.message)}.", style="yellow"))
     return Group(*parts, *left_out_line(document))
 
 
-def _end(report: Report) -> str:
+def _end(report: Report, stop: Stop) -> str:
     """Return why the run ended, and the precision of the mean latency if one was requested."""
     several = bool(report.replications)
-    end = f"{'Each run' if several else 'The run'} ended {ENDS[report.stop.reason]}"
-    precision = report.stop.precision
+    end = f"{'Each run' if several else 'The run'} ended {ENDS[stop.reason]}"
+    precision = stop.precision
     if precision is None:
         return f"{end}."
     verdict = "was reached" if precision.reached else "was not reached"
@@ -126,10 +128,10 @@ def _heading(report: Report) -> Text:
     seeds = f"seed {report.seed}"
     if runs:
         seeds = f"{len(runs)} replications, seeds {runs[0].seed} to {runs[-1].seed}"
+    cost = "" if report.wall_seconds is None else f" in {duration(report.wall_seconds)}"
+    cost += "" if report.events is None else f", {whole(report.events)} events"
     text.append(
-        f"\n{seeds}; {duration(report.simulated_seconds)} simulated"
-        f" in {duration(report.wall_seconds)}, {whole(report.events)} events",
-        style="not bold",
+        f"\n{seeds}; {duration(report.simulated_seconds)} simulated{cost}", style="not bold"
     )
     return text
 

@@ -220,10 +220,6 @@ class Report(msgspec.Struct):
     scenario: ScenarioText
     seed: int
     simulated_seconds: float
-    wall_seconds: float
-    events: float
-    """Firings and events."""
-    stop: Stop
     throughput: dict[str, float | None]
     operations: dict[str, Rates]
     latency: dict[str, Latency]
@@ -232,6 +228,11 @@ class Report(msgspec.Struct):
     breakdown: list[BreakdownEntry]
     """Most time first."""
     bottleneck: Bottleneck
+    wall_seconds: float | None = None
+    events: float | None = None
+    """Firings and events."""
+    stop: Stop | None = None
+    """None in files of earlier versions."""
     version: str | None = None
     synced_writes: SyncedWrites | None = None
     latency_from_intended: dict[str, Latency] = {}
