@@ -147,6 +147,37 @@ impl Scope {
         self.steps(transition)
     }
 
+    /// Writes the transition that ends transfers of a part.
+    pub fn end_transfers<S: VolumeStores>(
+        self,
+        page: &mut Page<'_>,
+        name: &str,
+        done: Node<Transfer>,
+        mounted: Mounted<S>,
+    ) {
+        let ends = page.transition(name).take(done).with_all(mounted.stores);
+        self.effects(ends)
+            .fires(move |firing, transfer: Transfer, parts| {
+                self.arrived(firing, &transfer, S::step(parts, mounted.number));
+            });
+    }
+
+    /// Writes the transition of a part's periodic work.
+    pub fn look<S: VolumeStores>(
+        self,
+        page: &mut Page<'_>,
+        name: &str,
+        due: Node<Tick>,
+        mounted: Mounted<S>,
+    ) {
+        let looks = page.transition(name).take(due).with_all(mounted.stores);
+        self.effects(looks).fires(move |firing, tick: Tick, parts| {
+            let mut step = S::step(parts, mounted.number);
+            step.tick(tick, firing.now());
+            self.carry_out(firing, &step.effects, firing.account());
+        });
+    }
+
     /// Goes on with a call until it has to leave.
     pub fn proceed(&self, firing: &mut Firing<'_>, mut call: Call, mut step: Step<'_>) {
         let account = firing.account();

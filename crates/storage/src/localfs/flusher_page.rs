@@ -69,7 +69,6 @@ pub(super) fn write<S: VolumeStores>(
     page.connect(ports.written, written);
     page.connect(ports.room, room);
     let scope = places.scope(&[(Bag::WriteBack, write_back), (Bag::DirtyRoom, dirty_room)]);
-    let Mounted { number, stores, .. } = mounted;
 
     page.transition("let go")
         .take(throttled)
@@ -83,26 +82,8 @@ pub(super) fn write<S: VolumeStores>(
             stage: Stage::Returning,
             ..call
         });
-    let ended = page
-        .transition("end write-back")
-        .take(written)
-        .with_all(stores);
-    scope
-        .effects(ended)
-        .fires(move |firing, transfer: Transfer, parts| {
-            scope.arrived(firing, &transfer, S::step(parts, number));
-        });
-    let looks = page
-        .transition("look for old pages")
-        .take(timer)
-        .with_all(stores);
-    scope
-        .effects(looks)
-        .fires(move |firing, tick: Tick, parts| {
-            let mut step = S::step(parts, number);
-            step.tick(tick, firing.now());
-            scope.carry_out(firing, &step.effects, firing.account());
-        });
+    scope.end_transfers(page, "end write-back", written, mounted);
+    scope.look(page, "look for old pages", timer, mounted);
     page.transition("let in")
         .take(room)
         .may_take(dirty_room)

@@ -80,27 +80,12 @@ pub(super) fn write<S: VolumeStores>(
     scope.steps(commit).fires(move |firing, call: Call, parts| {
         scope.proceed(firing, call, S::step(parts, number))
     });
-    let ended = page
-        .transition("end transfer")
-        .take(logged)
-        .with_all(stores);
-    scope
-        .effects(ended)
-        .fires(move |firing, transfer: Transfer, parts| {
-            scope.arrived(firing, &transfer, S::step(parts, number));
-        });
+    scope.end_transfers(page, "end transfer", logged, mounted);
     page.transition("end transfer of data")
         .take(transferred)
         .may_take(committing)
         .may_put(places.kernel)
         .fires(move |firing, signal: Signal, ()| scope.transfer_done(firing, signal.waiter));
-    let looks = page.transition("look at age").take(timer).with_all(stores);
-    scope
-        .effects(looks)
-        .fires(move |firing, tick: Tick, parts| {
-            let mut step = S::step(parts, number);
-            step.tick(tick, firing.now());
-            scope.carry_out(firing, &step.effects, firing.account());
-        });
+    scope.look(page, "look at age", timer, mounted);
     ports
 }

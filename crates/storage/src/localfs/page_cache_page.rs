@@ -38,13 +38,6 @@ pub(super) fn write<S: VolumeStores>(
     page.connect(ports.read, arriving);
     page.connect(ports.wait, waiting);
     let scope = places.scope(&[(Bag::Pages, waiting)]);
-    let Mounted { number, stores, .. } = mounted;
-
-    let fill = page.transition("fill").take(arriving).with_all(stores);
-    scope
-        .effects(fill)
-        .fires(move |firing, transfer: Transfer, parts| {
-            scope.arrived(firing, &transfer, S::step(parts, number));
-        });
+    scope.end_transfers(page, "fill", arriving, mounted);
     ports
 }
