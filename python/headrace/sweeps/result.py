@@ -47,8 +47,8 @@ FIGURES = {
 """Figures of a run by name, and their columns."""
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a sweep."""
+class RunKey(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in its sweep."""
 
     point: int
     """Number of the point, from 0."""
@@ -56,18 +56,19 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Values by path."""
     replication: int
     seed: int
+
+
+class Run(RunKey, frozen=True, kw_only=True):
+    """One run of a sweep."""
+
     figures: Figures | None = None
     details: Details | None = None
     error: str = ""
 
 
-class SavedRun(msgspec.Struct, frozen=True, kw_only=True):
+class SavedRun(RunKey, frozen=True, kw_only=True):
     """A run as a document has it. Times are in seconds, rates a second."""
 
-    point: int
-    set: dict[str, Value]
-    replication: int
-    seed: int
     throughput: float
     operations: float
     latency: float | None
@@ -125,13 +126,9 @@ class SavedRun(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class FailedRun(msgspec.Struct, frozen=True, kw_only=True):
+class FailedRun(RunKey, frozen=True, kw_only=True):
     """A failed run as a document has it."""
 
-    point: int
-    set: dict[str, Value]
-    replication: int
-    seed: int
     error: str
 
     @classmethod

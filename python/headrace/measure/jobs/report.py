@@ -8,21 +8,16 @@ from headrace.measure.report import (
     ClassifiedReads,
     CounterMeans,
     Files,
+    Latency,
     PlanText,
     ResultWarning,
     Stop,
 )
 
 
-class JobLatency(msgspec.Struct, frozen=True):
+class JobLatency(Latency, frozen=True):
     """Times of requests, in seconds; None where there is none."""
 
-    count: int
-    mean: float | None
-    p50: float | None
-    p95: float | None
-    p99: float | None
-    max: float | None
     p999: float | None
 
 
