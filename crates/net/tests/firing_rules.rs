@@ -319,7 +319,7 @@ fn a_route_leads_to_one_of_its_targets() {
 }
 
 #[test]
-fn a_transition_borrows_up_to_eight_stores() {
+fn a_transition_borrows_eight_stores() {
     let log = log_of(|page, log| {
         let tokens = page.place("tokens");
         page.tokens(tokens, |_| [1_u32, 2]);

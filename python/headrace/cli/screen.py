@@ -269,7 +269,7 @@ def _records(title: str) -> Iterator[Callable[[int], None]]:
         with lines.repeated(lambda: f"{done:,} records"):
             yield write
         return
-    # Only a terminal needs what rich takes to import.
+    # rich is slow to import, and only a terminal needs it.
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 

@@ -134,8 +134,8 @@ impl Flusher {
         self.dirty + self.others + self.below
     }
 
-    /// Returns true if so many more bytes may become dirty, or nothing of its own is that could
-    /// be written first.
+    /// Returns true if `bytes` more may become dirty within the limit, or if the file system has
+    /// no dirty bytes of its own to write first.
     pub fn has_room(&self, bytes: u64, journal: u64) -> bool {
         let total = self.total(journal);
         total + bytes <= self.balance.limit || total <= self.others + self.below

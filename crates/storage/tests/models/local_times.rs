@@ -94,7 +94,7 @@ fn calls_at_random_places_take_their_time_besides() {
     }
 }
 
-/// What several processes copy at once takes longer, and what each call takes besides does not.
+/// Concurrent copies take longer; the fixed cost of each call does not.
 #[test]
 fn copies_contend_and_calls_do_not() {
     for (order, transfer, cores, processes, expected) in [
@@ -670,8 +670,9 @@ fn blocks_of_pointers_are_read_unless_they_are_cached() {
 #[test]
 fn a_rewrite_follows_the_list_of_its_folio() {
     // 128 writes of two pages at 1 us, each in a folio of its own of 256 blocks: all 128 lists
-    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The last level has a part of
-    // them when they are used again, and what it has takes nothing. The next write finds its list.
+    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The last level still
+    // holds a part of them when they are used again: that part costs nothing. The next write finds
+    // its list.
     let again = |effective_size: f64| {
         let mut last = LastLevelCache::new(effective_size);
         let mut lists = 0.0;

@@ -18,6 +18,6 @@ section! {
         /// Transfers are served in bulk. The device starts `latency` after the first arrival and
         /// serves all waiting and newly arriving transfers, flushes included. It completes them
         /// together, with one interrupt.
-        bulk_service: bool = default(false, "each transfer is told of by itself; a hypervisor with one thread for a disk tells of all together (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue)"),
+        bulk_service: bool = default(false, "the device reports each transfer when it completes; a hypervisor with one thread for a disk reports all together (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue)"),
     }
 }
