@@ -257,6 +257,11 @@ impl Firing<'_> {
             let Choose::<T>(choose) = selector.downcast_ref().expect("targets carry their colour");
             let asked = choose(token);
             if asked >= *copies {
+                if let Some(union) = &arc.union
+                    && let Some((node, copies, asked)) = union.at(asked)
+                {
+                    return Some((node, copy * copies + asked));
+                }
                 self.kernel.halt(Halt::NoSuchCopy {
                     node: arc.node,
                     asked,

@@ -58,6 +58,7 @@ mod token;
 mod transition;
 
 pub use accounts::{Account, Held, WaitId};
+pub use arc::CopyPlaces;
 pub use builder::Builder;
 pub use discipline::{
     Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Priority, ServiceTime, Sharing,

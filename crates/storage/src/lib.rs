@@ -16,6 +16,7 @@ pub mod client;
 pub mod device;
 mod duplex;
 pub mod failure;
+mod host_pages;
 pub mod iosched;
 pub mod layout;
 pub mod localfs;

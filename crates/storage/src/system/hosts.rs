@@ -19,6 +19,7 @@ use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
@@ -29,6 +30,8 @@ use crate::{client, failure, messages, metadata, processors, qos, server};
 /// Parts of a scenario that hosts are written from.
 #[derive(Clone, Copy)]
 pub(super) struct HostSpec<'a> {
+    /// The hosts' numbers.
+    pub numbers: &'a HostNumbers,
     pub scenario: &'a Scenario,
     pub parallel: &'a Parallel,
     pub hosts: Hosts,
@@ -44,6 +47,27 @@ pub(super) struct ClientHost {
     pub attachment: ClientAttachment,
     pub shared: Option<Shared>,
     pub breaks: Option<BreakPorts>,
+}
+
+impl ClientHost {
+    /// Joins the pages of clients that are unlike.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ClientHost>) -> Option<ClientHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let request = join.input("request", all.iter().map(|it| it.request));
+        let complete = join.output("complete", all.iter().map(|it| it.complete));
+        let shared = each(&all, |it| it.shared);
+        let breaks = each(&all, |it| it.breaks);
+        let attachments: Vec<ClientAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ClientHost {
+            request,
+            complete,
+            attachment: ClientAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            breaks: breaks.map(|all| BreakPorts::of_pages(join, &all)),
+        })
+    }
 }
 
 /// Writes the page of a client.
@@ -64,7 +88,7 @@ pub(super) fn client_host(
     let way = attachment.duplex();
     let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
     let (locks, way) = lock_messages(page, parallel, host.duplex);
-    let (way, ask) = failure::client(page, spec.failing, way, host.ask);
+    let (way, ask) = failure::client(page, spec.failing, spec.numbers.clone(), way, host.ask);
     let way = messages::client(page, parallel, way);
     let way = client_scheduler(page, ["back", "sort"], scheduler, way);
     let in_flight = clients
@@ -169,6 +193,31 @@ pub(super) struct ServerHost {
     pub order: Option<Port<Job>>,
 }
 
+impl ServerHost {
+    /// Joins the pages of servers that are unlike; none of them has a partner.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ServerHost>) -> Option<ServerHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let shared = each(&all, |it| it.shared);
+        let names = each(&all, |it| it.names);
+        let forget = each(&all, |it| it.forget);
+        let order = each(&all, |it| it.order);
+        let attachments: Vec<ServerAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ServerHost {
+            attachment: ServerAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            names: names.map(|all| NamePorts {
+                ask: join.output("to names", all.iter().map(|it| it.ask)),
+                answer: join.input("from names", all.iter().map(|it| it.answer)),
+            }),
+            forget: forget.map(|all| join.input("crash", all.into_iter())),
+            partner: None,
+            order: order.map(|all| join.input("order", all.into_iter())),
+        })
+    }
+}
+
 /// Writes the page of a data server.
 pub(super) fn server_host(
     page: &mut Page<'_>,
@@ -181,7 +230,7 @@ pub(super) fn server_host(
     let card = &parallel.servers.card;
     let attachment = network::attach_server(page, parallel, &parallel.network, card);
 
-    let way = failure::availability_gate(page, failing, 0, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let (copying, way) = failure::sort(page, parallel, failing, host.duplex);
     let (names, way) = name_messages(page, parallel, way);
@@ -254,9 +303,8 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
     } = spec;
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let first = parallel.servers.count;
 
-    let way = failure::availability_gate(page, failing, first, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let way = server_scheduler(page, spec, Position::Metadata, host.duplex);
     let forget = metadata::server(page, parallel, way, failing);
