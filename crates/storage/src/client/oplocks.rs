@@ -143,6 +143,10 @@ pub(super) fn breaks(
             if request.process.workload != u32::from(NOBODY) {
                 firing.put(complete, request);
             } else if let Some(opener) = given_up.requests.remove(&request.pending) {
+                let opener = Request {
+                    pending: 0,
+                    ..opener
+                };
                 firing.put_after(acknowledge, opener, latency);
             }
         });

@@ -12,7 +12,7 @@
 //!
 //! What stands in parentheses separates jobs of one kind from the others.
 
-use headrace_net::{Page, Port, Span, To};
+use headrace_net::{Page, Port, Span, Store, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use crate::client::in_flight::InFlight;
@@ -23,7 +23,7 @@ use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
-use crate::server::InitialFiles;
+use crate::server::{InitialFiles, Served};
 use crate::tokens::{Job, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
@@ -191,6 +191,8 @@ pub(super) struct ServerHost {
     pub partner: Option<server::PartnerPorts>,
     /// Place for orders to copy data to other servers.
     pub order: Option<Port<Job>>,
+    /// Count of answered jobs.
+    pub served: Store<Served>,
 }
 
 impl ServerHost {
@@ -199,6 +201,7 @@ impl ServerHost {
         if all.len() < 2 {
             return all.pop();
         }
+        let served = all.first()?.served;
         let shared = each(&all, |it| it.shared);
         let names = each(&all, |it| it.names);
         let forget = each(&all, |it| it.forget);
@@ -214,6 +217,7 @@ impl ServerHost {
             forget: forget.map(|all| join.input("crash", all.into_iter())),
             partner: None,
             order: order.map(|all| join.input("order", all.into_iter())),
+            served,
         })
     }
 }
@@ -241,7 +245,7 @@ pub(super) fn server_host(
     let way = server_scheduler(page, spec, Position::Server, way);
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
-    let ports = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    let (ports, served) = server::server(page, parallel, initial_files, for_daemon, way, failing);
     ServerHost {
         attachment,
         shared: host.shared,
@@ -249,6 +253,7 @@ pub(super) fn server_host(
         forget: ports.forget,
         partner: ports.partner,
         order: copying.map(|it| it.order),
+        served,
     }
 }
 

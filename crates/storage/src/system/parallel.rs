@@ -6,6 +6,7 @@ use headrace_net::{Builder, Page, Port, To};
 use headrace_spec::{Daemon, MetadataHosts, Parallel, Position, Scenario};
 
 use super::hosts::{self, ClientHost, HostSpec, NamePorts, ServerHost};
+use super::server_reports::ServerPage;
 use super::{Error, Options, System, workload_processes};
 use crate::client::{Changes, ClientContext};
 use crate::duplex::Duplex;
@@ -80,7 +81,7 @@ pub(super) fn build(
         });
         parts.filter(|part| part.size > 0).collect()
     };
-    let servers = servers(&mut page, spec, &files)?;
+    let (servers, server_pages) = servers(&mut page, spec, &files)?;
     let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
             let forget = names_on_servers(&mut page, parallel, for_names, failing);
@@ -156,6 +157,7 @@ pub(super) fn build(
         left_out: work.left_out,
         links,
         failing,
+        servers: server_pages,
     })
 }
 
@@ -202,17 +204,19 @@ fn servers(
     page: &mut Page<'_>,
     spec: HostSpec<'_>,
     files: &dyn Fn(u32) -> Vec<StoredFile>,
-) -> Result<ServerHost, Error> {
+) -> Result<(ServerHost, Vec<ServerPage>), Error> {
     let all = &spec.parallel.servers;
     let initial = |daemon: &Daemon| Callers::daemon(spec.scenario, daemon.synchronous);
     if all.groups().is_empty() {
         let callers = initial(&all.daemon);
         let initial_files = InitialFiles { callers, files };
-        return Ok(page.fold("server", all.count, |page| {
+        let host = page.fold("server", all.count, |page| {
             hosts::server_host(page, spec, &initial_files)
-        }));
+        });
+        let server_page = ServerPage::new(None, 0..all.count, host.served);
+        return Ok((host, vec![server_page]));
     }
-    let (mut pages, mut numbers) = (Vec::new(), Vec::new());
+    let (mut pages, mut numbers, mut about) = (Vec::new(), Vec::new(), Vec::new());
     for alike in all.alike() {
         let callers = initial(&alike.servers.daemon);
         let parallel = Parallel {
@@ -232,13 +236,17 @@ fn servers(
         };
         let name = page_name("server", alike.group.as_deref());
         let copies = alike.numbers.len() as u32;
-        numbers.push(alike.numbers.collect());
-        pages.push(page.fold(&name, copies, |page| {
+        let host = page.fold(&name, copies, |page| {
             hosts::server_host(page, spec, &initial_files)
-        }));
+        });
+        let numbered = alike.numbers.clone();
+        about.push(ServerPage::new(alike.group, numbered, host.served));
+        numbers.push(alike.numbers.collect());
+        pages.push(host);
     }
     let mut join = JoinPages::new(page, "server", &numbers);
-    ServerHost::join(&mut join, pages).ok_or_else(no_hosts)
+    let host = ServerHost::join(&mut join, pages).ok_or_else(no_hosts)?;
+    Ok((host, about))
 }
 
 /// The name of a page of hosts.
