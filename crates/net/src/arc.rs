@@ -90,6 +90,11 @@ pub(crate) struct Union {
 }
 
 impl Union {
+    /// The number of copies of all pages.
+    pub fn copies(&self) -> u32 {
+        self.places.len() as u32
+    }
+
     /// The node of a number, the copies of its page, and which of these it is.
     pub fn at(&self, number: u32) -> Option<(u32, u32, u32)> {
         let &(page, copy) = self.places.get(number as usize)?;

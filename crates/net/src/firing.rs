@@ -265,7 +265,7 @@ impl Firing<'_> {
                 self.kernel.halt(Halt::NoSuchCopy {
                     node: arc.node,
                     asked,
-                    copies: *copies,
+                    copies: arc.union.as_ref().map_or(*copies, |it| it.copies()),
                 });
                 return None;
             }

@@ -8,6 +8,7 @@ use crate::names;
 use crate::sections::{
     Card, ClientKind, ClientMachine, Clients, Daemon, Device, Failover, IoScheduler, Machine,
     Memory, Parallel, Position, ReceiveBuffer, Rpc, Scenario, SchedulerKind, ServerKind, Servers,
+    Topology,
 };
 use crate::values::{AtLeastOne, Name};
 
@@ -279,6 +280,12 @@ fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Resul
         return Err(at.error("name", message));
     }
     fits_into_a_path(&group.name, at)?;
+    if let Some(parallel) = all.parallel()
+        && matches!(parallel.network.topology, Topology::Pairs(_))
+    {
+        let message = "each pair of hosts has a link of its own: expected another network.topology";
+        return Err(at.error("name", message));
+    }
     let clients = &all.clients;
     let known: Vec<&str> = clients.groups.names().collect();
     if !known.contains(&group.name.as_str()) {
