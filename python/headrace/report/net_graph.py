@@ -145,8 +145,7 @@ def _close(graph: Graph, ends: _Ends, sheet: int, page: Page) -> None:
 
 
 def _merged(graph: Graph) -> list[Edge]:
-    """The edges without those inside a closed page, and one for all of a kind that join the same
-    symbols if one end is a closed page."""
+    """Return the edges outside closed pages. A closed page has one edge of a kind to a symbol."""
     closed = {i for i, symbol in enumerate(graph.symbols) if symbol.kind == "page"}
     seen: set[tuple[int, int, str]] = set()
     edges = []
