@@ -16,6 +16,7 @@ pub mod client;
 pub mod device;
 mod duplex;
 pub mod failure;
+mod host_pages;
 pub mod iosched;
 pub mod layout;
 pub mod localfs;
@@ -33,7 +34,7 @@ mod time_conversion;
 mod tokens;
 
 pub use duplex::Duplex;
-pub use system::{Error, Observer, Options, Outcome, simulate, structure};
+pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{
     Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,
 };

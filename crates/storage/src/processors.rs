@@ -16,6 +16,7 @@ use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
 use headrace_trace::Operation;
 
 use crate::duplex::Duplex;
+use crate::host_pages::JoinPages;
 use crate::tokens::{Job, Message, Role};
 
 /// The hosts that are of one kind.
@@ -32,6 +33,16 @@ pub enum Kind {
 pub struct Shared {
     work: Port<Job>,
     done: Port<Job>,
+}
+
+impl Shared {
+    /// Joins the ways of several pages of hosts.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[Shared]) -> Shared {
+        Shared {
+            work: join.output("messages to processor", all.iter().map(|it| it.work)),
+            done: join.input("messages from processor", all.iter().map(|it| it.done)),
+        }
+    }
 }
 
 /// A host's ways to and from its network.

@@ -121,6 +121,44 @@ class Station(msgspec.Struct):
     """Packets that found its queue full."""
 
 
+class Server(msgspec.Struct):
+    """A data server."""
+
+    server: float
+    utilisation: float
+    """Busy share of the time of its busiest station."""
+    queue: float
+    """Mean number of jobs that wait at its stations."""
+    in_progress: float
+    """Mean number of jobs on it, waiting or served."""
+    requests: float
+    """Jobs that it answered."""
+    read_bytes: float
+    written_bytes: float
+    throughput: float
+    """Bytes read and written a second."""
+    latency: float | None = None
+    """Mean time from a job's arrival to its answer, the card left out; None without jobs."""
+    group: str | None = None
+    """Its group, if it is unlike the others."""
+    busiest: str | None = None
+    """Its busiest station."""
+
+
+class StationCopy(msgspec.Struct):
+    """One copy of a station of a data server."""
+
+    station: str
+    server: float
+    copy: float
+    """Number among the copies on that server."""
+    utilisation: float
+    queue: float
+    service: float
+    residence: float
+    visits: float
+
+
 class BreakdownEntry(msgspec.Struct):
     """Time that requests spend in a place."""
 
@@ -237,6 +275,9 @@ class Report(msgspec.Struct):
     synced_writes: SyncedWrites | None = None
     latency_from_intended: dict[str, Latency] = {}
     unfinished: Unfinished | None = None
+    servers: list[Server] = []
+    """Data servers; none of local file systems, and where there are too many."""
+    copies: list[StationCopy] = []
     packets: Packets | None = None
     failures: list[Outage] = []
     replications: list[Replication] = []

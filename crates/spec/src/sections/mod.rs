@@ -11,6 +11,7 @@ mod device;
 mod failover;
 mod failure;
 mod groups;
+mod host_groups;
 mod hosts;
 mod io_scheduler;
 mod lab;
@@ -55,6 +56,7 @@ pub use device::{
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;
 pub use groups::{Group, Groups};
+pub use host_groups::{AlikeClients, AlikeServers, ClientGroup, ServerGroup};
 pub use hosts::{HostCpu, Hosts, SharedBy};
 pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,

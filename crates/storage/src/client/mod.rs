@@ -52,6 +52,7 @@ use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
@@ -59,7 +60,10 @@ use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// State of the run that clients know.
+#[derive(Clone)]
 pub struct ClientContext {
+    /// The clients' numbers.
+    pub numbers: HostNumbers,
     /// Open flags of files.
     pub callers: Callers,
     /// File sizes.

@@ -28,6 +28,7 @@ use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
 use crate::duplex::Duplex;
+use crate::host_pages::JoinPages;
 use crate::qos::SchedulerPorts;
 use crate::tokens::{Direction, Job};
 
@@ -57,6 +58,20 @@ pub struct ClientAttachment {
 }
 
 impl ClientAttachment {
+    /// Joins the clients' pages: gives the ports of all.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[ClientAttachment]) -> Option<Self> {
+        let first = all.first()?;
+        Some(ClientAttachment {
+            send: first.send,
+            ask: first.ask,
+            received: first.received,
+            to_servers: join.output("to servers", all.iter().map(|it| it.to_servers)),
+            to_metadata: join.output("to metadata", all.iter().map(|it| it.to_metadata)),
+            from_servers: join.input("from servers", all.iter().map(|it| it.from_servers)),
+            from_metadata: join.input("from metadata", all.iter().map(|it| it.from_metadata)),
+        })
+    }
+
     /// Both directions of jobs for data servers; answers of metadata servers arrive here too.
     pub fn duplex(&self) -> Duplex {
         Duplex {
@@ -88,6 +103,17 @@ pub struct ServerAttachment {
 }
 
 impl ServerAttachment {
+    /// Joins the servers' pages: gives the ports of all.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[ServerAttachment]) -> Option<Self> {
+        let first = all.first()?;
+        Some(ServerAttachment {
+            send: first.send,
+            received: first.received,
+            sent: join.output("sent", all.iter().map(|it| it.sent)),
+            receive: join.input("receive", all.iter().map(|it| it.receive)),
+        })
+    }
+
     /// Both directions.
     pub fn duplex(&self) -> Duplex {
         Duplex {

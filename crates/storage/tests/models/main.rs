@@ -55,4 +55,5 @@ mod server_machines;
 mod sharing;
 mod striped_read;
 mod traces;
+mod unlike_hosts;
 mod workloads;

@@ -2,15 +2,22 @@
 
 from matplotlib.figure import Figure
 
-from headrace.report.figures import latency, throughput, utilisation
+from headrace.report.figures import latency, servers, throughput, utilisation
 from headrace.report.figures.style import HEIGHT, WIDTH, Figures, NotebookFigure
 
 FIGURES = {
     "throughput": throughput.draw,
     "latency": latency.draw,
     "utilisation": utilisation.draw,
+    "servers": servers.draw,
 }
 """Figures by the name of their file."""
+
+
+def shown(data: Figures) -> list[str]:
+    """Return the names of the figures of a result: `servers` is left out where there are no
+    several data servers."""
+    return [name for name in FIGURES if name != "servers" or servers.has_several(data)]
 
 
 def figure(data: Figures, name: str) -> Figure:
@@ -28,12 +35,14 @@ def figure(data: Figures, name: str) -> Figure:
 
 def all_figures(data: Figures) -> Figure:
     """Draw all figures below each other, as one."""
-    heights = [HEIGHT, HEIGHT, utilisation.height(data)]
+    names = shown(data)
+    own = {"utilisation": utilisation.height, "servers": servers.height}
+    heights = [own[name](data) if name in own else HEIGHT for name in names]
     whole = NotebookFigure(figsize=(WIDTH, sum(heights)), layout="constrained")
-    parts = whole.subfigures(len(FIGURES), 1, squeeze=False, height_ratios=heights)
-    for draw, part in zip(FIGURES.values(), parts[:, 0], strict=True):
-        draw(data, part)
+    parts = whole.subfigures(len(names), 1, squeeze=False, height_ratios=heights)
+    for name, part in zip(names, parts[:, 0], strict=True):
+        FIGURES[name](data, part)
     return whole
 
 
-__all__ = ["FIGURES", "Figures", "all_figures", "figure"]
+__all__ = ["FIGURES", "Figures", "all_figures", "figure", "shown"]

@@ -43,6 +43,8 @@ class Figures:
     stations: pl.DataFrame
     outages: Sequence[tuple[float, float | None]] = ()
     """Times at which servers failed and came back."""
+    server_series: pl.DataFrame | None = None
+    """Utilisation of the data servers over time."""
 
 
 Sheet: TypeAlias = Figure | SubFigure

@@ -12,7 +12,7 @@ mod star;
 
 use std::ops::Range;
 
-use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Topology};
+use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Servers, Topology};
 
 use super::{Bucket, Hosts, Wire};
 use crate::splitmix;
@@ -82,7 +82,7 @@ pub struct Fabric {
     seed: u64,
     streams: Option<Streams>,
     /// The links of cards that have one.
-    buckets: Vec<(Range<u32>, Bucket)>,
+    buckets: Vec<(Range<u32>, Option<Bucket>)>,
 }
 
 /// Devices that data passes on its way.
@@ -143,13 +143,20 @@ impl Fabric {
         let (mut sending, mut receiving) = (Vec::new(), Vec::new());
         let network = &scenario.network;
         let mut buckets = Vec::new();
-        let mut cards = |name: &str, count: u32, card: &Card| {
+        let mut cards = |name: &str, count: u32, card: &Card, unlike: &[(Vec<u32>, Card)]| {
             let (rate, bucket) = rate_of(card, network.bandwidth);
             let mut add = |side: &str| {
                 let name = format!("{name} card {side}");
                 let first = links.add(&name, count, 1, rate, card_name);
+                for (hosts, card) in unlike {
+                    let (rate, bucket) = rate_of(card, network.bandwidth);
+                    for link in hosts.iter().map(|host| first + host) {
+                        links.rates[link as usize] = rate.0;
+                        buckets.push((link..link + 1, bucket.clone()));
+                    }
+                }
                 let links = first..first + count;
-                buckets.extend(bucket.clone().map(|bucket| (links.clone(), bucket)));
+                buckets.extend(bucket.clone().map(|it| (links.clone(), Some(it))));
                 links
             };
             match network.duplex {
@@ -164,9 +171,20 @@ impl Fabric {
                 }
             }
         };
-        cards("client", hosts.clients, &clients.card);
-        cards("server", hosts.servers, &scenario.servers.card);
-        cards("metadata", hosts.metadata, &scenario.metadata.card);
+        let servers = &scenario.servers;
+        cards(
+            "client",
+            hosts.clients,
+            &clients.card,
+            &client_cards(clients),
+        );
+        cards(
+            "server",
+            hosts.servers,
+            &servers.card,
+            &server_cards(servers),
+        );
+        cards("metadata", hosts.metadata, &scenario.metadata.card, &[]);
         let bandwidth = network.bandwidth;
         let routes: Box<dyn Routes> = match &network.topology {
             // Pairs of hosts have links of their own: they are no fabric.
@@ -198,7 +216,7 @@ impl Fabric {
     pub fn bucket(&self, link: u32) -> Option<Bucket> {
         let mut buckets = self.buckets.iter();
         let bucket = buckets.find(|(links, _)| links.contains(&link));
-        bucket.map(|(_, bucket)| bucket.clone())
+        bucket.and_then(|(_, bucket)| bucket.clone())
     }
 
     /// The kinds of links.
@@ -254,6 +272,22 @@ impl Fabric {
         let rates = path.links().iter().map(|&link| self.rates[link as usize]);
         rates.fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The clients whose cards are not the common ones, and these.
+fn client_cards(clients: &Clients) -> Vec<(Vec<u32>, Card)> {
+    let unlike = clients.alike().into_iter();
+    let unlike = unlike.filter(|it| it.group.is_some() && it.clients.card != clients.card);
+    unlike.map(|it| (it.numbers, it.clients.card)).collect()
+}
+
+/// The same for servers.
+fn server_cards(servers: &Servers) -> Vec<(Vec<u32>, Card)> {
+    let unlike = servers.alike().into_iter();
+    let unlike = unlike.filter(|it| it.group.is_some() && it.servers.card != servers.card);
+    unlike
+        .map(|it| (it.numbers.collect(), it.servers.card))
+        .collect()
 }
 
 /// The rate at which a card sends at the most, and the bucket that it has besides.
