@@ -276,8 +276,14 @@ def _failures(failures: Sequence[Outage]) -> FittedTable:
 
 
 def _packets(packets: Packets) -> str:
+    if packets.without_credits is not None:
+        return (
+            f"Packets: {whole(packets.sent)} sent; links waited"
+            f" {figure(packets.without_credits)} s for credits, all together."
+        )
+    corrupted = f", {whole(packets.corrupted)} corrupted by links" if packets.corrupted else ""
     return (
-        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues;"
+        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues{corrupted};"
         f" {whole(packets.sent_again)} segments sent again,"
         f" {whole(packets.timeouts)} timers run out."
     )
