@@ -281,9 +281,11 @@ def _packets(packets: Packets) -> str:
             f"Packets: {whole(packets.sent)} sent; links waited"
             f" {figure(packets.without_credits)} s for credits, all together."
         )
-    corrupted = f", {whole(packets.corrupted)} corrupted by links" if packets.corrupted else ""
+    losses = f"{whole(packets.lost)} lost at full queues"
+    if packets.corrupted:
+        losses += f", {whole(packets.corrupted)} corrupted by links"
     return (
-        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues{corrupted};"
+        f"Packets: {whole(packets.sent)} sent, {losses};"
         f" {whole(packets.sent_again)} segments sent again,"
         f" {whole(packets.timeouts)} timers run out."
     )

@@ -34,7 +34,13 @@ fn topology() -> BoxedStrategy<Topology> {
     let grid = || {
         let size = prop::collection::vec(2..5_u32, 2..=3);
         let servers = choice(ServerSwitches::ALL);
-        (size, 8..20_u32, servers, prop::option::of(rate()), seconds())
+        (
+            size,
+            8..20_u32,
+            servers,
+            prop::option::of(rate()),
+            seconds(),
+        )
     };
     let torus = grid().prop_map(|(size, hosts, servers, bandwidth, latency)| {
         Topology::Torus(Torus {

@@ -254,7 +254,11 @@ fn credits_return(
         }
         circle.push(link);
     }
-    let mut names: Vec<&str> = circle.iter().rev().map(|&(from, _)| switches[from]).collect();
+    let mut names: Vec<&str> = circle
+        .iter()
+        .rev()
+        .map(|&(from, _)| switches[from])
+        .collect();
     names.extend(names.first().copied());
     let message = format!(
         "its shortest paths wait for credits in a circle, {}, and packets on them can wait \

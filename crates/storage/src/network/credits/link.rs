@@ -122,7 +122,9 @@ impl Link {
 
     /// Something can be sent; gives how long there were no credits for it.
     pub fn go_on(&mut self, now: Time) -> Span {
-        self.stalled.take().map_or(Span::ZERO, |since| now.since(since))
+        self.stalled
+            .take()
+            .map_or(Span::ZERO, |since| now.since(since))
     }
 
     /// Sends a packet that was chosen; gives when its first `head` bytes and its last bit have

@@ -87,7 +87,11 @@ enum Event {
     /// The last bit of a packet has left by a link.
     Left { link: u32 },
     /// A packet can go on at the far end of a link.
-    Arrives { link: u32, lane: u32, packet: Packet },
+    Arrives {
+        link: u32,
+        lane: u32,
+        packet: Packet,
+    },
     /// Credits have come back to a link.
     Credits { link: u32, lane: u32, blocks: u64 },
 }

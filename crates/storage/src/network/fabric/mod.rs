@@ -17,9 +17,7 @@ mod torus;
 use std::ops::Range;
 
 use headrace_net::Span;
-use headrace_spec::{
-    Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Topology,
-};
+use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Topology};
 use smallvec::SmallVec;
 
 use self::switches::SwitchTimes;

@@ -52,7 +52,10 @@ impl SwitchTimes {
                 leaves[link as usize] = (group.leaves)(number);
             }
         }
-        let insides: Vec<u32> = switches.iter().map(|it| inside(it.bandwidth, links)).collect();
+        let insides: Vec<u32> = switches
+            .iter()
+            .map(|it| inside(it.bandwidth, links))
+            .collect();
         times.insides = count as u32..links.rates.len() as u32;
         for (link, switch) in leaves.into_iter().enumerate() {
             if let Some(it) = switches.get(switch as usize) {
@@ -81,7 +84,11 @@ impl SwitchTimes {
 
     /// Insides of switches on a path of this many links, at the most.
     pub fn inside(&self, links: usize) -> usize {
-        if self.insides.is_empty() { 0 } else { links - 1 }
+        if self.insides.is_empty() {
+            0
+        } else {
+            links - 1
+        }
     }
 
     /// The time of all links and switches of a path. What data streams through has none.

@@ -1,6 +1,6 @@
 //! A torus: rings of switches in every dimension. See [`super::grid`].
 
-use headrace_spec::{Torus, Rate};
+use headrace_spec::{Rate, Torus};
 
 use super::grid;
 use super::{Links, Routes};

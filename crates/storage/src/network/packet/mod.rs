@@ -202,7 +202,9 @@ impl Packets {
         };
         let links = path.links();
         let link = links[usize::from(hop)];
-        let part = self.fabric.latency_of_hop(path, usize::from(hop), self.latency);
+        let part = self
+            .fabric
+            .latency_of_hop(path, usize::from(hop), self.latency);
         let most = if hop == 0 {
             self.counts.sent();
             u64::MAX

@@ -123,7 +123,8 @@ fn packets_behind_a_blocked_one_wait_unless_they_have_a_lane_of_their_own() {
         let it = requests.find(|it| it.request.process.client == 1).unwrap();
         it.completed.since(it.request.issued).as_seconds()
     };
-    close(time_of_client_1(1), 3.0 * 10e-3, 0.02);
+    // A buffer sends one packet at a time, so the first of the two can miss its turn.
+    close(time_of_client_1(1), 3.0 * 10e-3, 0.08);
     close(time_of_client_1(2), 2.0 * 10e-3, 0.02);
 }
 
@@ -176,7 +177,7 @@ fn credits_that_could_lock_up_or_have_no_meaning_are_refused() {
         ("network.credits.lanes=16", "at most 15 virtual lanes"),
         ("network.error_rate=0.1", "expected 0"),
         ("network.duplex=half", "expected \"full\""),
-        ("network.grain=flow", "network.flow_control = \"credits\": credits"),
+        ("network.grain=flow", "credits are granted for packets"),
         ("network.switch.bandwidth=1 GB/s", "never block"),
     ] {
         let message = refusal(SMALLEST, &with(&[&CREDITS, &[set]]));

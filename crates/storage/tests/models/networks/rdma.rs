@@ -50,7 +50,10 @@ fn operations_follow_each_other() {
     // The next part is read from the device while the last one is on its way.
     assert_eq!(one(&sets), LATENCY + 4 * read(part) + data(part));
     let each = LATENCY + data(part) + written(part);
-    assert_eq!(one(&[sets[0], sets[1], WRITE]), LATENCY + 4 * each + LATENCY);
+    assert_eq!(
+        one(&[sets[0], sets[1], WRITE]),
+        LATENCY + 4 * each + LATENCY
+    );
     let sets = ["messages.buffer=250 kB", "messages.buffers=4", WRITE];
     let expected = 2 * LATENCY + data(part) + 4 * written(part) + LATENCY;
     assert_eq!(one(&sets), expected);
@@ -140,7 +143,10 @@ fn all_grains_carry_rdma() {
 fn rdma_that_does_not_fit_is_refused() {
     for (sets, words) in [
         (vec!["messages.buffer=0 B"], "messages.buffer"),
-        (vec!["scheduler.kind=fifo", "scheduler.position=gateway"], "gateway"),
+        (
+            vec!["scheduler.kind=fifo", "scheduler.position=gateway"],
+            "gateway",
+        ),
     ] {
         let message = refusal(SMALLEST, &[&RDMA[..], &sets].concat());
         assert!(message.contains(words), "{message}");
