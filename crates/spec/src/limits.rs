@@ -115,6 +115,8 @@ fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), E
             leaves.iter().sum::<u64>() * u64::from(it.spines)
         }
         Topology::Graph(graph) => graph.link.len() as u64,
+        Topology::Torus(torus) => torus.grid().links(),
+        Topology::Mesh(mesh) => mesh.grid().links(),
     };
     few(
         &[

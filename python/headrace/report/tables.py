@@ -313,8 +313,16 @@ def _failures(failures: Sequence[Outage]) -> FittedTable:
 
 
 def _packets(packets: Packets) -> str:
+    if packets.without_credits is not None:
+        return (
+            f"Packets: {whole(packets.sent)} sent; links waited"
+            f" {figure(packets.without_credits)} s for credits, all together."
+        )
+    losses = f"{whole(packets.lost)} lost at full queues"
+    if packets.corrupted:
+        losses += f", {whole(packets.corrupted)} corrupted by links"
     return (
-        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues;"
+        f"Packets: {whole(packets.sent)} sent, {losses};"
         f" {whole(packets.sent_again)} segments sent again,"
         f" {whole(packets.timeouts)} timers run out."
     )

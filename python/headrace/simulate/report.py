@@ -178,6 +178,10 @@ class Packets(msgspec.Struct):
     lost: float
     sent_again: float
     timeouts: float
+    corrupted: float = 0
+    """Packets that a link corrupted."""
+    without_credits: float | None = None
+    """Seconds for which links had packets and no credits, all links together."""
 
 
 class Repair(msgspec.Struct):

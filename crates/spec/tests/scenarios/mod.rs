@@ -620,7 +620,9 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                     by: match (&network.topology, network.duplex, &shared.0) {
                                         (Topology::Pairs(_), ..)
                                         | (_, Duplex::Half, _)
-                                        | (.., Messages::Rendezvous(_)) => ReplicatedBy::Client,
+                                        | (.., Messages::Rendezvous(_) | Messages::Rdma(_)) => {
+                                            ReplicatedBy::Client
+                                        }
                                         _ => replication.by,
                                     },
                                     ..replication.clone()
@@ -732,7 +734,16 @@ fn messages() -> impl Strategy<Value = Messages> {
             buffers,
         })
     });
-    prop_oneof![Just(Messages::Whole(Whole {})), rendezvous]
+    let rdma = (0..1_u64 << 40, 1..1_u64 << 40, 1..100_u32, 0..1_u64 << 20);
+    let rdma = rdma.prop_map(|(inline, buffer, buffers, request)| {
+        Messages::Rdma(Rdma {
+            inline_limit: Bytes(inline),
+            buffer: Bytes(buffer),
+            buffers,
+            read_request: Bytes(request),
+        })
+    });
+    prop_oneof![Just(Messages::Whole(Whole {})), rendezvous, rdma]
 }
 
 prop_compose! {
