@@ -20,6 +20,7 @@ from headrace.report.units import (
 )
 from headrace.simulate.report import (
     BreakdownEntry,
+    Cache,
     GroupReport,
     HalfWidths,
     Latency,
@@ -47,6 +48,7 @@ LESS_TO_PERFORMANCE = (
     "operations/s",
 )
 """Columns that narrow terminals omit, in this order; the same below."""
+LESS_TO_CACHES = ("copies", "evicted", "misses", "hits")
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 ENDS = {
     "workload": "with its workload",
@@ -73,6 +75,8 @@ def result(document: Document) -> RenderableType:
         parts.append(_from_intended(report.latency_from_intended))
     if report.stations:
         parts.append(_stations(report.stations))
+    if asked := [it for it in report.caches if it.hits + it.misses]:
+        parts.append(_caches(asked))
     if report.breakdown:
         parts.append(_breakdown(report.breakdown))
     if report.failures:
@@ -250,6 +254,22 @@ def _stations(stations: Sequence[Station]) -> FittedTable:
             milliseconds(station.service),
             whole(station.visits),
             *(("" if station.lost is None else whole(station.lost),) * lost),
+        )
+    return made
+
+
+def _caches(caches: Sequence[Cache]) -> FittedTable:
+    columns = ("cache", "copies", "hit %", "hits", "misses", "hit data", "miss data", "evicted")
+    made = FittedTable("Caches", 1, columns, LESS_TO_CACHES)
+    for it in caches:
+        made.add_row(
+            it.cache,
+            whole(it.copies),
+            "" if it.hit_ratio is None else percent(it.hit_ratio),
+            whole(it.hits),
+            whole(it.misses),
+            *(size(amount) if amount else "" for amount in (it.hit_bytes, it.miss_bytes)),
+            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
         )
     return made
 

@@ -6,7 +6,7 @@ from headrace.intervals import half_widths, means
 from headrace.simulate.outcome import Document, MergedTables, Outcome
 
 SUMMED = ("wall_seconds", "events")
-KEYED = {"stations": "station", "breakdown": "place"}
+KEYED = {"stations": "station", "breakdown": "place", "caches": "cache"}
 
 
 def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
@@ -25,6 +25,8 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     for key in SUMMED:
         document[key] = sum(other[key] for other in documents)
     for key, name in KEYED.items():
+        if key not in first:
+            continue
         document[key] = _rows([other[key] for other in documents], name)
     document["breakdown"].sort(key=lambda entry: -entry["share"])
     document["stop"] = _stop([other["stop"] for other in documents])

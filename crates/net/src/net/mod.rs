@@ -1,7 +1,9 @@
 //! A compiled net, and how it runs.
 
+mod gauges;
 mod playback;
 
+pub use gauges::Gauge;
 pub use playback::{Frame, NodeFrame, Playback};
 
 use std::any::Any;
@@ -10,7 +12,7 @@ use std::ops::ControlFlow;
 use self::playback::Recording;
 use crate::accounts::Account;
 use crate::arc::{Arcs, Reach};
-use crate::builder::{Action, StoreLevel};
+use crate::builder::{Action, StoreGauge, StoreLevel};
 use crate::drift::History;
 use crate::error::RunError;
 use crate::firing::Firing;
@@ -123,7 +125,7 @@ impl<'a> Progress<'a> {
 pub struct Net {
     pub(crate) kernel: Kernel,
     pub(crate) nodes: Vec<Box<dyn AnyNode>>,
-    stores: Vec<Box<dyn Any + Send>>,
+    pub(crate) stores: Vec<Box<dyn Any + Send>>,
     tallies: Vec<Tally>,
     pub(crate) transitions: Vec<Transition>,
     /// The transition of each instance.
@@ -141,6 +143,7 @@ pub struct Net {
     firings: u64,
     events: u64,
     levels: Levels,
+    pub(crate) gauges: Vec<StoreGauge>,
     pub(crate) recording: Option<Box<Recording>>,
     /// Time of the next frame of the recording; never without one.
     pub(crate) next_frame: Time,
@@ -200,6 +203,7 @@ impl Net {
             firings: 0,
             events: 0,
             levels: Levels::default(),
+            gauges: Vec::new(),
             recording: None,
             next_frame: Time::NEVER,
         };

@@ -10,6 +10,14 @@ choice! {
     pub enum Replacement {
         /// The least recently used one.
         Lru = "lru",
+        /// The one that came in first.
+        Fifo = "fifo",
+        /// The first one at the hand that was not used since it last passed (second chance).
+        Clock = "clock",
+        /// That of 2Q: pages that were used once leave first (Johnson and Shasha 1994).
+        TwoQueue = "2q",
+        /// That of ARC: it adapts to recency and frequency (Megiddo and Modha 2003).
+        Arc = "arc",
     }
 }
 

@@ -11,9 +11,9 @@ use serde::Serialize;
 use super::outages::{OutageReport, outages};
 use super::{System, unmodelled};
 use crate::measure::{
-    Bottleneck, BreakdownEntry, Cell, Latencies, Recorder, StationReport, StopReport, SyncedWrites,
-    UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals, servers,
-    stations, synced_writes,
+    Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
+    SyncedWrites, UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals,
+    servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -58,6 +58,9 @@ pub struct Report {
     pub stations: Vec<StationReport>,
     /// Time breakdown of requests, largest first.
     pub breakdown: Vec<BreakdownEntry>,
+    /// Caches: hits, misses and evictions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<CacheReport>,
     /// Packet counts of a network modelled by packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
@@ -160,6 +163,7 @@ pub(super) fn report(
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
+    caches: Vec<CacheReport>,
     wall_seconds: f64,
 ) -> Report {
     let net = &system.net;
@@ -232,6 +236,7 @@ pub(super) fn report(
         groups: groups(recorder, scenario),
         stations,
         breakdown,
+        caches,
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
         left_out,

@@ -43,6 +43,8 @@ class Figures:
     stations: pl.DataFrame
     outages: Sequence[tuple[float, float | None]] = ()
     """Times at which servers failed and came back."""
+    over_time: pl.DataFrame | None = None
+    """Dirty bytes, hit ratios and queues over time; None if they were not recorded."""
 
 
 Sheet: TypeAlias = Figure | SubFigure

@@ -7,6 +7,7 @@ use headrace_trace::Operation;
 use super::super::targets::Targets;
 use super::super::writes_in_flight::WritesInFlight;
 use super::transfer_of;
+use crate::cache_counts::{self, CacheCounts};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
 use crate::tokens::{Job, Transfer};
@@ -31,6 +32,22 @@ struct Cached {
     targets: Vec<PageCache>,
     /// Writes in flight to the devices.
     writes: WritesInFlight,
+    /// Counts of caches that were lost when the server failed.
+    lost: CacheCounts,
+}
+
+impl Cached {
+    fn counts(&self) -> CacheCounts {
+        let mut counts = self.lost;
+        for cache in &self.targets {
+            counts.add(cache.counts());
+        }
+        counts
+    }
+
+    fn dirty_bytes(&self) -> u64 {
+        self.targets.iter().map(PageCache::dirty_bytes).sum()
+    }
 }
 
 /// A write that an fsync waits for is done: the slot of the fsync's job.
@@ -142,11 +159,19 @@ pub(super) fn cached(
     let cache = page.store("page cache", |_| Cached {
         targets: (0..targets).map(|_| PageCache::new(&part)).collect(),
         writes: WritesInFlight::default(),
+        lost: CacheCounts::default(),
     });
     page.level(cache, |cached: &Cached| {
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
+    cache_counts::report(
+        page,
+        cache,
+        "page cache",
+        Cached::counts,
+        Some(Cached::dirty_bytes),
+    );
     let places = Places {
         memory: memory(page, spec),
         read: page.place("read"),
@@ -372,6 +397,7 @@ fn forget(
         .with(cache)
         .with(failing.store)
         .fires(move |_, crash: Crash, (cache, failures)| {
+            cache.lost = cache.counts();
             let held = &mut cache.targets;
             let dirty = held.iter().map(PageCache::dirty_bytes).sum();
             failures.world.hosts.forgets(crash.server, dirty);
