@@ -10,6 +10,7 @@ from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
 from headrace.simulate.outcome import Document, Outcome, outcome
+from headrace.simulate.policies import policies, policy_error
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
@@ -103,11 +104,15 @@ def run(
                     else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
+                    policies=policies(this, trusted),
                     progress=report and _part_of(report, number, replications),
                     playback=frames if number == 0 else None,
                 )
             except _core.SchedulerFailure as failure:
                 error = scheduler_error(failure, this)
+                raise error from error.__cause__
+            except _core.PolicyFailure as failure:
+                error = policy_error(failure, this)
                 raise error from error.__cause__
             if over_time and "playback" in ended:
                 sampled.append(sampled_of(ended["playback"]))

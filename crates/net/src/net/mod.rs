@@ -611,6 +611,14 @@ impl Net {
         &mut copies[copy as usize]
     }
 
+    /// All stores of a type, copy after copy, in the order in which they were written.
+    pub fn stores_mut<S: 'static>(&mut self) -> impl Iterator<Item = &mut S> {
+        let stores = self.stores.iter_mut();
+        stores
+            .filter_map(|it| it.downcast_mut::<Vec<S>>())
+            .flatten()
+    }
+
     /// Figures recorded.
     pub fn tally(&self, tally: TallyId) -> &Tally {
         &self.tallies[tally.0 as usize]

@@ -51,9 +51,7 @@ impl ServiceTimes {
                 Ok(pair) => times.push(pair),
                 Err(_) if times.is_empty() && line.starts_with(|it: char| it.is_alphabetic()) => {}
                 Err(expected) => {
-                    return Err(format!(
-                        "its line {number} is {line:?}: expected {expected}"
-                    ));
+                    return Err(format!("in its line {number}, expected {expected}"));
                 }
             }
             if times.len() > MOST {
@@ -176,15 +174,15 @@ mod tests {
             ("time_s\n", "it has no times"),
             (
                 "0.1\nfast\n",
-                "its line 2 is \"fast\": expected a time in seconds such as 0.0002",
+                "in its line 2, expected a time in seconds such as 0.0002",
             ),
             (
                 "-1\n",
-                "its line 1 is \"-1\": expected a time in seconds such as 0.0002",
+                "in its line 1, expected a time in seconds such as 0.0002",
             ),
             (
                 "1,0\n",
-                "its line 1 is \"1,0\": expected a time in seconds and perhaps a weight of more than 0",
+                "in its line 1, expected a time in seconds and perhaps a weight of more than 0",
             ),
         ] {
             assert_eq!(read(text).expect_err(text), message);

@@ -9,9 +9,6 @@ use super::{choice_of_rates, count, rate, seconds, size};
 pub fn device() -> BoxedStrategy<Device> {
     prop_oneof![
         member().prop_map(|member| member.device()),
-        shared().prop_map(Device::SharedDevice),
-        concurrent().prop_map(Device::ConcurrentDevice),
-        empirical().prop_map(Device::EmpiricalDevice),
         raid().prop_map(Device::Raid)
     ]
     .boxed()
@@ -20,6 +17,9 @@ pub fn device() -> BoxedStrategy<Device> {
 fn member() -> BoxedStrategy<Member> {
     prop_oneof![
         simple().prop_map(Member::SimpleDevice),
+        shared().prop_map(Member::SharedDevice),
+        concurrent().prop_map(Member::ConcurrentDevice),
+        empirical().prop_map(Member::EmpiricalDevice),
         disk().prop_map(Member::Disk),
         solid_state().prop_map(Member::SolidState),
         throttled().prop_map(Member::Throttled),
@@ -52,7 +52,12 @@ fn rates() -> impl Strategy<Value = RatesByConcurrency> + Clone {
     let others = prop::collection::btree_map(2..65_537_u32, 1.0..1e15_f64, 0..4);
     (1.0..1e15_f64, others).prop_map(|(alone, mut others)| {
         others.insert(1, alone);
-        RatesByConcurrency(others.into_iter().map(|(at, rate)| (at, Rate(rate))).collect())
+        RatesByConcurrency(
+            others
+                .into_iter()
+                .map(|(at, rate)| (at, Rate(rate)))
+                .collect(),
+        )
     })
 }
 

@@ -253,13 +253,21 @@ impl ActiveInactiveLru {
     /// Pages are written: they are held and dirty, and count as used.
     pub fn write(&mut self, range: Range) {
         if self.policy.is_some() {
+            // Cached pages first: none of them is evicted before it is overwritten.
+            let mut missing = Vec::new();
             for page in range.pages(self.page) {
                 let range = Range::of_page(page, self.page);
                 match self.extents.overlapping(range).is_empty() {
-                    true => self.insert(page),
-                    false => self.access(range),
+                    true => missing.push(page),
+                    false => {
+                        self.access(range);
+                        self.set_dirty(range);
+                    }
                 }
-                self.set_dirty(range);
+            }
+            for page in missing {
+                self.insert(page);
+                self.set_dirty(Range::of_page(page, self.page));
             }
             self.most = self.most.max(self.extents.bytes);
             return;

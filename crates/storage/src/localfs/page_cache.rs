@@ -58,6 +58,26 @@ impl PageCache {
         }
     }
 
+    /// Puts a policy of the caller's own in the place of that of the scenario.
+    pub fn set_policy(&mut self, make: impl FnOnce(u64) -> Box<dyn ReplacementPolicy>) {
+        self.policy = Some(make((self.capacity / self.page).max(1)));
+    }
+
+    /// Returns the error of a policy of the user's, if it failed.
+    pub fn failure(&self) -> Option<String> {
+        self.policy.as_ref().and_then(|policy| policy.failure())
+    }
+
+    /// Forgets all that it holds and the policy knows; counts stay.
+    pub fn clear(&mut self) {
+        self.extents = Extents::default();
+        self.leaving.clear();
+        self.has_hits = false;
+        if let Some(policy) = &mut self.policy {
+            policy.clear();
+        }
+    }
+
     /// Hits, misses and evictions so far.
     pub fn counts(&self) -> &CacheCounts {
         &self.counts
@@ -190,6 +210,8 @@ impl PageCache {
             self.append_extent(range, dirty);
             return;
         }
+        // Cached pages first: none of them is evicted before it is overwritten.
+        let mut missing = Vec::new();
         for page in range.pages(self.page) {
             let range = Range::of_page(page, self.page);
             let held = self.cut(range);
@@ -199,8 +221,11 @@ impl PageCache {
                     self.extents.remove(id);
                     self.append_extent(range, dirty);
                 }
-                _ => self.insert(page, dirty),
+                _ => missing.push(page),
             }
+        }
+        for page in missing {
+            self.insert(page, dirty);
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod arc;
 mod clock;
+mod external;
 mod fifo;
 mod lists;
 mod lru;
@@ -19,6 +20,7 @@ use headrace_spec::Replacement;
 
 pub use self::arc::Arc;
 pub use self::clock::Clock;
+use self::external::ExternalPolicy;
 pub use self::fifo::Fifo;
 pub use self::lru::Lru;
 pub use self::two_queue::TwoQueue;
@@ -53,6 +55,9 @@ pub trait ReplacementPolicy: Debug + Send {
     }
 }
 
+/// Makes a policy of the caller's own for a cache of this number and of this many pages.
+pub type MakePolicy<'a> = dyn Fn(u32, u64) -> Box<dyn ReplacementPolicy> + 'a;
+
 /// A policy for a cache of this many pages, at least one.
 pub(crate) fn policy(kind: Replacement, pages: u64) -> Box<dyn ReplacementPolicy> {
     let pages = usize::try_from(pages.max(1)).unwrap_or(usize::MAX);
@@ -62,5 +67,7 @@ pub(crate) fn policy(kind: Replacement, pages: u64) -> Box<dyn ReplacementPolicy
         Replacement::Clock => Box::new(Clock::new(pages)),
         Replacement::TwoQueue => Box::new(TwoQueue::new(pages)),
         Replacement::Arc => Box::new(Arc::new(pages)),
+        // The caller of the run puts its own in the place of this.
+        Replacement::Python => Box::new(ExternalPolicy::new(pages)),
     }
 }

@@ -28,6 +28,8 @@ use crate::failure::Failing;
 use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, caches, counts};
 use crate::network::LinkLoads;
 use crate::qos::Make;
+use crate::replacement::MakePolicy;
+use crate::server;
 
 /// Why there is no result.
 #[derive(thiserror::Error, Debug)]
@@ -56,6 +58,8 @@ pub struct Options<'a> {
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
+    /// Replacement policies of the caller's own, if the scenario names a class in Python.
+    pub policies: Option<&'a MakePolicy<'a>>,
     /// Frames to record for playback.
     pub playback: Option<u32>,
 }
@@ -113,6 +117,9 @@ pub fn simulate(
     let mut system = build(scenario, options)?;
     if scenario.parallel().is_some() {
         system.net.count(counts);
+    }
+    if let Some(make) = options.policies {
+        server::set_policies(&mut system.net, make);
     }
     if let Some(frames) = options.playback {
         system.net.record_playback(frames);

@@ -53,5 +53,10 @@ fn something_is_left(memory: &MainMemory, _all: &Scenario, at: &Place<'_>) -> Re
         return Err(at.error("size", message));
     }
     let _ = size;
+    if memory.replacement == Some(Replacement::Python) {
+        let message = "a machine's page cache has one of Headrace's own policies: expected \
+                       \"lru\", \"fifo\", \"clock\", \"2q\" or \"arc\"";
+        return Err(at.error("replacement", message));
+    }
     Ok(())
 }
