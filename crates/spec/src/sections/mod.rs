@@ -50,8 +50,8 @@ pub use check::{Bound, Check};
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;
 pub use device::{
-    Bus, ControllerCache, Device, Disk, Hypervisor, LEAST_SPARE_BLOCKS, Member, Raid, Rebuild,
-    SimpleDevice, SolidState, Throttled,
+    Bus, ConcurrentDevice, ControllerCache, Device, Disk, EmpiricalDevice, Hypervisor,
+    LEAST_SPARE_BLOCKS, Member, Raid, Rebuild, SharedDevice, SimpleDevice, SolidState, Throttled,
 };
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;

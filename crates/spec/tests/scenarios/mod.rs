@@ -192,8 +192,10 @@ prop_compose! {
     ) -> Memory {
         // Copying needs a cache.
         let rate = rate.filter(|_| cache > 0);
+        let class = PythonFile { file: "/policies.py".into(), class: "Mine".to_owned() };
+        let python = (replacement == Replacement::Python).then_some(class);
         let dirty_limit = Bytes(((cache as f64 * part) as u64).min(cache));
-        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, rate }
+        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, python, rate }
     }
 }
 

@@ -12,6 +12,7 @@ mod collective;
 mod conservation;
 mod determinism;
 mod device_disk;
+mod device_distributions;
 mod device_every_transfer;
 mod device_raid;
 mod device_raid_cache;
