@@ -18,6 +18,7 @@ mod physical;
 mod plausible_rate;
 mod rate;
 mod seconds;
+mod size_by_rank;
 mod text;
 mod weighted;
 
@@ -43,5 +44,6 @@ pub use physical::{Amperes, Kilograms, Span, VoltAmperes, Volts, Watts};
 pub(crate) use plausible_rate::PlausibleRate;
 pub use rate::Rate;
 pub use seconds::Seconds;
+pub use size_by_rank::SizeByRank;
 pub use weighted::Weighted;
 pub(crate) use weighted::{ByWeight, table_of_weights};
