@@ -258,6 +258,16 @@ impl Job {
         }
     }
 
+    /// Returns true if it moves a file's bytes, or stores them: on the metadata server too, if some
+    /// lie there.
+    pub fn is_for_data(&self) -> bool {
+        self.role == Role::Data
+            || matches!(
+                self.operation,
+                Operation::Read | Operation::Write | Operation::Sync
+            )
+    }
+
     /// Bytes of file data in the current message.
     pub fn payload(&self) -> u64 {
         if !matches!(
@@ -268,7 +278,9 @@ impl Job {
         }
         match (self.operation, self.direction) {
             (Operation::Write, Direction::Out | Direction::ToNextCopy)
-            | (Operation::Read, Direction::Back) => self.size,
+            | (Operation::Read, Direction::Back)
+            // The answer to an open has the data that lies on the metadata server.
+            | (Operation::Open, Direction::Back) => self.size,
             _ => 0,
         }
     }

@@ -64,8 +64,8 @@ pub use io_scheduler::{
 };
 pub use lab::Lab;
 pub use layout::{
-    Basic, FirstServer, Layout, LayoutKind, ServersPerFile, Strip, Striped, TwoDimensional,
-    VariableStrip,
+    Basic, Component, ComponentPlace, FirstServer, Layout, LayoutKind, Progressive, ServersPerFile,
+    Strip, Striped, TwoDimensional, VariableStrip,
 };
 pub use local::Local;
 pub use locks::{ExtentLocks, Locks, NoLocks};

@@ -426,8 +426,8 @@ prop_compose! {
     ) -> WorkloadKind {
         WorkloadKind::Ior(Ior {
             files,
-            block: Bytes(transfer * transfers),
-            transfer: Bytes(transfer),
+            block: Bytes(transfer * transfers).into(),
+            transfer: Bytes(transfer).into(),
             segments,
             requests,
             sync_per_write,
@@ -503,6 +503,10 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
             layout: None,
             preset: None,
             kind,
+            start: Seconds(0.0),
+            stagger: Seconds(0.0),
+            delay: Seconds(0.0),
+            delay_distribution: ThinkDistribution::Constant,
             io: InputOutput {
                 interface: Interface::SystemCall,
                 buffer: Bytes(4096),
