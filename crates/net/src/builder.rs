@@ -81,6 +81,17 @@ pub(crate) struct StoreLevel {
     pub of: Box<LevelOf>,
 }
 
+/// Reads a number off each copy of a store.
+type GaugeOf = dyn Fn(&dyn Any) -> Vec<u64> + Send;
+
+/// Number of a store.
+pub(crate) struct StoreGauge {
+    pub path: String,
+    pub name: &'static str,
+    pub store: u32,
+    pub of: Box<GaugeOf>,
+}
+
 /// Puts a node's first tokens where they belong.
 type Initial = Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut Kernel) + Send>;
 
@@ -98,6 +109,7 @@ pub struct Builder {
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) levels: Vec<StoreLevel>,
+    pub(crate) gauges: Vec<StoreGauge>,
     /// The paths of waits.
     pub(crate) waits: Vec<String>,
     pub(crate) errors: Vec<BuildError>,
@@ -126,6 +138,7 @@ impl Builder {
             transitions: Vec::new(),
             tallies: Vec::new(),
             levels: Vec::new(),
+            gauges: Vec::new(),
             waits: Vec::new(),
             errors: Vec::new(),
         }

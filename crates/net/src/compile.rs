@@ -477,7 +477,7 @@ impl Builder {
             place(&mut self.nodes, &mut kernel);
         }
         let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
-        let levels = self.levels;
+        let (levels, gauges) = (self.levels, self.gauges);
         let mut net = Net::new(NetParts {
             kernel,
             nodes: self.nodes,
@@ -492,6 +492,7 @@ impl Builder {
             structure,
         });
         net.watch_levels(levels);
+        net.set_gauges(gauges);
         net
     }
 }

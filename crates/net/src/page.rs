@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 
 use crate::accounts::WaitId;
 use crate::arc::CopyPlaces;
-use crate::builder::{Builder, Direction, End, NodeSpec, PageSpec, StoreLevel, StoreSpec};
+use crate::builder::{
+    Builder, Direction, End, NodeSpec, PageSpec, StoreGauge, StoreLevel, StoreSpec,
+};
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::handles::{EndId, Node, Port, Store, TallyId, To};
@@ -243,6 +245,29 @@ impl Page<'_> {
                 copies.map_or(0.0, |all| {
                     all.iter().map(&of).sum::<f64>() / all.len() as f64
                 })
+            }),
+        });
+    }
+
+    /// Registers a number of a store for reports and playback ([`Net::gauges`](crate::Net::gauges)),
+    /// such as the hits of a cache or its dirty bytes. It is read when somebody asks for it.
+    /// `part` is the part of the store that it belongs to, such as "page cache".
+    pub fn gauge<S: Send + 'static>(
+        &mut self,
+        store: Store<S>,
+        part: &str,
+        name: &'static str,
+        of: impl Fn(&S) -> u64 + Send + 'static,
+    ) {
+        let spec = &self.builder.store_specs[store.store as usize];
+        let path = format!("{}/{part}", self.builder.pages[spec.page as usize].path);
+        self.builder.gauges.push(StoreGauge {
+            path,
+            name,
+            store: store.store,
+            of: Box::new(move |copies| {
+                let copies: Option<&Vec<S>> = copies.downcast_ref();
+                copies.map_or_else(Vec::new, |all| all.iter().map(&of).collect())
             }),
         });
     }

@@ -12,6 +12,7 @@
 //! ```
 
 pub mod app;
+mod cache_counts;
 pub mod client;
 pub mod device;
 mod duplex;
@@ -27,12 +28,14 @@ pub mod metadata;
 pub mod network;
 pub mod processors;
 pub mod qos;
+pub mod replacement;
 pub mod server;
 mod splitmix;
 pub mod system;
 mod time_conversion;
 mod tokens;
 
+pub use cache_counts::CacheCounts;
 pub use duplex::Duplex;
 pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{

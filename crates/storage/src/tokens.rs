@@ -154,8 +154,12 @@ pub enum Message {
     Data,
     /// There is room for one more part.
     Room,
-    /// All has been written.
+    /// All has been written; by RDMA, or read.
     Done,
+    /// A server's card asks a client's for a part of the data (RDMA Read).
+    RdmaRead,
+    /// A part of the data, from memory to memory.
+    RdmaData,
     /// True if the server is there.
     Ping,
     /// The client has given the job up.
@@ -177,6 +181,11 @@ impl Message {
     pub fn is_about_locks(self) -> bool {
         use Message::{Blocking, Cancel, Enqueue, Granted};
         matches!(self, Enqueue | Granted | Blocking | Cancel)
+    }
+
+    /// Returns true if a client's card sends or receives it without the processor.
+    pub fn is_remote_access(self) -> bool {
+        matches!(self, Message::RdmaRead | Message::RdmaData)
     }
 
     /// Returns true if it is a part of a client's job.
@@ -249,17 +258,29 @@ impl Job {
         }
     }
 
+    /// Returns true if it moves a file's bytes, or stores them: on the metadata server too, if some
+    /// lie there.
+    pub fn is_for_data(&self) -> bool {
+        self.role == Role::Data
+            || matches!(
+                self.operation,
+                Operation::Read | Operation::Write | Operation::Sync
+            )
+    }
+
     /// Bytes of file data in the current message.
     pub fn payload(&self) -> u64 {
         if !matches!(
             self.message,
-            Message::Whole | Message::Data | Message::Repair
+            Message::Whole | Message::Data | Message::RdmaData | Message::Repair
         ) {
             return 0;
         }
         match (self.operation, self.direction) {
             (Operation::Write, Direction::Out | Direction::ToNextCopy)
-            | (Operation::Read, Direction::Back) => self.size,
+            | (Operation::Read, Direction::Back)
+            // The answer to an open has the data that lies on the metadata server.
+            | (Operation::Open, Direction::Back) => self.size,
             _ => 0,
         }
     }

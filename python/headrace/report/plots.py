@@ -20,6 +20,7 @@ from headrace.report.figures import (
     breakdown,
     client_hosts,
     client_sweep,
+    drawn_of,
     figure,
     gains,
     growth,
@@ -63,7 +64,7 @@ def save(directory: Path, data: Figures) -> list[Path]:
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    return _save(directory, {name: figure(data, name) for name in shown(data)})
+    return _save(directory, {name: figure(data, name) for name in drawn_of(data)})
 
 
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:

@@ -20,6 +20,7 @@ from headrace.report.units import (
 )
 from headrace.simulate.report import (
     BreakdownEntry,
+    Cache,
     GroupReport,
     HalfWidths,
     Latency,
@@ -48,6 +49,7 @@ LESS_TO_PERFORMANCE = (
     "operations/s",
 )
 """Columns that narrow terminals omit, in this order; the same below."""
+LESS_TO_CACHES = ("copies", "evicted", "misses", "hits")
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 LESS_TO_SERVERS = ("requests", "jobs", "busiest station")
 UNEVEN = 0.1
@@ -81,6 +83,8 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(report.stations))
     if _uneven(report.servers):
         parts.append(_servers(report.servers))
+    if asked := [it for it in report.caches if it.hits + it.misses]:
+        parts.append(_caches(asked))
     if report.breakdown:
         parts.append(_breakdown(report.breakdown))
     if report.failures:
@@ -291,6 +295,22 @@ def _servers(servers: Sequence[Server]) -> FittedTable:
     return made
 
 
+def _caches(caches: Sequence[Cache]) -> FittedTable:
+    columns = ("cache", "copies", "hit %", "hits", "misses", "hit data", "miss data", "evicted")
+    made = FittedTable("Caches", 1, columns, LESS_TO_CACHES)
+    for it in caches:
+        made.add_row(
+            it.cache,
+            whole(it.copies),
+            "" if it.hit_ratio is None else percent(it.hit_ratio),
+            whole(it.hits),
+            whole(it.misses),
+            *(size(amount) if amount else "" for amount in (it.hit_bytes, it.miss_bytes)),
+            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
+        )
+    return made
+
+
 def _failures(failures: Sequence[Outage]) -> FittedTable:
     columns = ("server", "at", "back", "noticed", "forgotten", "copied anew", "whole again")
     made = FittedTable("Failures", 1, columns, ("forgotten", "noticed"))
@@ -313,8 +333,16 @@ def _failures(failures: Sequence[Outage]) -> FittedTable:
 
 
 def _packets(packets: Packets) -> str:
+    if packets.without_credits is not None:
+        return (
+            f"Packets: {whole(packets.sent)} sent; links waited"
+            f" {figure(packets.without_credits)} s for credits, all together."
+        )
+    losses = f"{whole(packets.lost)} lost at full queues"
+    if packets.corrupted:
+        losses += f", {whole(packets.corrupted)} corrupted by links"
     return (
-        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues;"
+        f"Packets: {whole(packets.sent)} sent, {losses};"
         f" {whole(packets.sent_again)} segments sent again,"
         f" {whole(packets.timeouts)} timers run out."
     )

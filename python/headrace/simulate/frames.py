@@ -169,6 +169,51 @@ def _by_operation(part: Document) -> list[dict[str, Any]]:
     return rows
 
 
+def caches(document: Document) -> pl.DataFrame:
+    """Return the caches; the copies of a cache are merged."""
+    schema = {
+        "cache": pl.String,
+        "copies": pl.UInt32,
+        "hits": pl.Float64,
+        "misses": pl.Float64,
+        "hit_ratio": pl.Float64,
+        "hit_bytes": pl.Float64,
+        "miss_bytes": pl.Float64,
+        "evictions": pl.Float64,
+        "evicted_bytes": pl.Float64,
+        "evicted_dirty_bytes": pl.Float64,
+        "dirty_bytes": pl.Float64,
+    }
+    rows = [{key: row.get(key) for key in schema} for row in document.get("caches", ())]
+    return pl.DataFrame(rows, schema=schema)
+
+
+OVER_TIME = pl.Schema(
+    {
+        "time_s": pl.Float64(),
+        "of": pl.String(),
+        "figure": pl.Enum(["dirty_bytes", "hit_ratio", "queue", "most_queue"]),
+        "value": pl.Float64(),
+    }
+)
+
+
+def over_time(document: Document) -> pl.DataFrame:
+    """Return dirty bytes, hit ratios and queue lengths over time; no rows if not recorded."""
+    recorded = document.get("over_time")
+    if recorded is None:
+        return pl.DataFrame(schema=OVER_TIME)
+    time = recorded["time_s"]
+    parts = [
+        {"time_s": time, "of": [name] * len(time), "figure": [figure] * len(time), "value": values}
+        for kind in ("caches", "stations")
+        for name, figures in recorded[kind].items()
+        for figure, values in figures.items()
+    ]
+    tables = [pl.DataFrame(it, schema=OVER_TIME) for it in parts]
+    return pl.concat([pl.DataFrame(schema=OVER_TIME), *tables])
+
+
 def stations(document: Document) -> pl.DataFrame:
     """Return the stations; the copies of a station are merged."""
     schema = {

@@ -12,6 +12,7 @@ KEYED = {
     "breakdown": ("place",),
     "servers": ("server",),
     "copies": ("station", "server", "copy"),
+    "caches": ("cache",),
 }
 """Tables, and the columns that name their rows."""
 

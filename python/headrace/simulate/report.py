@@ -159,6 +159,27 @@ class StationCopy(msgspec.Struct):
     visits: float
 
 
+class Cache(msgspec.Struct):
+    """A cache, its copies merged."""
+
+    cache: str
+    copies: float
+    hits: float
+    """Pages or entries that were asked for and cached."""
+    misses: float
+    hit_bytes: float
+    miss_bytes: float
+    evictions: float
+    """Pages or entries that left for others."""
+    evicted_bytes: float
+    evicted_dirty_bytes: float
+    """Of `evicted_bytes`, those that had to be written first."""
+    hit_ratio: float | None = None
+    """Hits over hits and misses; None if there were neither."""
+    dirty_bytes: float | None = None
+    """Dirty bytes at the end; None if the cache holds no data to be written."""
+
+
 class BreakdownEntry(msgspec.Struct):
     """Time that requests spend in a place."""
 
@@ -178,6 +199,10 @@ class Packets(msgspec.Struct):
     lost: float
     sent_again: float
     timeouts: float
+    corrupted: float = 0
+    """Packets that a link corrupted."""
+    without_credits: float | None = None
+    """Seconds for which links had packets and no credits, all links together."""
 
 
 class Repair(msgspec.Struct):
@@ -266,6 +291,7 @@ class Report(msgspec.Struct):
     breakdown: list[BreakdownEntry]
     """Most time first."""
     bottleneck: Bottleneck
+    caches: list[Cache] = []
     wall_seconds: float | None = None
     events: float | None = None
     """Firings and events."""

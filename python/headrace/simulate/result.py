@@ -88,6 +88,21 @@ class Result:
         return self.tables.server_series
 
     @property
+    def caches(self) -> "pl.DataFrame":
+        """Hits, misses and evictions of each cache."""
+        from headrace.simulate import frames
+
+        return frames.caches(self.document)
+
+    @property
+    def over_time(self) -> "pl.DataFrame":
+        """Dirty bytes, hit ratios and queue lengths over time, if `run` was asked for them: a row
+        for each interval, cache or station, and figure."""
+        from headrace.simulate import frames
+
+        return frames.over_time(self.document)
+
+    @property
     def breakdown(self) -> "pl.DataFrame":
         """Time that requests spend in each place, most first."""
         from headrace.simulate import frames
@@ -149,8 +164,9 @@ class Result:
         """Draw the figures that `headrace run --plot` writes.
 
         Parameters:
-            figure: `throughput`, `latency`, `utilisation` or, with several data servers,
-                `servers`; by default all, below each other.
+            figure: `throughput`, `latency` or `utilisation`; with several data servers also
+                `servers`; with `over_time` also `dirty`, `hits` or `queues`. By default all,
+                below each other.
 
         Raises:
             ValueError: if there is no such figure.
@@ -174,6 +190,7 @@ class Result:
             self.stations,
             [(it["at_s"], it["until_s"]) for it in self.document.get("failures", ())],
             self.server_series,
+            self.over_time if "over_time" in self.document else None,
         )
 
     def _repr_html_(self) -> str:

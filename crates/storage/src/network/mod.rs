@@ -3,10 +3,11 @@
 //! A network is written in two steps: each host's page gets its attachment
 //! (a card, its ends of links, or nothing), and the page around the hosts joins them.
 //! At the grain of messages every card or link is a station of its own (`star`,
-//! `pairs`); at the others the network is a whole (`flow`, `packet`), with the links
+//! `pairs`); at the others the network is a whole (`flow`, `packet`, `credits`), with the links
 //! that `fabric` says.
 
 mod bucket;
+mod credits;
 mod destinations;
 mod fabric;
 mod flow;
@@ -18,13 +19,13 @@ mod pairs;
 mod star;
 
 pub use bucket::Bucket;
-pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
+pub use fabric::{Fabric, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
 pub use link_loads::{Carried, LinkLoads};
 pub use packet::{PacketCounts, PacketReport};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
+use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
 use crate::duplex::Duplex;
@@ -240,6 +241,9 @@ pub fn join(
         };
         let fabric = Fabric::new(scenario, cards, hosts, page.seed());
         let (submit, loads) = page.page("network", |page| match scenario.network.grain {
+            Grain::Packet if scenario.network.flow_control == FlowControl::Credits => {
+                credits::network(page, &scenario.network, fabric, destinations)
+            }
             Grain::Packet => packet::network(page, scenario, fabric, destinations),
             _ => flow::network(page, &scenario.network, fabric, destinations),
         });

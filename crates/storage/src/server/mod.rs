@@ -18,6 +18,7 @@ pub use locks::locks;
 pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
 pub use replication_chain::replication_chain;
+pub(crate) use simple::set_policies;
 
 use headrace_net::{Node, Page, Port, Store, To};
 use headrace_spec::{Parallel, ServerKind};

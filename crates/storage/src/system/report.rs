@@ -12,9 +12,9 @@ use super::outages::{OutageReport, outages};
 use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
-    Bottleneck, BreakdownEntry, Cell, Latencies, Recorder, StationReport, StopReport, SyncedWrites,
-    UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals, servers,
-    stations, synced_writes,
+    Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
+    SyncedWrites, UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals,
+    servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -65,6 +65,9 @@ pub struct Report {
     pub copies: Vec<StationCopy>,
     /// Time breakdown of requests, largest first.
     pub breakdown: Vec<BreakdownEntry>,
+    /// Caches: hits, misses and evictions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<CacheReport>,
     /// Packet counts of a network modelled by packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
@@ -167,6 +170,7 @@ pub(super) fn report(
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
+    caches: Vec<CacheReport>,
     wall_seconds: f64,
 ) -> Report {
     let net = &system.net;
@@ -243,6 +247,7 @@ pub(super) fn report(
         servers,
         copies,
         breakdown,
+        caches,
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
         left_out,

@@ -25,6 +25,7 @@ use headrace_net::{Fcfs, Node, Page, Random, Slot, Span, Store, To};
 use headrace_spec::{Parallel, SimpleServer};
 use headrace_trace::Operation;
 
+pub use self::cached::set_policies;
 use self::cached::{Parts, cached};
 use super::partner::{self, PartnerPorts};
 use super::targets::{Targets, targets};
