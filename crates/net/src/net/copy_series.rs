@@ -7,8 +7,8 @@
 use super::Net;
 use crate::time::{Span, Time};
 
-/// Interval of the first samples.
-const FIRST_INTERVAL: Span = Span(1_000_000);
+/// Interval of the first samples: 0.1 ms.
+const FIRST_INTERVAL: Span = Span(100_000_000);
 
 /// Copies of nodes over time.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ impl CopySampling {
 
 impl Net {
     /// Samples the copies of these stations from now on for [`Net::copy_series`], at least
-    /// `samples` times and at most twice as often. Runs shorter than that many microseconds have
-    /// fewer samples.
+    /// `samples` times and at most twice as often. Short runs have fewer: there are 0.1 ms between
+    /// two at the least.
     pub fn sample_copies(&mut self, nodes: Vec<u32>, samples: u32) {
         self.copy_sampling = Some(Box::new(CopySampling {
             fewest: u128::from(samples.max(1)),

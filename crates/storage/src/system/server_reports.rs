@@ -266,7 +266,7 @@ pub(crate) fn sample_servers(pages: &[ServerPage], net: &mut Net, samples: u32) 
         let hosts = page.numbers.len();
         nodes.iter().map(move |node| node.each * hosts)
     });
-    if !pages.is_empty() && copies.sum::<usize>() <= 4 * MOST {
+    if !pages.is_empty() && copies.sum::<usize>() <= MOST {
         net.sample_copies(
             nodes.iter().flatten().map(|node| node.id).collect(),
             samples,
