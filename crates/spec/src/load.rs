@@ -280,7 +280,7 @@ mod tests {
             entries.push(format!("kind = {:?}", own.unwrap_or("")));
         }
         // Switches between switches are part of whole networks only.
-        let switches = ["leaf-spine", "fat-tree", "graph"];
+        let switches = ["leaf-spine", "fat-tree", "graph", "torus", "mesh"];
         let has_switches =
             |(at, kind): &(String, &str)| at == "network.topology" && switches.contains(kind);
         if path == "network" && chosen.iter().any(has_switches) {

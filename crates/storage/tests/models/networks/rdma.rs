@@ -1,8 +1,6 @@
 //! RDMA: messages of a job, and the processors that they pass by.
 
-use crate::running::{
-    MICROSECOND, NANOSECOND, SMALLEST, busy, close, last, latencies, refusal, run,
-};
+use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, close, latencies, refusal, run};
 
 const LATENCY: u64 = 10 * MICROSECOND;
 /// A packet of 1,500 B that fills the first card before it goes on.
@@ -103,24 +101,6 @@ fn the_clients_processor_has_no_part_in_the_data() {
     let write = [times[0], times[1], WRITE];
     let more = layout + 3 * (send + receive);
     assert_eq!(one(&write), one(&[WRITE]) + more);
-}
-
-/// Data that bypasses a busy processor does not wait for it.
-#[test]
-fn data_passes_a_busy_processor_by() {
-    let sets = [
-        "clients.count=1",
-        "clients.processes=8",
-        "servers.count=8",
-        "layout.servers=1",
-        "servers.device.read_rate=1000 TB/s",
-        "hosts.cpu.receive=1 ms",
-        "hosts.cpu.shared_by=clients",
-    ];
-    let outcome = run(SMALLEST, &[&RDMA[..], &sets].concat());
-    // Eight layouts and eight answers, one after the other.
-    let end = last(&outcome).as_seconds();
-    assert!((16e-3..21e-3).contains(&end), "{end}");
 }
 
 /// At every grain, all data and the answer have come before a job ends.
