@@ -58,6 +58,7 @@ mod token;
 mod transition;
 
 pub use accounts::{Account, Held, WaitId};
+pub use arc::CopyPlaces;
 pub use builder::Builder;
 pub use discipline::{
     Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, LoadSharing, Priority,
@@ -66,10 +67,13 @@ pub use discipline::{
 pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
-pub use net::{Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision, Progress, Stop};
+pub use net::{
+    CopySample, CopySeries, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision, Progress,
+    Stop,
+};
 pub use page::{Page, Source};
 pub use random::Random;
-pub use report::{InvariantReport, NodeReport, WaitReport};
+pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
 pub use structure::{
     InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use crate::accounts::WaitId;
+use crate::arc::CopyPlaces;
 use crate::builder::{
     Builder, Direction, End, NodeSpec, PageSpec, StoreGauge, StoreLevel, StoreSpec,
 };
@@ -294,6 +295,38 @@ impl Page<'_> {
     /// A way out: this page puts into it, the one around connects it.
     pub fn output<T: Token>(&mut self, name: &str) -> Port<T> {
         self.port(name, Direction::Output)
+    }
+
+    /// One input for those of several folded pages of this page, whose copies are numbered as
+    /// those of one page: `places` says for each number which page it is in, by its place among
+    /// `inputs`, and which copy of that page it is. Tokens choose a number ([`Port::by`]).
+    pub fn union<T: Token>(
+        &mut self,
+        name: &str,
+        inputs: &[Port<T>],
+        places: &CopyPlaces,
+    ) -> Port<T> {
+        self.claim(name);
+        let end = EndId(self.builder.ends.len() as u32);
+        self.builder.ends.push(End::Union {
+            page: self.page,
+            name: name.to_owned(),
+            inputs: inputs.iter().map(|port| port.end).collect(),
+            places: places.clone(),
+        });
+        Port {
+            end,
+            colour: PhantomData,
+        }
+    }
+
+    /// One output for those of several pages of this page.
+    pub fn merge<T: Token>(&mut self, name: &str, outputs: &[Port<T>]) -> Port<T> {
+        let merged = self.port(name, Direction::Output);
+        for &output in outputs {
+            self.connect(output, merged);
+        }
+        merged
     }
 
     /// Leads a port to a target; or passes tokens from a node on to a target

@@ -35,6 +35,9 @@ enum Message {
     Ended(Box<Ended>),
 }
 
+/// Samples of the data servers, or up to twice as many: columns of a heat map.
+const SERVER_SAMPLES: u32 = 60;
+
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
 
@@ -101,6 +104,9 @@ fn run<'py>(
     result.set_item("window_s", outcome.series.window_seconds())?;
     result.set_item("series", columns::series(py, &outcome)?)?;
     result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
+    if let Some(series) = &outcome.server_series {
+        result.set_item("servers", columns::server_series(py, series)?)?;
+    }
     if let Some(playback) = &outcome.playback {
         result.set_item("playback", columns::playback(py, playback)?)?;
     }
@@ -149,6 +155,7 @@ fn elsewhere(
             let options = Options {
                 requests_to: recipient.as_ref(),
                 playback,
+                server_samples: Some(SERVER_SAMPLES),
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
@@ -212,6 +219,7 @@ fn here(
         policies: policies.as_ref().map(|make| make as &MakePolicy<'_>),
         requests_to: recipient.as_ref(),
         playback,
+        server_samples: Some(SERVER_SAMPLES),
         ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));

@@ -17,6 +17,7 @@ pub mod client;
 pub mod device;
 mod duplex;
 pub mod failure;
+mod host_pages;
 pub mod iosched;
 pub mod layout;
 pub mod localfs;
@@ -36,7 +37,7 @@ mod tokens;
 
 pub use cache_counts::CacheCounts;
 pub use duplex::Duplex;
-pub use system::{Error, Observer, Options, Outcome, simulate, structure};
+pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{
     Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,
 };

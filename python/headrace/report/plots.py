@@ -31,6 +31,7 @@ from headrace.report.figures import (
     network,
     percentile,
     sensitivity,
+    shown,
     study,
     sweep,
     tuning,

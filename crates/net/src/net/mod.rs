@@ -1,14 +1,17 @@
 //! A compiled net, and how it runs.
 
+mod copy_series;
 mod gauges;
 mod playback;
 
+pub use copy_series::{CopySample, CopySeries};
 pub use gauges::Gauge;
 pub use playback::{Frame, NodeFrame, Playback};
 
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use self::copy_series::CopySampling;
 use self::playback::Recording;
 use crate::accounts::Account;
 use crate::arc::{Arcs, Reach};
@@ -145,8 +148,10 @@ pub struct Net {
     levels: Levels,
     pub(crate) gauges: Vec<StoreGauge>,
     pub(crate) recording: Option<Box<Recording>>,
-    /// Time of the next frame of the recording; never without one.
+    /// Time of the next frame of the recording, or of the next sample of copies; never without
+    /// either.
     pub(crate) next_frame: Time,
+    pub(crate) copy_sampling: Option<Box<CopySampling>>,
 }
 
 /// Parts of a net that compilation makes.
@@ -206,6 +211,7 @@ impl Net {
             gauges: Vec::new(),
             recording: None,
             next_frame: Time::NEVER,
+            copy_sampling: None,
         };
         net.sums = net.invariant_sums();
         net
@@ -546,6 +552,7 @@ impl Net {
         self.kernel.accounts.reset(now);
         self.levels.histories.fill(History::default());
         self.reset_at = now;
+        self.restart_copy_samples();
     }
 
     /// Divides the time of accounts among tokens in the nodes that `counts` chooses by

@@ -185,7 +185,9 @@ impl Net {
     /// Records the frames that are due before a time. Nothing changes between now and then.
     #[cold]
     pub(crate) fn record_frames(&mut self, before: Time) {
+        let next_sample = self.take_copy_samples(before);
         let Some(mut recording) = self.recording.take() else {
+            self.next_frame = next_sample;
             return;
         };
         recording.make_room(before);
@@ -193,7 +195,7 @@ impl Net {
             let frame = recording.frame(self, recording.next());
             recording.frames.push(frame);
         }
-        self.next_frame = recording.next();
+        self.next_frame = recording.next().min(next_sample);
         self.recording = Some(recording);
     }
 

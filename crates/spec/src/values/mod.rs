@@ -21,6 +21,7 @@ mod python_file;
 mod rate;
 mod seconds;
 mod service_times;
+mod size_by_rank;
 mod text;
 mod weighted;
 
@@ -51,5 +52,6 @@ pub use rate::Rate;
 pub use seconds::Seconds;
 pub use service_times::ServiceTimes;
 pub(crate) use service_times::TimesOrFile;
+pub use size_by_rank::SizeByRank;
 pub use weighted::Weighted;
 pub(crate) use weighted::{ByWeight, table_of_weights};

@@ -53,6 +53,7 @@ use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
 use crate::cache_counts::{self, CacheCounts};
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
@@ -60,7 +61,10 @@ use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// State of the run that clients know.
+#[derive(Clone)]
 pub struct ClientContext {
+    /// The clients' numbers.
+    pub numbers: HostNumbers,
     /// Open flags of files.
     pub callers: Callers,
     /// File sizes.
@@ -139,6 +143,16 @@ impl ClientFiles {
     }
 }
 
+/// Returns the bytes of a file that the answer to an open brings: up to the end of a read, if all of
+/// them lie on the metadata server (Lustre: mdt_dom_read_on_open of lustre/mdt/mdt_io.c).
+fn brought_by_open(layouts: &Layouts, request: &Request) -> u64 {
+    let end = request.offset.saturating_add(request.size);
+    match request.operation {
+        Operation::Read if end <= layouts.of(request.file).on_metadata() => end,
+        _ => 0,
+    }
+}
+
 /// Returns true if an operation on a name needs no message under a lock.
 fn needs_no_message(operation: Operation) -> bool {
     matches!(
@@ -196,6 +210,8 @@ pub fn client(
     page.connect(request, new);
 
     let ask = network.ask;
+    let layouts = context.layouts.clone();
+    let on_metadata = layouts.all().any(|layout| layout.on_metadata() > 0);
     let map = page
         .transition("map")
         .take(new)
@@ -208,7 +224,11 @@ pub fn client(
                      mut oplocks: Option<&mut Oplocks>| {
         let now = firing.now();
         if let Some(operation) = known.question(&request, now, oplocks.as_deref_mut()) {
-            questions.ask(firing, (asking, ask), request, operation);
+            let size = match on_metadata && operation == Operation::Open {
+                true => brought_by_open(&layouts, &request),
+                false => 0,
+            };
+            questions.ask(firing, (asking, ask), request, operation, size);
             return;
         }
         if let Some(oplocks) = oplocks {
@@ -262,6 +282,7 @@ pub fn client(
     };
     let ports = DataPorts {
         network: network.data,
+        ask: on_metadata.then_some(ask),
         answers,
         complete: done,
     };
@@ -286,6 +307,8 @@ pub fn client(
 struct DataPorts {
     /// To the servers and back.
     network: Duplex,
+    /// To the metadata servers, if some data lies there.
+    ask: Option<To<Job>>,
     answers: AnswerHandler,
     complete: To<Request>,
 }
@@ -365,7 +388,16 @@ impl AnswerHandler {
             _ => Some(request),
         };
         if let Some(request) = request {
-            firing.put(if data { self.mapped.into() } else { self.names }, request);
+            // Data that lies on the metadata server has come with the answer.
+            let goes_on = data && answer.size == 0;
+            firing.put(
+                if goes_on {
+                    self.mapped.into()
+                } else {
+                    self.names
+                },
+                request,
+            );
         }
         stale.then_some(file)
     }

@@ -253,6 +253,15 @@ impl CachedPages {
         arrived.unwrap_or_default()
     }
 
+    /// The first `size` bytes of a file have come without having been asked for.
+    pub fn fill(&mut self, file: u32, size: u64) {
+        let range = self.lru.pages(file, 0, size);
+        let gaps: Vec<Range> = self.gaps(range).collect();
+        for gap in gaps {
+            self.lru.fill(gap);
+        }
+    }
+
     /// Size of the folios that a call of `call` bytes makes.
     pub fn folio_for(&self, call: u64) -> u64 {
         let size = 1_u64 << call.max(1).ilog2();

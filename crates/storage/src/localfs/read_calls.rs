@@ -107,7 +107,7 @@ impl Step<'_> {
     }
 
     /// Asks for a window and marks its page.
-    fn open_window(&mut self, call: &Call, window: Window) {
+    pub(super) fn open_window(&mut self, call: &Call, window: Window) {
         // A page that is there keeps its mark, or has none.
         let mark = window
             .mark

@@ -6,6 +6,9 @@
 //! coalescing of PVFS2's database syncs). Without `synchronous` they are written too, but nobody
 //! waits.
 //!
+//! Data of files that lies on the metadata server is read if it is not in memory, and written before
+//! the answer.
+//!
 //! Not modelled: entries go from the log to their place in idle time only, that is,
 //! for nothing; the log never ends.
 
@@ -44,6 +47,10 @@ struct Entries {
     /// Counts of memory that was lost.
     lost: CacheCounts,
 }
+
+/// The "file" of data in memory, and the most bytes of a file that are data on metadata.
+const DATA: u32 = 1;
+const MOST_DATA: u64 = 1 << 30;
 
 /// The owner of a transfer to the log.
 const LOG: u32 = u32::MAX;
@@ -145,6 +152,36 @@ impl Entries {
         }
     }
 
+    /// The transfer of a file's data that a job waits for: a read of what is not in memory, or a
+    /// write.
+    fn data_transfer(&mut self, job: &Job) -> Option<Transfer> {
+        let range = Range {
+            file: DATA,
+            start: u64::from(job.file) * MOST_DATA + job.offset,
+            end: u64::from(job.file) * MOST_DATA + job.offset + job.size,
+        };
+        let has = self.memory.as_mut().is_none_or(|memory| {
+            let has = memory.held_until(DATA, range.start, range.end) == range.end;
+            memory.fill(memory.pages(DATA, range.start, range.end));
+            memory.touch(range);
+            memory.reclaim();
+            has
+        });
+        let waits = match job.operation {
+            Operation::Read => !has,
+            Operation::Write => job.size > 0,
+            _ => false,
+        };
+        let half = self.capacity / 2;
+        let size = job.size.min(half);
+        let place = (file_hash(job.file).wrapping_mul(self.entry)).wrapping_add(job.offset);
+        waits.then(|| Transfer {
+            file: job.file,
+            synchronous: true,
+            ..Transfer::new(job.operation, place % (half - size).max(1), size)
+        })
+    }
+
     /// The next write to the log, if one is to be made.
     fn next_write(&mut self) -> Option<Transfer> {
         if self.is_writing {
@@ -209,6 +246,19 @@ pub(super) fn stored(
         .puts_one_of([nodes.waiting.into(), nodes.done.into()])
         .puts_many(nodes.submit)
         .fires(move |firing, job: Job, entries| {
+            if job.is_for_data() {
+                match entries.data_transfer(&job) {
+                    Some(transfer) => {
+                        let slot = firing.put(nodes.waiting, job);
+                        let owner = Some(slot.0);
+                        firing.put(nodes.submit, Transfer { owner, ..transfer });
+                    }
+                    None => {
+                        firing.put(nodes.done, job);
+                    }
+                }
+                return;
+            }
             let (has, is_new) = (entries.has(job.file), is_new(job.operation));
             if !is_new {
                 entries.count(job.file, has);

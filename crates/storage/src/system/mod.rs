@@ -6,11 +6,15 @@ mod local;
 mod outages;
 mod parallel;
 mod report;
+mod server_reports;
 mod unmodelled;
 mod workload_processes;
 
 pub use outages::{OutageReport, RepairReport};
 pub use report::{GroupReport, Latency, OperationReport, Report, ScenarioReport, Share};
+pub use server_reports::{ServerReport, ServerSeries, StationCopy};
+
+use self::server_reports::{ServerPage, sample_servers, server_series};
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -62,6 +66,8 @@ pub struct Options<'a> {
     pub policies: Option<&'a MakePolicy<'a>>,
     /// Frames to record for playback.
     pub playback: Option<u32>,
+    /// Number of times to sample the data servers, or up to twice as often.
+    pub server_samples: Option<u32>,
 }
 
 /// Progress callback of a run. It gets the simulated time in seconds, the completed requests and,
@@ -80,6 +86,8 @@ pub struct Outcome {
     pub requests: Vec<Completed>,
     /// Recorded frames, if they were requested.
     pub playback: Option<Playback>,
+    /// Utilisation of the data servers over time; none if they are not sampled.
+    pub server_series: Option<ServerSeries>,
 }
 
 /// A scenario's net, ready to run.
@@ -95,6 +103,8 @@ pub(crate) struct System {
     pub links: Option<LinkLoads>,
     /// State of failing servers.
     pub failing: Option<Failing>,
+    /// Pages of the data servers, those that are alike on one.
+    pub servers: Vec<ServerPage>,
 }
 
 /// The structure of a scenario's net, for drawings.
@@ -124,6 +134,9 @@ pub fn simulate(
     if let Some(frames) = options.playback {
         system.net.record_playback(frames);
     }
+    if let Some(samples) = options.server_samples {
+        sample_servers(&system.servers, &mut system.net, samples);
+    }
     let start = Instant::now();
     let (stopped, before) = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
@@ -142,6 +155,7 @@ pub fn simulate(
         latency_curve: recorder.latency_curve(),
         requests,
         playback: system.net.playback(),
+        server_series: server_series(&system.servers, &system.net),
     })
 }
 

@@ -2,13 +2,14 @@
 
 from matplotlib.figure import Figure
 
-from headrace.report.figures import latency, over_time, throughput, utilisation
+from headrace.report.figures import latency, over_time, servers, throughput, utilisation
 from headrace.report.figures.style import HEIGHT, WIDTH, Figures, NotebookFigure
 
 FIGURES = {
     "throughput": throughput.draw,
     "latency": latency.draw,
     "utilisation": utilisation.draw,
+    "servers": servers.draw,
 }
 """Figures by the name of their file."""
 OVER_TIME = {"dirty": over_time.dirty, "hits": over_time.hits, "queues": over_time.queues}
@@ -16,11 +17,15 @@ OVER_TIME = {"dirty": over_time.dirty, "hits": over_time.hits, "queues": over_ti
 
 
 def drawn_of(data: Figures) -> list[str]:
-    """Return the names of the figures that there is data for."""
+    """Return the names of the figures that there is data for.
+
+    `servers` needs several data servers.
+    """
+    names = [name for name in FIGURES if name != "servers" or servers.has_several(data)]
     recorded = data.over_time
     if recorded is None:
-        return list(FIGURES)
-    return [*FIGURES, *(name for name, it in over_time.SHOWN.items() if it in recorded["figure"])]
+        return names
+    return [*names, *(name for name, it in over_time.SHOWN.items() if it in recorded["figure"])]
 
 
 def figure(data: Figures, name: str) -> Figure:
@@ -39,7 +44,8 @@ def figure(data: Figures, name: str) -> Figure:
 def all_figures(data: Figures) -> Figure:
     """Draw all figures below each other, as one."""
     names = drawn_of(data)
-    heights = [utilisation.height(data) if name == "utilisation" else HEIGHT for name in names]
+    own = {"utilisation": utilisation.height, "servers": servers.height}
+    heights = [own[name](data) if name in own else HEIGHT for name in names]
     whole = NotebookFigure(figsize=(WIDTH, sum(heights)), layout="constrained")
     parts = whole.subfigures(len(names), 1, squeeze=False, height_ratios=heights)
     for name, part in zip(names, parts[:, 0], strict=True):
