@@ -153,8 +153,8 @@ pub fn playback<'py>(py: Python<'py>, playback: &Playback) -> PyResult<Bound<'py
     table.column("busy", each(playback, |it| it.busy))?;
     table.column("work_s", each(playback, |it| it.work as f64 * 1e-12))?;
     table.column("arrivals", each(playback, |it| it.arrivals))?;
-    let inside = |it: &NodeFrame| it.area as f64 * 1e-12;
-    table.column("inside_s", each(playback, inside))?;
+    let waited = |it: &NodeFrame| it.waited as f64 * 1e-12;
+    table.column("waited_s", each(playback, waited))?;
     let gauges = frames().flat_map(|it| it.gauges.iter().copied());
     table.column("gauges", gauges.collect())?;
     table.0.set_item("gauge_names", &playback.gauges)?;

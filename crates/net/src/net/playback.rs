@@ -9,6 +9,7 @@
 
 use super::{Gauge, Net};
 use crate::node::AnyNode;
+use crate::state::ServingState;
 use crate::structure::Structure;
 use crate::time::{Span, Time};
 
@@ -56,8 +57,9 @@ pub struct NodeFrame {
     pub work: u128,
     /// Tokens that came since the start of the run.
     pub arrivals: u64,
-    /// Token-picoseconds spent inside since the start of the run.
-    pub area: u128,
+    /// Token-picoseconds waited since the start of the run, as
+    /// [`NodeReport::mean_queue`](crate::NodeReport::mean_queue) counts them.
+    pub waited: u128,
 }
 
 /// Frames in the making.
@@ -69,7 +71,7 @@ pub(crate) struct Recording {
     frames: Vec<Frame>,
     /// Counts up to the last reset of statistics, which starts the nodes' own again.
     work_before: Vec<u128>,
-    areas_before: Vec<u128>,
+    waited_before: Vec<u128>,
     arrivals_before: Vec<u64>,
     firings_before: Vec<u64>,
 }
@@ -99,7 +101,7 @@ impl Recording {
         let nodes = nodes.map(|(node, index): (_, usize)| {
             let mut frame = node_frame(&**node, time);
             frame.work += self.work_before[index];
-            frame.area += self.areas_before[index];
+            frame.waited += self.waited_before[index];
             frame.arrivals += self.arrivals_before[index];
             frame
         });
@@ -120,8 +122,8 @@ fn node_frame(node: &dyn AnyNode, time: Time) -> NodeFrame {
         frame.tokens += tokens;
         frame.most_tokens = frame.most_tokens.max(tokens);
         frame.arrivals += state.arrivals;
-        frame.area += state.area(time);
     }
+    frame.waited = waited(node, time);
     for (state, serving) in node.states().iter().zip(node.serving()) {
         let busy = serving.busy(time);
         let waiting = u64::from(state.inside - state.ready.len());
@@ -134,6 +136,19 @@ fn node_frame(node: &dyn AnyNode, time: Time) -> NodeFrame {
     frame
 }
 
+/// Token-picoseconds that tokens waited: inside and not served; where work is booked, for its
+/// start.
+fn waited(node: &dyn AnyNode, time: Time) -> u128 {
+    let booked = node.serving().iter().filter_map(ServingState::waited);
+    booked
+        .reduce(|sum, waited| sum + waited)
+        .unwrap_or_else(|| {
+            let inside: u128 = node.states().iter().map(|state| state.area(time)).sum();
+            let served: u128 = node.serving().iter().map(|state| state.area(time)).sum();
+            inside.saturating_sub(served)
+        })
+}
+
 impl Net {
     /// Records the run from now on for [`Net::playback`], in at least `frames` frames and at most
     /// twice as many. Runs shorter than that many microseconds have fewer.
@@ -144,7 +159,7 @@ impl Net {
             interval: FIRST_INTERVAL,
             frames: Vec::new(),
             work_before: vec![0; self.nodes.len()],
-            areas_before: vec![0; self.nodes.len()],
+            waited_before: vec![0; self.nodes.len()],
             arrivals_before: vec![0; self.nodes.len()],
             firings_before: vec![0; self.transitions.len()],
         }));
@@ -191,7 +206,7 @@ impl Net {
         };
         let now = recording.frame(self, self.now());
         recording.work_before = now.nodes.iter().map(|it| it.work).collect();
-        recording.areas_before = now.nodes.iter().map(|it| it.area).collect();
+        recording.waited_before = now.nodes.iter().map(|it| it.waited).collect();
         recording.arrivals_before = now.nodes.iter().map(|it| it.arrivals).collect();
         recording.firings_before = now.firings;
         self.recording = Some(recording);

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Scenario, ServerKind, Servers};
 use crate::values::{Bytes, PythonFile, Rate, choice};
 
 choice! {
@@ -45,7 +45,21 @@ section! {
     check sizes_fit;
 }
 
-fn sizes_fit(memory: &Memory, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+impl Servers {
+    /// The class in Python that is the replacement policy of the servers' page caches, or of
+    /// those of a group.
+    #[must_use]
+    pub fn policy_class(&self) -> Option<PythonFile> {
+        self.alike()
+            .into_iter()
+            .find_map(|it| match it.servers.kind {
+                ServerKind::SimpleServer(simple) => simple.memory.python,
+                ServerKind::MachineServer(_) => None,
+            })
+    }
+}
+
+fn sizes_fit(memory: &Memory, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let Memory {
         cache,
         page,
@@ -71,6 +85,11 @@ fn sizes_fit(memory: &Memory, _all: &Scenario, at: &Place<'_>) -> Result<(), Err
     }
     if memory.python.is_some() && !is_python {
         let message = "only with servers.memory.replacement = \"python\"";
+        return Err(at.error("python", message));
+    }
+    let first = all.parallel().and_then(|it| it.servers.policy_class());
+    if is_python && first.is_some_and(|first| memory.python.as_ref() != Some(&first)) {
+        let message = "expected the class of the other servers: all caches in Python have one";
         return Err(at.error("python", message));
     }
     if memory.rate.is_some() && cache.0 == 0 {

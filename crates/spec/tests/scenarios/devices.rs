@@ -70,10 +70,9 @@ prop_compose! {
     ) -> EmpiricalDevice {
         EmpiricalDevice {
             read_times,
-            // Without a rate of its own, writing has that of reading.
-            write_rate: write_rate.or(read_rate),
             write_times,
             read_rate,
+            write_rate,
             flush,
             queue_depth,
         }

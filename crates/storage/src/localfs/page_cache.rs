@@ -63,6 +63,11 @@ impl PageCache {
         self.policy = Some(make((self.capacity / self.page).max(1)));
     }
 
+    /// Returns true if the policy is one that the caller of a run has to supply.
+    pub fn needs_policy(&self) -> bool {
+        self.failure().is_some()
+    }
+
     /// Returns the error of a policy of the user's, if it failed.
     pub fn failure(&self) -> Option<String> {
         self.policy.as_ref().and_then(|policy| policy.failure())

@@ -16,7 +16,7 @@ section! {
         /// Rate of reading, which takes time besides the time drawn.
         read_rate: Option<Rate> = optional("the times hold for requests of any size"),
         /// The same of writing.
-        write_rate: Option<Rate> = same(read_rate),
+        write_rate: Option<Rate> = optional("the times hold for requests of any size"),
         /// Time of a flush, which is a request too.
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Requests that are served at once.

@@ -52,6 +52,7 @@ impl Cached {
 /// Puts policies of the caller's own into all servers' caches.
 pub fn set_policies(net: &mut Net, make: &MakePolicy<'_>) {
     let caches = net.stores_mut::<Cached>().flat_map(|it| &mut it.targets);
+    let caches = caches.filter(|cache| cache.needs_policy());
     for (cache, number) in caches.zip(0..) {
         cache.set_policy(|pages| make(number, pages));
     }
