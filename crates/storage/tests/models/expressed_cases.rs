@@ -116,8 +116,12 @@ fn a_replayed_fsync_reaches_the_disk() {
         time_per_request = "8 ms"
         [[workload]]
     "#;
-    let replayed = run(&format!("{machine}kind = \"trace\"\nfile = {file:?}\n"), &[]);
-    let calls = "block = \"8 KiB\"\ntransfer = \"4 KiB\"\nsync_per_write = true\nphases = [\"write\"]\n";
+    let replayed = run(
+        &format!("{machine}kind = \"trace\"\nfile = {file:?}\n"),
+        &[],
+    );
+    let calls =
+        "block = \"8 KiB\"\ntransfer = \"4 KiB\"\nsync_per_write = true\nphases = [\"write\"]\n";
     let made = run(&format!("{machine}{calls}"), &[]);
     let [replayed, made] = [replayed, made].map(|it| {
         let visits = station(&it, "device").visits;
