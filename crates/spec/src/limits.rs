@@ -115,6 +115,8 @@ fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), E
             leaves.iter().sum::<u64>() * u64::from(it.spines)
         }
         Topology::Graph(graph) => graph.link.len() as u64,
+        Topology::Torus(torus) => torus.grid().links(),
+        Topology::Mesh(mesh) => mesh.grid().links(),
     };
     few(
         &[
@@ -269,8 +271,10 @@ impl Pattern<'_> {
                 Phase::Sync => &[],
             };
             for writes in writes {
-                let (field, rate) = all.servers.slowest(*writes);
-                ends_in_time(job, rate, &field, at)?;
+                for alike in all.servers.alike() {
+                    let (field, rate) = alike.servers.slowest(*writes);
+                    ends_in_time(job, rate, &field, at)?;
+                }
             }
         }
         if let ServerKind::SimpleServer(simple) = &all.servers.kind
@@ -294,10 +298,17 @@ fn messages_end_in_time(clients: &Clients, all: &Parallel, at: &Place<'_>) -> Re
 /// cards in time.
 fn on_the_wire(data: u64, clients: &Clients, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let bytes = data.saturating_add(all.network.message.0);
-    for (field, card) in [
+    let mut cards = vec![
         ("clients.card.bandwidth", &clients.card),
         ("servers.card.bandwidth", &all.servers.card),
-    ] {
+    ];
+    let unlike = clients.unlike().iter();
+    let unlike = unlike.filter_map(|group| group.card.as_ref());
+    cards.extend(unlike.map(|card| ("clients.card.bandwidth", card)));
+    let unlike = all.servers.groups().iter();
+    let unlike = unlike.filter_map(|group| group.card.as_ref());
+    cards.extend(unlike.map(|card| ("servers.card.bandwidth", card)));
+    for (field, card) in cards {
         match card.bandwidth {
             Some(rate) => ends_in_time(bytes, rate, field, at)?,
             None => ends_in_time(bytes, all.network.bandwidth, "network.bandwidth", at)?,

@@ -1007,8 +1007,16 @@ fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].condition, "lossless-link");
         assert!(found[0].message.contains(link), "{}", found[0].message);
+        assert!(found[0].message.contains("credits"), "{}", found[0].message);
         assert_eq!(of(link, "message"), []);
         assert_eq!(of(link, "flow"), []);
+        let sets = [
+            &format!("network.link={link}"),
+            "network.grain=packet",
+            "network.flow_control=credits",
+        ];
+        let loaded = load(GOOD, &sets).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(headrace_spec::cautions(&loaded.scenario), []);
     }
     assert_eq!(of("10GbE", "packet"), []);
 }

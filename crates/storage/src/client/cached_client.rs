@@ -96,6 +96,7 @@ pub(super) fn data(
     let outstanding = page.bag::<CacheRequests>("outstanding");
     let split = Split::new(scenario, parallel, context, ask, page.seed());
     let groups = scenario.clients.group_of_each();
+    let numbers = context.numbers.clone();
     let workloads = scenario.workload.len().max(1) as u32;
     let splits = page
         .transition("split")
@@ -122,7 +123,7 @@ pub(super) fn data(
                 pending: 0,
             },
         );
-        let client = firing.copy();
+        let client = numbers.of(firing.copy());
         let Transfer {
             file, operation, ..
         } = transfer;

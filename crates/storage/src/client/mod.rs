@@ -51,7 +51,9 @@ use headrace_workload::Directories;
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
+use crate::cache_counts::{self, CacheCounts};
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
@@ -59,7 +61,10 @@ use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// State of the run that clients know.
+#[derive(Clone)]
 pub struct ClientContext {
+    /// The clients' numbers.
+    pub numbers: HostNumbers,
     /// Open flags of files.
     pub callers: Callers,
     /// File sizes.
@@ -83,12 +88,29 @@ struct ClientFiles {
     layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
+    /// Data requests that found their file's layout known, and those that did not.
+    known_layouts: u64,
+    unknown_layouts: u64,
 }
 
 impl ClientFiles {
+    /// Counts of the layouts: one for each data request.
+    fn layout_counts(&self) -> CacheCounts {
+        CacheCounts {
+            hits: self.known_layouts,
+            misses: self.unknown_layouts,
+            ..CacheCounts::default()
+        }
+    }
+
+    fn attribute_counts(&self) -> CacheCounts {
+        let attributes = self.attributes.as_ref();
+        attributes.map_or_else(CacheCounts::default, |it| it.counts())
+    }
+
     /// Returns the metadata request that must precede a request, if any.
     fn question(
-        &self,
+        &mut self,
         request: &Request,
         now: Time,
         oplocks: Option<&mut Oplocks>,
@@ -103,7 +125,7 @@ impl ClientFiles {
             return told.then_some(operation);
         }
         if operation.group() != Group::Data {
-            let attributes = self.attributes.as_ref();
+            let attributes = self.attributes.as_mut();
             let known = attributes.is_some_and(|it| it.answer(operation, file, now))
                 || oplocks.is_some_and(|it| {
                     needs_no_message(operation) && it.holds(file, request.process.client)
@@ -111,10 +133,12 @@ impl ClientFiles {
             return (!known).then_some(operation);
         }
         if !self.layouts.contains(file) {
+            self.unknown_layouts += 1;
             return Some(Operation::Open);
         }
+        self.known_layouts += 1;
         let checked = operation != Operation::Read
-            || (self.attributes.as_ref()).is_none_or(|it| it.let_read(file, now));
+            || (self.attributes.as_mut()).is_none_or(|it| it.let_read(file, now));
         (!checked).then_some(Operation::Stat)
     }
 }
@@ -160,6 +184,24 @@ pub fn client(
         attributes: attributes.clone(),
         ..ClientFiles::default()
     });
+    if keeps {
+        cache_counts::report(
+            page,
+            known,
+            "layout cache",
+            ClientFiles::layout_counts,
+            None,
+        );
+    }
+    if attributes.is_some() {
+        cache_counts::report(
+            page,
+            known,
+            "attribute cache",
+            ClientFiles::attribute_counts,
+            None,
+        );
+    }
 
     let new = page.place::<Request>("new");
     let mapped = page.place::<Request>("mapped");

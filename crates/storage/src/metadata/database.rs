@@ -16,6 +16,7 @@ use headrace_net::{Firing, Node, Page, Port, Slot, Store};
 use headrace_spec::Database as Spec;
 use headrace_trace::Operation;
 
+use crate::cache_counts::{self, CacheCounts};
 use crate::device;
 use crate::failure::{Crash, Failing};
 use crate::layout::file_hash;
@@ -43,6 +44,8 @@ struct Entries {
     /// Changes to be written that nobody waits for.
     behind: u64,
     is_writing: bool,
+    /// Counts of memory that was lost.
+    lost: CacheCounts,
 }
 
 /// The "file" of data in memory, and the most bytes of a file that are data on metadata.
@@ -80,6 +83,7 @@ impl Entries {
             writing: Vec::new(),
             behind: 0,
             is_writing: false,
+            lost: CacheCounts::default(),
         }
     }
 
@@ -105,6 +109,21 @@ impl Entries {
         has
     }
 
+    fn counts(&self) -> CacheCounts {
+        let memory = self.memory.as_ref();
+        let mut counts = memory.map_or_else(CacheCounts::default, ActiveInactiveLru::counts);
+        counts.add(&self.lost);
+        counts
+    }
+
+    /// Counts an entry that was looked for.
+    fn count(&mut self, file: u32, has: bool) {
+        let range = self.range(file);
+        if let Some(memory) = &mut self.memory {
+            memory.count_read(range, u64::from(!has));
+        }
+    }
+
     fn keep(&mut self, file: u32) {
         let range = self.range(file);
         if let Some(memory) = &mut self.memory {
@@ -115,6 +134,7 @@ impl Entries {
 
     /// Discards memory contents and returns the bytes of lost changes.
     fn forget(&mut self) -> u64 {
+        self.lost = self.counts();
         self.memory =
             (self.cache).map(|cache| ActiveInactiveLru::new(cache, self.entry, ACTIVE_SHARE));
         std::mem::take(&mut self.behind) * self.entry
@@ -215,7 +235,11 @@ pub(super) fn stored(
         done: page.place::<Job>("stored"),
     };
     let spec = spec.clone();
+    let is_cached = spec.cache.is_some();
     let entries = page.store("database", move |_| Entries::new(&spec));
+    if is_cached {
+        cache_counts::report(page, entries, "metadata cache", Entries::counts, None);
+    }
     page.transition("look up")
         .take(processed)
         .with(entries)
@@ -235,7 +259,11 @@ pub(super) fn stored(
                 }
                 return;
             }
-            if entries.has(job.file) || is_new(job.operation) {
+            let (has, is_new) = (entries.has(job.file), is_new(job.operation));
+            if !is_new {
+                entries.count(job.file, has);
+            }
+            if has || is_new {
                 go_on(firing, job, entries, nodes);
                 return;
             }

@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::declare::Place;
-use crate::sections::{Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind};
+use crate::sections::{
+    AlikeServers, Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind,
+};
 use crate::values::Bytes;
 
 /// Says no to files of a client that are larger than the device of its machine,
@@ -79,12 +81,17 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
 /// their size is known.
 fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let parallel = all.parallel();
-    let machine = parallel.and_then(|parallel| parallel.servers.machine());
-    let (Some(parallel), Some(machine)) = (parallel, machine) else {
+    let (Some(parallel), WorkloadKind::Ior(ior)) = (parallel, &workload.kind) else {
         return Ok(());
     };
-    let (Some(capacity), WorkloadKind::Ior(ior)) = (machine.device.capacity(), &workload.kind)
-    else {
+    let room = |alike: &AlikeServers| {
+        let machine = alike.servers.machine()?;
+        let capacity = machine.device.capacity()?.0;
+        let room = capacity.saturating_sub(of_journal(&machine.file_system.journal));
+        Some(room.saturating_mul(alike.numbers.len() as u64))
+    };
+    let rooms: Option<Vec<u64>> = parallel.servers.alike().iter().map(room).collect();
+    let Some(rooms) = rooms else {
         return Ok(());
     };
     let clients = match &workload.group {
@@ -97,9 +104,7 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
     };
     let processes = u64::from(all.clients.processes) * u64::from(clients);
     let bytes = ior.bytes_of_processes(workload.io.existing, processes);
-    let room = (capacity.0)
-        .saturating_sub(of_journal(&machine.file_system.journal))
-        .saturating_mul(u64::from(parallel.servers.count));
+    let room = rooms.into_iter().fold(0, u64::saturating_add);
     if bytes <= room {
         return Ok(());
     }
