@@ -92,8 +92,8 @@ impl Split {
             ));
             return None;
         }
-        if like.operation == Operation::Write && layout.block().is_some() {
-            // An fsync asks for all blocks up to here.
+        if like.operation == Operation::Write && layout.grows() {
+            // An fsync asks for all targets up to here.
             sizes.grow(like.file, like.offset.saturating_add(like.size));
         }
         if let Some(on_metadata) = &self.on_metadata

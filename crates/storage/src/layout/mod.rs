@@ -269,6 +269,14 @@ impl Layout {
         }
     }
 
+    /// Returns true if the targets of a file depend on its size.
+    pub fn grows(&self) -> bool {
+        matches!(
+            self.distribution,
+            Distribution::Progressive(_) | Distribution::Blocks(_)
+        )
+    }
+
     /// Bytes of a block, if each is a target of its own.
     pub fn block(&self) -> Option<u64> {
         match self.distribution {
@@ -313,12 +321,13 @@ pub struct FileLayout<'a> {
 
 impl FileLayout<'_> {
     /// The targets that hold parts of it, where they are no blocks; of a file that grows over its
-    /// targets, those that hold some of its first `size` bytes.
+    /// targets, the first one and those that hold some of its first `size` bytes.
     pub fn targets(&self, size: u64) -> impl Iterator<Item = u32> {
         let distribution = &self.layout.distribution;
         let grows = matches!(distribution, Distribution::Progressive(_));
         let turns = 0..distribution.width();
-        let holding = turns.filter(move |turn| !grows || distribution.part(size, *turn) > 0);
+        let holding =
+            turns.filter(move |turn| !grows || *turn == 0 || distribution.part(size, *turn) > 0);
         holding.map(|turn| self.layout.target(self.first + turn))
     }
 

@@ -234,7 +234,7 @@ fn new_files_go_where_the_last_one_ended() {
     let mut first_targets = FirstTargets::default();
     let mut of = |file| {
         let file = layout.file(file, &mut first_targets);
-        file.targets().collect::<Vec<_>>()
+        file.targets(0).collect::<Vec<_>>()
     };
     assert_eq!([of(7), of(3), of(100)], [[0, 1], [2, 3], [4, 0]]);
     assert_eq!([of(3), of(100), of(0)], [[2, 3], [4, 0], [1, 2]]);

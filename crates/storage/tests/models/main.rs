@@ -63,3 +63,4 @@ mod striped_read;
 mod traces;
 mod unlike_hosts;
 mod workloads;
+mod zfs_targets;
