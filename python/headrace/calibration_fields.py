@@ -12,7 +12,7 @@ from headrace._core import Loaded
 
 MACHINE = (
     *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
-    *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
+    *(f"machine.cpu.{it}" for it in ("transfer", "page_fault")),
     *(f"machine.copying.{it}" for it in ("page_in_l2", "write_share", "contention")),
     *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
     *(f"machine.file_system.{it}" for it in ("write_call", "write_page", "buffer_head")),

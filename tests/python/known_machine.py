@@ -15,7 +15,6 @@ memory = { size = "8 GiB", largest_folio = "1 MiB" }
 cores = 4
 system_call = "300 ns"
 library_call = "5 ns"
-between_calls = "120 ns"
 discontiguous_call = "250 ns"
 transfer = "12 us"
 page_fault = "600 ns"

@@ -111,7 +111,6 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
-        "machine.cpu.between_calls": 120e-9,
         "machine.cpu.transfer": 12e-6,
         "machine.cpu.page_fault": 600e-9,
         "machine.copying.page_in_l2": 200e-9,

@@ -833,6 +833,12 @@ fn a_removed_field_says_what_to_write_instead() {
     for (section, field, value, expected) in [
         ("machine.copying", "l1", "\"32 KiB\"", "take it out"),
         (
+            "machine.cpu",
+            "between_calls",
+            "\"120 ns\"",
+            "belongs to its workload",
+        ),
+        (
             "machine.copying",
             "read_call",
             "\"31 ns\"",
