@@ -28,7 +28,6 @@ page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
 l3_reach = "10 MiB"
 reuse_share = 0.4
-contention = 1.3
 [machine.file_system]
 write_call = "400 ns"
 write_page = "100 ns"
