@@ -12,8 +12,8 @@ from headrace._core import Loaded
 
 MACHINE = (
     *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
-    *(f"machine.cpu.{it}" for it in ("between_calls", "transfer", "page_fault")),
-    *(f"machine.copying.{it}" for it in ("page_in_l2", "write_share", "contention")),
+    *(f"machine.cpu.{it}" for it in ("transfer", "page_fault")),
+    *(f"machine.copying.{it}" for it in ("page_in_l2", "write_share")),
     *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
     *(f"machine.file_system.{it}" for it in ("write_call", "write_page", "buffer_head")),
     *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page", "new_folio")),
@@ -29,8 +29,6 @@ SERVERS = (
     *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
 )
 """Fields that `headrace calibrate --server` measures."""
-OF_SEVERAL_CORES = "machine.copying.contention"
-"""Missing on machines with one core, which have no contention."""
 
 CONDITION = "not-calibrated"
 
@@ -60,15 +58,11 @@ def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
         return []
     measured = MACHINE if any(it.startswith("machine.") for it in calibrated) else SERVERS
     values = {path: text for path, _, _, text in loaded.quantities()}
-    single = values.get("machine.cpu.cores") == "1"
     lacks = [
         f"{field} ({values[field]})"
         for field in measured
         # Other kinds of devices have other fields.
-        if field in values
-        and field not in calibrated
-        and not loaded.gives(field)
-        and not (single and field == OF_SEVERAL_CORES)
+        if field in values and field not in calibrated and not loaded.gives(field)
     ]
     if not lacks:
         return []

@@ -15,7 +15,6 @@ memory = { size = "8 GiB", largest_folio = "1 MiB" }
 cores = 4
 system_call = "300 ns"
 library_call = "5 ns"
-between_calls = "120 ns"
 discontiguous_call = "250 ns"
 transfer = "12 us"
 page_fault = "600 ns"
@@ -29,7 +28,6 @@ page_in_l3 = "300 ns"
 page_in_memory = "500 ns"
 l3_reach = "10 MiB"
 reuse_share = 0.4
-contention = 1.3
 [machine.file_system]
 write_call = "400 ns"
 write_page = "100 ns"

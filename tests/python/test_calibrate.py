@@ -22,7 +22,6 @@ from headrace.calibrate.case import (
 )
 from headrace.calibrate.case import transfers as workload_of
 from headrace.calibrate.estimators import ESTIMATORS, calls, device, probes_for, transfers
-from headrace.calibrate.estimators.contention import PROCESSES
 from headrace.calibrate.estimators.copy_cost import Calls, change_points
 from headrace.calibrate.estimators.pages import new_costs
 from headrace.calibrate.fitted_parameter import FITTED_PARAMETERS, fit
@@ -111,7 +110,6 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     expected = {
         "machine.cpu.system_call": 300e-9,
         "machine.cpu.library_call": 5e-9,
-        "machine.cpu.between_calls": 120e-9,
         "machine.cpu.transfer": 12e-6,
         "machine.cpu.page_fault": 600e-9,
         "machine.copying.page_in_l2": 200e-9,
@@ -138,8 +136,6 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
         "machine.device.write_latency": 90e-6,
         "machine.device.device_write_rate": 1e9,
     }
-    if PROCESSES > 1:
-        expected["machine.copying.contention"] = 1.3
     # By how many random calls happen to find their block.
     kept = found.pop("machine.copying.l3_reach")
     assert kept == pytest.approx(10 << 20, rel=0.1)
@@ -154,7 +150,7 @@ def test_calibrating_a_simulated_machine_finds_its_parameters(tmp_path: Path) ->
     depends |= {f"machine.device.{it}time_per_transfer" for it in ("", "write_")}
     always = found.keys() - depends | {"machine.copying.l3_reach", "machine.cpu.discontiguous_call"}
     always |= {it.field for it in FITTED_PARAMETERS}
-    assert set(calibration_fields.MACHINE) == always | {calibration_fields.OF_SEVERAL_CORES}
+    assert set(calibration_fields.MACHINE) == always
     assert set(calibration_fields.SERVERS) == set(METHODS)
     for fitted in FITTED_PARAMETERS:
         value = fit(fitted, file, probed(fitted.probe, file), {})
@@ -232,7 +228,7 @@ def test_where_a_control_group_limits_the_device_the_median_transfer_counts(tmp_
 def test_copies_into_the_page_cache_may_take_less_than_out_of_it(tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
     text = KNOWN.replace('write_page = "100 ns"', 'write_page = "0 ns"')
-    file.write_text(text.replace("contention = 1.3", "contention = 1.3\nwrite_share = 0.6"))
+    file.write_text(text.replace("reuse_share = 0.4", "reuse_share = 0.4\nwrite_share = 0.6"))
     probes = probes_for(())
     times = {probe.name: probed(probe, file) for probe in probes}
     found = {it.field: it.value for it in _estimate_parameters([times, times], READ)}

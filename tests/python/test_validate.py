@@ -252,12 +252,11 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
         return str(warning["message"])
 
     message = told(MACHINE, "machine.file_system.create=1 us", "machine.cpu.cores=4")
-    assert "machine.copying.contention (1.0), " in message and "calibrate again" in message
+    assert "machine.copying.write_share (1.0), " in message and "calibrate again" in message
     # What was measured, or given, stands at no default; what no calibration has is no file of one.
     assert "machine.cpu.system_call" not in message and "create" not in message
     assert told(SYSTEM) == ""
-    assert "contention" not in told(MACHINE, "machine.cpu.cores=1")
-    units = dict.fromkeys(("write_share", "reuse_share", "contention"), "1")
+    units = dict.fromkeys(("write_share", "reuse_share"), "1")
     units |= {"rate": "1 GB/s", "device_write_rate": "1 GB/s", "l3_reach": "1 MiB"}
     values = {
         field: units.get(field.rsplit(".")[-1], "1 us") for field in calibration_fields.MACHINE

@@ -52,8 +52,8 @@ fn a_system_may_stand_in_a_file_of_its_own() {
 fn what_is_wrong_in_a_systems_file_is_told_there() {
     for (machine, expected) in [
         (
-            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\ncpu.between_calls = \"5 s\"\n",
-            "between_calls = \"5 s\": expected at most \"4 s\"",
+            "system = \"ext2\"\n[machine]\ndevice = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\ncopying = { l2 = \"2 MiB\", l3 = \"1 MiB\" }\n",
+            "l3 = \"1 MiB\": expected 0, or no less than the second level",
         ),
         (
             "system = \"ext2\"\n[machine.cpu]\ncores = 0\n",

@@ -326,11 +326,6 @@ fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Resul
                        says";
         return Err(place.error("attributes", message));
     }
-    if machine.cpu.between_calls != common.cpu.between_calls {
-        let message = "processes of all clients compute alike: expected what \
-                       clients.machine.cpu.between_calls says";
-        return Err(place.field("cpu").error("between_calls", message));
-    }
     if machine.memory.page != common.memory.page {
         let message = "all clients have pages of one size: expected what \
                        clients.machine.memory.page says";

@@ -37,8 +37,8 @@ pub(crate) use list::{AnyNumber, NonEmpty};
 pub(crate) use listed::Listed;
 pub(crate) use name::Name;
 pub(crate) use number::{
-    AtLeastOne, BitErrorRate, Count, Fraction, Money, Multiple, NonNegative, Ordinal, Portion,
-    Positive, RackUnits, Ratio, Seed, Share, Years,
+    AtLeastOne, BitErrorRate, Count, Fraction, Money, NonNegative, Ordinal, Portion, Positive,
+    RackUnits, Ratio, Seed, Share, Years,
 };
 pub(crate) use numbers::Numbers;
 pub(crate) use per_group::ByGroup;

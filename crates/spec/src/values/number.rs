@@ -231,12 +231,6 @@ numbers! {
 }
 
 numbers! {
-    /// A factor from 1 to the maximum number of cores.
-    Multiple, "a number from 1 to 1000000, such as 1.2", |number| (1.0..=1e6).contains(&number),
-    { "type": "number", "minimum": 1, "maximum": 1_000_000 }
-}
-
-numbers! {
     /// A number from 0 to 1.
     Portion, "a number from 0 to 1, such as 0.5", |number| (0.0..=1.0).contains(&number),
     { "type": "number", "minimum": 0, "maximum": 1 }

@@ -8,7 +8,6 @@ mod page;
 pub use collective::CollectiveApplication;
 pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 
-use headrace_net::Span;
 use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
     Application, Calling, IorApplication, PipelineApplication, StartAndDelay, TraceError,
@@ -48,12 +47,6 @@ fn processor(scenario: &Scenario) -> Option<&Cpu> {
         SystemKind::Local(local) => Some(&local.machine.cpu),
         SystemKind::Parallel(_) => scenario.clients.machine().map(|machine| &machine.cpu),
     }
-}
-
-/// Returns the processor time of a process between two calls.
-pub fn between_calls(scenario: &Scenario) -> Span {
-    let time = processor(scenario).map_or(0.0, |cpu| cpu.between_calls.0);
-    Span::from_seconds(time)
 }
 
 fn ior(scenario: &Scenario, number: usize, spec: &Ior, processes: u32) -> Box<dyn Application> {

@@ -24,8 +24,6 @@ pub struct Workloads {
     parts: Vec<Part>,
     /// The group of every client.
     groups: Vec<u8>,
-    /// Processor time of a process before each call.
-    between_calls: Span,
 }
 
 struct Part {
@@ -38,8 +36,6 @@ struct Part {
     volume: u8,
     /// Slots of its waiting processes.
     waiting: BTreeMap<u32, Slot>,
-    /// Prepared requests of its processes, issued after their computation.
-    prepared: BTreeMap<u32, Ask>,
 }
 
 /// A file that is there before the run.
@@ -73,12 +69,11 @@ impl Existing {
 }
 
 impl Workloads {
-    /// None yet, for clients of these groups, whose processes compute for so long before each call.
-    pub fn new(groups: Vec<u8>, between_calls: Span) -> Workloads {
+    /// None yet, for clients of these groups.
+    pub fn new(groups: Vec<u8>) -> Workloads {
         Workloads {
             parts: Vec::new(),
             groups,
-            between_calls,
         }
     }
 
@@ -101,7 +96,6 @@ impl Workloads {
             first_file,
             volume,
             waiting: BTreeMap::new(),
-            prepared: BTreeMap::new(),
         });
     }
 
@@ -195,7 +189,6 @@ impl Workloads {
                 found.push((ask.operation, intended));
             }
         };
-        part.prepared.values().for_each(&mut each);
         for rank in 0..part.application.processes() {
             // The run is over: what is wrong with requests that nobody issues matters no more.
             let _ = part.application.not_issued(rank, until, &mut each);
@@ -210,34 +203,14 @@ impl Workloads {
     ) -> Result<Step, String> {
         let part = &mut self.parts[process.workload as usize];
         let group = self.groups[process.client as usize];
-        let prepared = part.prepared.remove(&process.rank);
-        let computed = prepared.is_some();
-        let ask = match prepared {
-            Some(ask) => ask,
-            None => match part.application.next(process.rank, now, random)? {
-                Next::Barrier => return Ok(Step::Barrier),
-                Next::Finished => return Ok(Step::Finished),
-                Next::Wait => return Ok(Step::Wait),
-                Next::Compute(time) => {
-                    return Ok(Step::Ask(computation(process, group, time, now)));
-                }
-                Next::Ask(ask) if self.between_calls > Span::ZERO => {
-                    part.prepared.insert(process.rank, ask);
-                    return Ok(Step::Ask(computation(
-                        process,
-                        group,
-                        self.between_calls,
-                        now,
-                    )));
-                }
-                Next::Ask(ask) => ask,
-            },
+        let ask = match part.application.next(process.rank, now, random)? {
+            Next::Barrier => return Ok(Step::Barrier),
+            Next::Finished => return Ok(Step::Finished),
+            Next::Wait => return Ok(Step::Wait),
+            Next::Compute(time) => return Ok(Step::Ask(computation(process, group, time, now))),
+            Next::Ask(ask) => ask,
         };
-        let issued = match ask.intended {
-            // It computed while it waited for that time.
-            Some(intended) if computed => now.max(intended),
-            _ => now + ask.after,
-        };
+        let issued = now + ask.after;
         Ok(Step::Ask(Request {
             process,
             file: part.first_file.saturating_add(ask.file),
@@ -262,8 +235,8 @@ impl Part {
     }
 }
 
-/// A bufferful of library calls takes microseconds, and what is between two calls may take four
-/// seconds at most, as the scenario says.
+/// A bufferful of library calls takes microseconds, and a computation at most four seconds: the
+/// scenario and replays limit it.
 fn nanoseconds(time: Span) -> u32 {
     u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
 }
@@ -369,7 +342,7 @@ pub fn processes(
         move |_| {
             workloads
                 .take()
-                .unwrap_or_else(|| Workloads::new(Vec::new(), Span::ZERO))
+                .unwrap_or_else(|| Workloads::new(Vec::new()))
         }
     });
 

@@ -186,9 +186,6 @@ impl Scope {
                 Next::Work(Span::ZERO) => {}
                 Next::Work(time) => {
                     call.time = time;
-                    if step.copies(&call) {
-                        step.cpu.begin_copy();
-                    }
                     firing.put(self.places.processor, call);
                     break;
                 }
@@ -413,9 +410,6 @@ fn calls<S: VolumeStores>(
             let step = S::step(parts, number);
             if is_processed {
                 call.time = Span::ZERO;
-                if step.copies(&call) {
-                    step.cpu.end_copy();
-                }
             }
             scope.proceed(firing, call, step);
         });

@@ -6,15 +6,13 @@
 //! time between the two. The mean per page of n pages is then the published
 //! ((S_threshold/S_page)·T_L2 + x·T_memory) / (S_threshold/S_page + x).
 //!
-//! Copies of several cores at once share the way to memory: while all of n cores copy, each
-//! takes `contention` times as long, and of fewer, each one more adds an (n - 1)th of that.
-//!
 //! Copies into the page cache take `write_share` of that.
 //!
 //! The module `last_level_cache` tracks the data in the last cache level.
 //!
 //! Not modelled: which of the process's buffers the caches hold; one that reads into changing
-//! buffers finds nothing cached however small they are.
+//! buffers finds nothing cached however small they are; copies of several cores at once, which share
+//! the path to memory.
 
 use headrace_net::Span;
 use headrace_spec::{Bytes, Copying, Seconds};
@@ -30,15 +28,11 @@ pub struct CopyTime {
     times: [f64; 3],
     /// Cost of a copy into the page cache relative to a copy out of it.
     write_share: f64,
-    /// Relative slowdown for each other copying core, and the number of other cores.
-    contention: f64,
-    others: u32,
 }
 
 impl CopyTime {
-    /// The copy times of the scenario, with pages of `page` bytes, on `cores` cores.
-    pub fn new(spec: &Copying, page: u64, cores: u32) -> CopyTime {
-        let others = cores.saturating_sub(1);
+    /// The copy times of the scenario, with pages of `page` bytes.
+    pub fn new(spec: &Copying, page: u64) -> CopyTime {
         let share = |cache: Bytes, share: f64| cache.0 as f64 * share;
         let per_byte = |time: Seconds| time.0 * 1e12 / page as f64;
         let first = share(spec.l2, spec.l2_share);
@@ -50,19 +44,16 @@ impl CopyTime {
                 per_byte(spec.page_in_memory),
             ],
             write_share: spec.write_share,
-            contention: (spec.contention - 1.0) / f64::from(others.max(1)),
-            others,
         }
     }
 
-    /// Time to copy `bytes` of a request of `size` bytes into the page cache, beside `beside`
-    /// other copies.
-    pub fn of_write(&self, bytes: u64, size: u64, beside: u32) -> Span {
-        part_of(self.of(bytes, size, beside), self.write_share)
+    /// Time to copy `bytes` of a request of `size` bytes into the page cache.
+    pub fn of_write(&self, bytes: u64, size: u64) -> Span {
+        part_of(self.of(bytes, size), self.write_share)
     }
 
     /// Copying `bytes` of a request of `size` bytes out of it.
-    pub fn of(&self, bytes: u64, size: u64, beside: u32) -> Span {
+    pub fn of(&self, bytes: u64, size: u64) -> Span {
         let size = size.max(bytes) as f64;
         if size == 0.0 {
             return Span::ZERO;
@@ -72,8 +63,7 @@ impl CopyTime {
         let middle = (size.min(second) - inner).max(0.0);
         let outer = size - inner - middle;
         let all = inner * self.times[0] + middle * self.times[1] + outer * self.times[2];
-        let longer = 1.0 + self.contention * f64::from(beside.min(self.others));
-        Span((all * longer * (bytes as f64 / size) + 0.5) as u64)
+        Span((all * (bytes as f64 / size) + 0.5) as u64)
     }
 }
 
@@ -90,7 +80,6 @@ pub(super) const NO_TIME: Copying = Copying {
     l3_reach: Bytes(0),
     reuse_share: 1.0,
     write_share: 1.0,
-    contention: 1.0,
 };
 
 #[cfg(test)]
@@ -107,15 +96,14 @@ mod tests {
             page_in_l3: Seconds(2e-6),
             page_in_memory: Seconds(4e-6),
             write_share: 0.75,
-            contention: 1.6,
             ..NO_TIME
         };
-        CopyTime::new(&spec, 4096, 4)
+        CopyTime::new(&spec, 4096)
     }
 
     /// Seconds a page.
     fn mean(copy: CopyTime, size: u64) -> f64 {
-        copy.of(size, size, 0).as_seconds() / (size as f64 / 4096.0)
+        copy.of(size, size).as_seconds() / (size as f64 / 4096.0)
     }
 
     #[test]
@@ -144,27 +132,16 @@ mod tests {
     #[test]
     fn pieces_of_a_request_cost_what_the_request_costs() {
         let copy = machine(0);
-        let whole = copy.of(1 << 20, 1 << 20, 0);
-        let pieces: u64 = (0..16).map(|_| copy.of(64 << 10, 1 << 20, 0).0).sum();
+        let whole = copy.of(1 << 20, 1 << 20);
+        let pieces: u64 = (0..16).map(|_| copy.of(64 << 10, 1 << 20).0).sum();
         assert!(pieces.abs_diff(whole.0) <= 16);
     }
 
     #[test]
     fn copies_into_the_page_cache_take_their_share() {
         let copy = machine(0);
-        let out = copy.of(1 << 20, 1 << 20, 2).as_seconds();
-        let into = copy.of_write(1 << 20, 1 << 20, 2).as_seconds();
+        let out = copy.of(1 << 20, 1 << 20).as_seconds();
+        let into = copy.of_write(1 << 20, 1 << 20).as_seconds();
         assert!((into / out - 0.75).abs() < 1e-9, "{into} of {out}");
-    }
-
-    #[test]
-    fn copies_take_longer_beside_those_of_other_cores() {
-        let copy = machine(0);
-        let alone = copy.of(1 << 20, 1 << 20, 0).as_seconds();
-        // Four cores: each of the three others adds a third of 0.6, and there is no fifth.
-        for (beside, times) in [(1, 1.2), (2, 1.4), (3, 1.6), (4, 1.6), (100, 1.6)] {
-            let found = copy.of(1 << 20, 1 << 20, beside).as_seconds() / alone;
-            assert!((found - times).abs() < 1e-9, "{beside}: {found}");
-        }
     }
 }

@@ -12,9 +12,6 @@ use crate::time_conversion::part_of;
 pub(super) struct CpuCost {
     pub costs: Costs,
     copy: CopyTime,
-    /// Calls of processes that are at the processor, or wait for it, to read or write what is
-    /// cached.
-    copying: u32,
     /// The folio whose list of buffer heads a write followed last, with its file.
     last_list: Option<(u32, u64)>,
     /// Bytes of the cache that the processor's last level has, where that makes a difference.
@@ -27,31 +24,20 @@ impl CpuCost {
         CpuCost {
             costs,
             copy,
-            copying: 0,
             last_list: None,
             last_level,
         }
     }
 
-    /// A call goes to the processor to copy.
-    pub fn begin_copy(&mut self) {
-        self.copying += 1;
-    }
-
-    /// It comes back from there.
-    pub fn end_copy(&mut self) {
-        self.copying -= 1;
-    }
-
     /// Time to copy bytes out of the page cache, for a call of `size` bytes.
     pub fn copy_out(&mut self, file: u32, start: u64, end: u64, size: u64) -> Span {
-        let time = self.copy.of(end - start, size, self.copying);
+        let time = self.copy.of(end - start, size);
         self.copied(file, start, end, time)
     }
 
     /// Time to copy bytes into it.
     pub fn copy_in(&mut self, file: u32, start: u64, end: u64, size: u64) -> Span {
-        let time = self.copy.of_write(end - start, size, self.copying);
+        let time = self.copy.of_write(end - start, size);
         self.copied(file, start, end, time)
     }
 

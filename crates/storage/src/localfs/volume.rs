@@ -277,7 +277,7 @@ impl Volume {
                     unlink: Span::ZERO,
                     lookup: Span::ZERO,
                 },
-                CopyTime::new(spec.copying, page, cpu.cores),
+                CopyTime::new(spec.copying, page),
                 LastLevelCache::new(spec.copying),
             ),
         }
@@ -338,15 +338,6 @@ impl Step<'_> {
             direct: opened.direct || call.uncached,
             ..opened
         }
-    }
-
-    /// Returns true if a call at the processor copies to or from the page cache.
-    pub fn copies(&self, call: &Call) -> bool {
-        // A synchronous write that sends what it has copied is at other work.
-        call.caller == Caller::Process
-            && matches!(call.operation, Operation::Read | Operation::Write)
-            && matches!(call.stage, Stage::Entered | Stage::Working | Stage::Filling)
-            && (!self.opened(call).direct || self.buffers_direct())
     }
 
     /// Returns the entry cost of a buffered read or write.

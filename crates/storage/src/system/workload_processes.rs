@@ -82,10 +82,7 @@ pub(super) fn write(
 
 /// The processes of all workloads, and the clients they run on.
 fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
-    let mut workloads = Workloads::new(
-        scenario.clients.group_of_each(),
-        app::between_calls(scenario),
-    );
+    let mut workloads = Workloads::new(scenario.clients.group_of_each());
     let mut files: u64 = 0;
     // Partners tell their parts of a file apart by its number's highest bit.
     let partners = scenario

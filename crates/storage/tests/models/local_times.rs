@@ -94,17 +94,17 @@ fn calls_at_random_places_take_their_time_besides() {
     }
 }
 
-/// Concurrent copies take longer; the fixed cost of each call does not.
+/// Copies of several cores take as long as those of one. Processes beyond the cores wait for them.
 #[test]
-fn copies_contend_and_calls_do_not() {
+fn copies_and_calls_contend_for_cores_alone() {
     for (order, transfer, cores, processes, expected) in [
         ("sequential", 4096, 4, 1, 3e-6 + 1e-6),
         ("sequential", 512, 4, 1, 3e-6 + 1e-6 / 8.0),
         ("strided", 512, 4, 1, 3e-6 + 1e-6 / 8.0),
-        ("sequential", 4096, 4, 4, 3e-6 + 1.6e-6),
-        ("sequential", 4096, 4, 2, 3e-6 + 1.2e-6),
+        ("sequential", 4096, 4, 4, 3e-6 + 1e-6),
+        ("sequential", 4096, 4, 2, 3e-6 + 1e-6),
         // Two of four processes wait for the cores.
-        ("sequential", 4096, 2, 4, 2.0 * (3e-6 + 1.6e-6)),
+        ("sequential", 4096, 2, 4, 2.0 * (3e-6 + 1e-6)),
     ] {
         let mut more = vec![
             format!("workload.0.transfer={transfer} B"),
@@ -123,7 +123,7 @@ fn copies_contend_and_calls_do_not() {
             count = 1
             [machine]
             cpu = { system_call = "3 us" }
-            copying = { page_in_l2 = "1 us", contention = 1.6 }
+            copying = { page_in_l2 = "1 us", }
             [machine.device]
             read_rate = "1 GB/s"
             write_rate = "1 GB/s"
@@ -248,73 +248,6 @@ fn what_was_appended_lately_is_read_in_less_time() {
         let found: f64 = calls.map(|at| last.uses(at, f64::from(call))).sum();
         let expected = f64::from(call) / 4096.0 * 1e-6 * (1.0 - 0.6 * found / 40.0);
         assert!((mean / expected - 1.0).abs() < 0.01, "{call}: {mean}");
-    }
-}
-
-/// Work between two calls occupies a processor and belongs to no call. Others wait for it.
-#[test]
-fn a_process_computes_between_its_calls() {
-    // 256 calls of 3 us, with 2 us before each: of four processes, two on each core.
-    for (processes, cores, microseconds, call) in [
-        (1, 1, 1280.0, 3_000_000),
-        (2, 2, 1280.0, 3_000_000),
-        (4, 2, 2560.0, 5_000_000),
-    ] {
-        let outcome = run(
-            r#"
-            system = "ext4"
-            [machine]
-            device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
-            cpu = { system_call = "3 us", between_calls = "2 us" }
-            [[workload]]
-            block = "1 MiB"
-            transfer = "4 KiB"
-            phases = ["read"]
-            access = "file-per-process"
-            io = { existing = true, cached = true }
-            "#,
-            &[
-                &format!("clients.processes={processes}"),
-                &format!("machine.cpu.cores={cores}"),
-            ],
-        );
-        let report = &outcome.report;
-        let found = report.simulated_seconds * 1e6;
-        assert!(
-            (found / microseconds - 1.0).abs() < 1e-6,
-            "{processes}: {found}"
-        );
-        let shortest = outcome.requests.iter().map(latency).min();
-        assert_eq!(shortest, Some(call), "{processes}");
-    }
-}
-
-/// A call with an intended start is issued then, or as soon as the process has computed.
-#[test]
-fn a_process_computes_while_it_waits_for_the_time_of_its_call() {
-    for milliseconds in [10, 150] {
-        let outcome = run(
-            r#"
-            system = "ext4"
-            [machine]
-            device = { read_rate = "1 GB/s", write_rate = "1 GB/s" }
-            [[workload]]
-            kind = "operation-mix"
-            weights = { stat = 1 }
-            amount = 30
-            rate = 10
-            files = 1
-            "#,
-            &[&format!("machine.cpu.between_calls={milliseconds} ms")],
-        );
-        let computing = milliseconds * 1000 * MICROSECOND;
-        let mut ended = 0;
-        for it in &outcome.requests {
-            let asked = it.request.intended.0.max(ended + computing);
-            assert_eq!(it.request.issued.0, asked, "{milliseconds} ms");
-            ended = asked + latency(it);
-        }
-        assert_eq!(outcome.requests.len(), 30);
     }
 }
 

@@ -4,7 +4,6 @@ from collections.abc import Container
 
 from headrace.calibrate.estimators import (
     calls,
-    contention,
     copy_cost,
     device,
     faults,
@@ -21,7 +20,6 @@ from headrace.calibrate.probe import Probe
 ESTIMATORS: tuple[Estimator, ...] = (
     calls.ESTIMATOR,
     copy_cost.ESTIMATOR,
-    contention.ESTIMATOR,
     l3_reuse.ESTIMATOR,
     faults.ESTIMATOR,
     pages.ESTIMATOR,
@@ -40,4 +38,4 @@ def probes_for(known: Container[str]) -> list[Probe]:
     return [probe for it in ESTIMATORS if it.applies(known) for probe in it.probes]
 
 
-__all__ = ["EQUATIONS", "Equation", "probes_where"]
+__all__ = ["ESTIMATORS", "Estimator", "probes_for"]

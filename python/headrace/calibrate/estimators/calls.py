@@ -5,8 +5,6 @@ from headrace.calibrate.estimators.estimator import Estimator, Known
 from headrace.calibrate.probe import Probe, Times, calls
 
 CALL = Probe("calls of one byte", calls(100_000, 1, ["read"], WARM), statistic="p50")
-MEAN = Probe(f"mean of {CALL.name}", CALL.workload)
-APART = Probe(f"how far {CALL.name} are apart", CALL.workload, statistic="interval")
 LIBRARY = Probe(
     "library calls of one byte",
     calls(200_000, 1, ["read"], f'{WARM}, interface = "library"'),
@@ -25,12 +23,11 @@ def _solve(times: Times, _known: Known) -> dict[str, float]:
     return {
         "machine.cpu.system_call": call,
         "machine.cpu.library_call": library,
-        "machine.cpu.between_calls": max(times[APART.name] - times[MEAN.name], 0.0),
     }
 
 
 ESTIMATOR = Estimator(
-    (CALL, MEAN, APART, LIBRARY, NOTHING),
+    (CALL, LIBRARY, NOTHING),
     _solve,
     "reads of one byte from a cached file, by system call and by C library call",
     {},

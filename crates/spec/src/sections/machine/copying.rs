@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Fraction, Multiple, Portion, Seconds};
+use crate::values::{Bytes, Fraction, Portion, Seconds};
 
 section! {
     /// Time to copy a page between the page cache and a process. It grows when the process's buffer
@@ -34,12 +34,10 @@ section! {
         /// Cost of a copy into the page cache relative to a copy out of it. A process writes from a
         /// buffer in the processor's caches, and reads data that they lack.
         write_share: f64 as Portion = default(1.0, "as long as out of it"),
-        /// Slowdown factor of copies while all cores copy, because cores share the memory
-        /// bandwidth. It falls linearly with the number of copying cores.
-        contention: f64 as Multiple = default(1.0, "cores do not disturb each other: measure it"),
     }
     check times_grow;
     removed {
+        "contention": "take it out: copies of several cores take as long as those of one",
         "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
         "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
         "write_l2_share": "copies into the page cache take \"write_share\" of those out of it, whatever their size",

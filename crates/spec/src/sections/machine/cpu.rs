@@ -1,8 +1,6 @@
 //! `[machine.cpu]`: the processor, and what calls cost it.
 
-use crate::Error;
-use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::declare::section;
 use crate::values::{AtLeastOne, Seconds};
 
 section! {
@@ -30,21 +28,8 @@ section! {
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// Processor time of a process between two calls, such as choosing the next call and
-        /// recording the last. No latency includes it.
-        between_calls: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
-    check between_calls_is_short;
-}
-
-/// Maximum computation of a process at a time, counted in 32-bit nanoseconds.
-const LONGEST: f64 = 4.0;
-
-fn between_calls_is_short(cpu: &Cpu, _: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    if cpu.between_calls.0 > LONGEST {
-        let message =
-            r#"expected at most "4 s": a workload's think time is what it computes or waits for"#;
-        return Err(at.error("between_calls", message));
+    removed {
+        "between_calls": "take it out: the time of a program between its calls belongs to its workload",
     }
-    Ok(())
 }
