@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headrace import design, store
     from headrace._core import VERSION as __version__
-    from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
+    from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
     from headrace.optimisation import optimise
     from headrace.simulate import Result, Scenario, load, load_result, run, whatif
     from headrace.sweeps import sweep
@@ -26,6 +26,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Scheduler",
+    "ServerState",
     "TraceError",
     "__version__",
     "design",
@@ -39,7 +40,8 @@ __all__ = [
 ]
 
 IN_CORE = {"__version__": "VERSION"} | {
-    name: name for name in ("Job", "RunError", "ScenarioError", "Scheduler", "TraceError")
+    name: name
+    for name in ("Job", "RunError", "ScenarioError", "Scheduler", "ServerState", "TraceError")
 }
 
 ELSEWHERE = {"optimise": "headrace.optimisation", "sweep": "headrace.sweeps"}

@@ -9,6 +9,7 @@ use crate::firing::Firing;
 use crate::handles::{EndId, ErasedSelector};
 use crate::kernel::Kernel;
 use crate::node::AnyNode;
+use crate::observation::Gauge;
 use crate::tally::Tally;
 
 /// Direction of a port.
@@ -91,6 +92,7 @@ pub struct Builder {
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) levels: Vec<StoreLevel>,
+    pub(crate) gauges: Vec<Gauge>,
     /// The paths of waits.
     pub(crate) waits: Vec<String>,
     pub(crate) errors: Vec<BuildError>,
@@ -119,6 +121,7 @@ impl Builder {
             transitions: Vec::new(),
             tallies: Vec::new(),
             levels: Vec::new(),
+            gauges: Vec::new(),
             waits: Vec::new(),
             errors: Vec::new(),
         }
@@ -156,6 +159,9 @@ pub(crate) struct TransitionSpec {
     pub may_take: Vec<(u32, Vec<usize>)>,
     pub stores: Vec<u32>,
     pub outputs: Vec<OutputSpec>,
+    /// Nodes and stores whose state it looks at.
+    pub observed_nodes: Vec<u32>,
+    pub observed_stores: Vec<u32>,
     pub action: Box<dyn Action>,
 }
 

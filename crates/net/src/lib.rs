@@ -45,6 +45,7 @@ mod invariants;
 mod kernel;
 mod net;
 mod node;
+mod observation;
 mod page;
 mod random;
 mod report;
@@ -67,6 +68,7 @@ pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
 pub use net::{Frame, Limits, Net, NodeFrame, Playback, Precision, Progress, Stop};
+pub use observation::{Observation, Sight};
 pub use page::{Page, Source};
 pub use random::Random;
 pub use report::{InvariantReport, NodeReport, WaitReport};
@@ -78,8 +80,8 @@ pub use structure::{
 pub use student_t::student_quantile;
 pub use tally::Tally;
 pub use time::{Span, Time};
-pub use token::{Message, TOKEN_BYTES, Token};
-pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
+pub use token::{Message, News, TOKEN_BYTES, Token};
+pub use transition::{And, Guarded, Guarding, Inputs, Observing, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headrace_spec::Scenario;
+use headrace_spec::{Position, Scenario};
 use headrace_storage::measure::{Recipient, Recorded};
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ struct Shared {
 ///
 /// `requests` is called with every single request, some of them at a time, as columns, and
 /// with None when those so far do not count. `schedulers` are those of the scenario's own
-/// class, by number. `traces` are files to read in the place of those that the scenario
+/// classes: the position and the schedulers there, by number. `traces` are files to read in the place of those that the scenario
 /// names, by the workload's number; the result still names the scenario's. `progress` is called
 /// with simulated seconds, requests done, and the part of the run that is over or None; what
 /// either raises breaks the run off, and so does a signal. `playback` is a number of frames to
@@ -61,11 +61,12 @@ fn run<'py>(
     loaded: &PyLoaded,
     requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
-    schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
+    schedulers: Option<Vec<(String, Vec<Bound<'py, PyScheduler>>)>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = schedulers
+        .filter(|it| !it.is_empty())
         .map(|it| PythonSchedulers::new(&it))
         .transpose()?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
@@ -196,7 +197,7 @@ fn here(
             }
         }
     };
-    let make = |number| own.take(number);
+    let make = |position, number| own.take(position, number);
     let options = Options {
         schedulers: Some(&make),
         requests_to: recipient.as_ref(),
@@ -211,34 +212,33 @@ fn here(
     Ok(ended)
 }
 
-/// A scenario's schedulers in Python, to be taken by number.
+/// The schedulers in Python at one position, to be taken by number.
+type AtPosition = Vec<Option<Adapter>>;
+
+/// A scenario's schedulers in Python.
 struct PythonSchedulers {
     shared: Arc<scheduler::Shared>,
-    adapters: Mutex<Vec<Option<Adapter>>>,
+    adapters: Mutex<Vec<(String, AtPosition)>>,
 }
 
 impl PythonSchedulers {
-    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<PythonSchedulers> {
+    fn new(positions: &[(String, Vec<Bound<'_, PyScheduler>>)]) -> PyResult<PythonSchedulers> {
         let shared = Arc::new(scheduler::Shared::default());
-        let adapters = objects
-            .iter()
-            .map(|object| Adapter::new(object, Arc::clone(&shared)).map(Some))
-            .collect::<PyResult<_>>()?;
-        Ok(PythonSchedulers {
-            shared,
-            adapters: Mutex::new(adapters),
-        })
+        let adapter =
+            |object: &Bound<'_, PyScheduler>| Adapter::new(object, Arc::clone(&shared)).map(Some);
+        let adapters = positions.iter().map(|(position, objects)| {
+            let adapters = objects.iter().map(adapter).collect::<PyResult<_>>()?;
+            Ok((position.clone(), adapters))
+        });
+        let adapters = Mutex::new(adapters.collect::<PyResult<_>>()?);
+        Ok(PythonSchedulers { shared, adapters })
     }
 
-    fn take(&self, number: u32) -> Box<dyn qos::Scheduler> {
-        let adapter = lock(&self.adapters)
-            .get_mut(number as usize)
-            .map(Option::take);
-        match adapter.flatten() {
-            Some(adapter) => Box::new(adapter),
-            // There are as many as `Loaded.scheduler` says.
-            None => Box::new(qos::Fifo::new(None)),
-        }
+    fn take(&self, position: Position, number: u32) -> Option<Box<dyn qos::Scheduler>> {
+        let mut all = lock(&self.adapters);
+        let (_, adapters) = all.iter_mut().find(|(it, _)| it == position.word())?;
+        let adapter = adapters.get_mut(number as usize)?.take()?;
+        Some(Box::new(adapter))
     }
 }
 

@@ -179,10 +179,10 @@ fn name_kinds(node: &mut Node, section: &Section) {
             continue;
         };
         match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => name_kinds(node, inner),
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 list.iter_mut().for_each(|node| name_kinds(node, inner));
             }
+            (Shape::Section(inner), _) => name_kinds(node, inner),
             _ => {}
         }
     }
@@ -215,12 +215,12 @@ pub(crate) fn resolve_files(
         };
         let path = crate::tree::join(path, field.name);
         match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => resolve_files(node, inner, &path, folder)?,
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 for node in list {
                     resolve_files(node, inner, &path, folder)?;
                 }
             }
+            (Shape::Section(inner), _) => resolve_files(node, inner, &path, folder)?,
             (
                 Shape::Leaf {
                     nature: Nature::File,

@@ -101,8 +101,10 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
         return Ok(());
     }
     match &field.shape {
-        Shape::Section(inner) => put(below(table, first, value.origin), inner, rest, value),
-        Shape::Tables(inner) => {
+        Shape::Section(inner) if !is_list(table.get(first)) => {
+            put(below(table, first, value.origin), inner, rest, value)
+        }
+        Shape::Tables(inner) | Shape::Section(inner) => {
             let list = table.get_mut(first).ok_or(Wrong::NoSuchPath)?;
             // The only one needs no number.
             let only = matches!(&list.raw, Raw::List(list) if list.len() == 1);
@@ -164,6 +166,10 @@ fn below<'a>(table: &'a mut Table, key: &str, origin: &Origin) -> &'a mut Node {
     &mut table.entries[at].node
 }
 
+fn is_list(node: Option<&Node>) -> bool {
+    node.is_some_and(|node| matches!(node.raw, Raw::List(_)))
+}
+
 fn entry<'a>(node: &'a mut Node, index: &str) -> Option<&'a mut Node> {
     match &mut node.raw {
         Raw::List(list) => list.get_mut(index.parse::<usize>().ok()?),
@@ -190,8 +196,8 @@ fn paths(node: Option<&Node>, section: &Section, path: &str, into: &mut Vec<Stri
             .and_then(Node::table)
             .and_then(|table| table.get(field.name));
         match &field.shape {
-            Shape::Section(inner) => paths(node, inner, &path, into),
-            Shape::Tables(inner) => {
+            Shape::Section(inner) if !is_list(node) => paths(node, inner, &path, into),
+            Shape::Tables(inner) | Shape::Section(inner) => {
                 if let Some(Node {
                     raw: Raw::List(list),
                     ..

@@ -97,7 +97,7 @@ def run(
                     playback=playback if number == 0 else None,
                 )
             except _core.SchedulerFailure as failure:
-                error = scheduler_error(failure, this)
+                error = scheduler_error(failure)
                 raise error from error.__cause__
             if "playback" in ended:
                 recorded.append(playback_of(ended["playback"]))

@@ -9,33 +9,60 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, UntrustedCode
 from headrace.simulate.trusted_imports import TrustedLoader, trusted_imports
 
-FIELD = "scheduler.python"
 IMPORTING = threading.Lock()
 """Held while `sys.path` and `sys.modules` are not as others expect them."""
 
 
-def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
-    """New schedulers of a scenario's own class; None if it names none.
+class SchedulerClass(NamedTuple):
+    """A scheduler in Python of a scenario: where it is named and where it stands."""
+
+    path: str
+    position: str
+    module: str
+    name: str
+    folder: Path
+    options: dict[str, Any]
+    count: int
+
+    @property
+    def field(self) -> str:
+        """The field that names it."""
+        return f"{self.path}.python"
+
+
+def scheduler_classes(loaded: Loaded) -> list[SchedulerClass]:
+    """The schedulers in Python that a scenario names."""
+    return [
+        SchedulerClass(path, position, module, name, Path(folder), options, count)
+        for path, position, module, name, folder, options, count in loaded.schedulers
+    ]
+
+
+def schedulers(loaded: Loaded, trust: Trust) -> list[tuple[str, list[Scheduler]]] | None:
+    """New schedulers of a scenario's own classes by position; None if it names none.
 
     Raises ScenarioError if there is no such class, its file is not trusted, or it cannot be made
     with the options.
     """
-    if loaded.scheduler is None:
-        return None
-    module, name, folder, options, count = loaded.scheduler
-    of_class = _class(loaded, _module(loaded, module, Path(folder), trust), name)
+    found = [(it.position, _made(loaded, it, trust)) for it in scheduler_classes(loaded)]
+    return found or None
+
+
+def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler]:
+    _, _, _, name, _, options, count = named
+    of_class = _class(loaded, named, _module(loaded, named, trust))
     groups = tuple(loaded.groups)
     given = ", ".join(f"{key}={value!r}" for key, value in options.items())
     if options and of_class.__init__ is Scheduler.__init__:
         message = f"{name} has no __init__ and takes no options, but got {given}"
-        raise loaded.refusal(FIELD, message)
+        raise loaded.refusal(named.field, message)
     made: list[Scheduler] = []
     identities: set[int] = set()
     try:
@@ -50,19 +77,18 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
             made.append(scheduler)
     except (Exception, SystemExit) as error:
         message = f"{name}({given}) cannot be created: {_describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+        raise loaded.refusal(named.field, message) from error
     return made
 
 
-def scheduler_error(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
+def scheduler_error(failure: SchedulerFailure) -> BaseException:
     """The error of a run that a scheduler's method broke off.
 
     The error of a signal that came while the method ran is returned unchanged.
     """
-    number, method, what, error = failure.args
+    name, number, method, what, error = failure.args
     if isinstance(error, KeyboardInterrupt) or _is_signal_exit(error):
         return error
-    name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
     place, said = "", what
     if error is not None:
         place, said = _place(error), f"raised {_type_and_text(error)}"
@@ -78,15 +104,14 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
     """
     checked = set()
     for scenario in scenarios:
-        loaded = scenario.loaded
-        if loaded.scheduler is not None:
-            module, _, folder, _, _ = loaded.scheduler
-            if (module, folder) not in checked:
-                checked.add((module, folder))
-                _module(loaded, module, Path(folder), trust)
+        for named in scheduler_classes(scenario.loaded):
+            if (named.module, named.folder) not in checked:
+                checked.add((named.module, named.folder))
+                _module(scenario.loaded, named, trust)
 
 
-def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType:
+def _module(loaded: Loaded, named: SchedulerClass, trust: Trust) -> ModuleType:
+    name, folder = named.module, named.folder
     try:
         with IMPORTING, _first(folder), trusted_imports(trust):
             beside = folder.joinpath(*name.split("."))
@@ -95,16 +120,16 @@ def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType
                     return _fresh(name, file, trust)
             return importlib.import_module(name)
     except UntrustedCode as error:
-        raise loaded.refusal(FIELD, str(error)) from None
+        raise loaded.refusal(named.field, str(error)) from None
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
         else:
             message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+        raise loaded.refusal(named.field, message) from error
     except (Exception, SystemExit) as error:
         message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+        raise loaded.refusal(named.field, message) from error
 
 
 @contextmanager
@@ -136,7 +161,8 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
     return module
 
 
-def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
+def _class(loaded: Loaded, named: SchedulerClass, module: ModuleType) -> type[Scheduler]:
+    name = named.name
     found: Any = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, Scheduler) and found is not Scheduler:
         return found
@@ -150,7 +176,7 @@ def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
         ]
         known = f": it has {', '.join(here)}" if here else ""
         message = f"{module.__file__} has no class {name}{known}"
-    raise loaded.refusal(FIELD, message)
+    raise loaded.refusal(named.field, message)
 
 
 def _describe(error: BaseException) -> str:

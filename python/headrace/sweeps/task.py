@@ -10,7 +10,7 @@ from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError
 from headrace.document_io import as_sets
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust, schedulers
+from headrace.simulate.schedulers import check_trust, scheduler_classes, schedulers
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
 
@@ -136,9 +136,8 @@ class TaskMaker:
         """
         sets = (*as_sets(point), f"run.seed={self.seed(replication)}", "run.replications=1")
         loaded = self._anonymous.with_sets(list(sets))
-        if loaded.scheduler is not None:
-            module, name, folder, *_ = loaded.scheduler
-            code = (module, name, str(folder))
+        for named in scheduler_classes(loaded):
+            code = (named.module, named.name, str(named.folder))
             if code not in self._known_code:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))

@@ -153,10 +153,12 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
         "streamed data bypasses the daemon: expected servers.streaming = false"
     } else if matches!(parallel.network.topology, Topology::Pairs(_)) {
         "pairs of hosts have links of their own: expected another network.topology"
-    } else if matches!(
-        parallel.scheduler.position,
-        Position::Gateway | Position::Proxy | Position::Metadata
-    ) {
+    } else if parallel.scheduler.iter().any(|it| {
+        matches!(
+            it.position,
+            Position::Gateway | Position::Proxy | Position::Metadata
+        )
+    }) {
         "schedulers tell data and names apart only on clients and servers: expected \
          scheduler.position = \"client\" or \"server\""
     } else if metadata.card.bandwidth.is_some() || metadata.card.burst.is_some() {

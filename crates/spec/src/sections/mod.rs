@@ -90,7 +90,8 @@ pub use rpc::Rpc;
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{
-    Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, Mclock, NoScheduler, Ordered, Orr,
+    Choices, Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, KnownLoad, LeastLoaded,
+    Mclock, NoScheduler, Ordered, Orr,
     Position, PythonClass, PythonScheduler, RoundRobin, Scheduler, SchedulerKind, Sfq, SfqPlus,
     Tbf, Trr, TwoLevel,
 };

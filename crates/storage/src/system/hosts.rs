@@ -21,7 +21,7 @@ use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
-use crate::qos::{SchedulerPorts, Schedulers};
+use crate::qos::{Ask, JobCounter, SchedulerPorts, Schedulers, Watch};
 use crate::server::InitialFiles;
 use crate::tokens::{Job, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
@@ -35,6 +35,8 @@ pub(super) struct HostSpec<'a> {
     pub schedulers: Schedulers<'a>,
     /// None if no server fails.
     pub failing: Option<Failing>,
+    /// Views of the servers that schedulers have.
+    pub watches: &'a [Watch],
 }
 
 /// A client's ways in and out.
@@ -44,6 +46,8 @@ pub(super) struct ClientHost {
     pub attachment: ClientAttachment,
     pub shared: Option<Shared>,
     pub breaks: Option<BreakPorts>,
+    /// Where its scheduler learns of the servers.
+    pub news: Option<To<Job>>,
 }
 
 /// Writes the page of a client.
@@ -60,6 +64,7 @@ pub(super) fn client_host(
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, spec.hosts);
     let scheduler = qos::build(page, spec.schedulers, Position::Client);
+    let news = scheduler.as_ref().and_then(qos::news_of_copies);
 
     let way = attachment.duplex();
     let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
@@ -85,6 +90,7 @@ pub(super) fn client_host(
         attachment,
         shared: host.shared,
         breaks,
+        news,
     }
 }
 
@@ -142,18 +148,19 @@ fn server_scheduler(
     spec: HostSpec<'_>,
     position: Position,
     outside: Duplex,
-) -> Duplex {
+) -> (Option<To<Job>>, Duplex) {
     let Some(scheduler) = qos::build(page, spec.schedulers, position) else {
-        return outside;
+        return (None, outside);
     };
     let dispatched = page.place("dispatched");
     page.connect(outside.received, scheduler.submit);
     page.connect(scheduler.dispatched, dispatched);
     page.connect(scheduler.returned, outside.send);
-    Duplex {
+    let inside = Duplex {
         send: scheduler.finished.into(),
         received: dispatched,
-    }
+    };
+    (qos::news_of_copies(&scheduler), inside)
 }
 
 /// A data server's ways in and out.
@@ -167,6 +174,10 @@ pub(super) struct ServerHost {
     pub partner: Option<server::PartnerPorts>,
     /// Place for orders to copy data to other servers.
     pub order: Option<Port<Job>>,
+    /// Where its scheduler learns of the servers.
+    pub news: Option<To<Job>>,
+    /// Where it is asked for reports, for each view of the servers.
+    pub asks: Vec<Port<Ask>>,
 }
 
 /// Writes the page of a data server.
@@ -189,10 +200,13 @@ pub(super) fn server_host(
     let way = messages::server(page, parallel, way);
     let way = server::replication_chain(page, parallel, failing, way);
     let way = server::receive_buffers(page, parallel, way);
-    let way = server_scheduler(page, spec, Position::Server, way);
+    let (counter, way) = JobCounter::write(page, spec.watches, way);
+    let (news, way) = server_scheduler(page, spec, Position::Server, way);
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
     let ports = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    let threads = parallel.servers.machine().map(|_| parallel.servers.daemon.threads);
+    let asks = counter.map(|it| it.reports(page, spec.watches, threads));
     ServerHost {
         attachment,
         shared: host.shared,
@@ -200,6 +214,8 @@ pub(super) fn server_host(
         forget: ports.forget,
         partner: ports.partner,
         order: copying.map(|it| it.order),
+        news,
+        asks: asks.unwrap_or_default(),
     }
 }
 
@@ -258,7 +274,7 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
 
     let way = failure::availability_gate(page, failing, first, attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
-    let way = server_scheduler(page, spec, Position::Metadata, host.duplex);
+    let (_, way) = server_scheduler(page, spec, Position::Metadata, host.duplex);
     let forget = metadata::server(page, parallel, way, failing);
     MetadataHost {
         attachment,

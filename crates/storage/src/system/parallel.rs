@@ -14,7 +14,7 @@ use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::Oplocks;
 use crate::network::{self, Attachments, Between, Hosts};
-use crate::qos::Schedulers;
+use crate::qos::{Schedulers, Watch};
 use crate::server::InitialFiles;
 use crate::tokens::{Job, Message, Request};
 use crate::{failure, metadata, processors, qos};
@@ -53,12 +53,14 @@ pub(super) fn build(
         first_targets: page.store("first targets", |_| FirstTargets::default()),
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
+    let watches = Watch::all(&mut page, parallel);
     let spec = HostSpec {
         scenario,
         parallel,
         hosts,
         schedulers,
         failing,
+        watches: &watches,
     };
     let clients = page.fold("client", hosts.clients, |page| {
         hosts::client_host(page, spec, &context)
@@ -115,6 +117,18 @@ pub(super) fn build(
         [clients.shared, servers.shared, metadata_cpu],
     );
     let between = between(&mut page, spec);
+    for (watch, ask) in watches.iter().zip(&servers.asks) {
+        let news = match watch.position() {
+            Position::Client => clients.news,
+            Position::Server => servers.news,
+            Position::Gateway => between.gateway.and_then(|it| it.news).map(To::from),
+            Position::Proxy => between.proxies.as_ref().and_then(qos::news_of_copies),
+            Position::Metadata => None,
+        };
+        if let Some(news) = news {
+            watch.join(&mut page, *ask, news);
+        }
+    }
     let attachments = Attachments {
         clients: clients.attachment,
         servers: servers.attachment,
@@ -190,27 +204,27 @@ fn names_on_servers(
 }
 
 /// The schedulers that stand in the network, if they do.
-fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Option<Between> {
+fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Between {
     let HostSpec { hosts, failing, .. } = spec;
-    let position = spec.parallel.scheduler.position;
-    let build = |page: &mut Page<'_>| {
+    let stands = |position| {
+        let mut schedulers = spec.parallel.scheduler.iter();
+        schedulers.any(|it| it.position == position)
+    };
+    let build = |page: &mut Page<'_>, position| {
         let scheduler = qos::build(page, spec.schedulers, position);
         scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
-    let between = match position {
-        Position::Gateway => page.page("gateway", build).map(Between::Gateway),
-        Position::Proxy => page
-            .fold("proxy", hosts.servers, build)
-            .map(Between::Proxies),
-        Position::Client | Position::Server | Position::Metadata => None,
-    };
+    let mut between = Between::default();
+    if stands(Position::Gateway) {
+        between.gateway = page.page("gateway", |page| build(page, Position::Gateway));
+    }
+    if stands(Position::Proxy) {
+        let copies = hosts.servers;
+        between.proxies = page.fold("proxy", copies, |page| build(page, Position::Proxy));
+    }
     if let Some(given_up) = failing.and_then(|it| it.given_up) {
-        let to: Option<To<Job>> = between.as_ref().map(|it| match it {
-            Between::Gateway(gateway) => gateway.finished.into(),
-            Between::Proxies(proxies) => proxies.finished.by(|job: &Job| job.server),
-        });
         let tell = page.transition("tell schedulers").take(given_up);
-        match to {
+        match between.finished() {
             Some(to) => tell.put(to, |_, job: Job, ()| Job {
                 message: Message::Failed,
                 ..job

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Position, Scenario, SchedulerKind};
+use crate::sections::{Position, Scenario};
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
@@ -37,9 +37,8 @@ fn suits_the_rest(messages: &Rendezvous, all: &Scenario, at: &Place<'_>) -> Resu
                        servers.streaming = true; expected \"whole\"";
         return Err(at.error("kind", message));
     }
-    let scheduler = &parallel.scheduler;
-    let none = matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
-    if !none && matches!(scheduler.position, Position::Gateway | Position::Proxy) {
+    let in_network = [Position::Gateway, Position::Proxy];
+    if let Some(scheduler) = parallel.scheduler_in(&in_network) {
         let message = format!(
             "a scheduler in the network sees messages, not jobs: scheduler.position = \"{}\"; \
              expected \"whole\", or schedulers at the \"server\" or \"client\"",

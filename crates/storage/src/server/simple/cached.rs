@@ -147,6 +147,11 @@ pub(super) fn cached(
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
+    let sum = |of: fn(&PageCache) -> u64| {
+        move |cached: &Cached| cached.targets.iter().map(of).sum::<u64>() as f64
+    };
+    page.gauge("dirty bytes", cache, sum(PageCache::dirty_bytes));
+    page.gauge("cached bytes", cache, sum(PageCache::bytes));
     let places = Places {
         memory: memory(page, spec),
         read: page.place("read"),
