@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
     from headrace.optimisation import optimise
-    from headrace.simulate import Result, Scenario, load, load_result, run, whatif
+    from headrace.simulate import Placement, Result, Scenario, load, load_result, run, whatif
     from headrace.sweeps import sweep
 
 __all__ = [
     "Job",
+    "Placement",
     "Result",
     "RunError",
     "Scenario",

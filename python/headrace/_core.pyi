@@ -108,6 +108,18 @@ class Loaded:
     def schedulers(
         self,
     ) -> list[tuple[str, str, str, str, PathLike[str], dict[str, Any], int]]: ...
+    @property
+    def placements(
+        self,
+    ) -> list[
+        tuple[
+            str,
+            int | None,
+            tuple[str, str, PathLike[str]],
+            dict[str, Any],
+            tuple[int, int, int],
+        ]
+    ]: ...
     def refusal(self, path: str, message: str) -> ScenarioError: ...
     def explain(self) -> str: ...
     def quantities(self) -> list[tuple[str, str, float, str]]: ...
@@ -136,6 +148,7 @@ def run(
     requests: Callable[[Columns | None], object] | None = None,
     traces: Sequence[tuple[int, str | PathLike[str]]] | None = None,
     schedulers: list[tuple[str, list[Scheduler]]] | None = None,
+    placements: Sequence[tuple[int | None, object, int]] | None = None,
     progress: Progress | None = None,
     playback: int | None = None,
 ) -> dict[str, Any]: ...

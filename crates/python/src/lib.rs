@@ -10,6 +10,7 @@ mod measure;
 mod mirror;
 mod network;
 mod peers;
+mod placement;
 mod rounds;
 mod run;
 mod scenario;

@@ -10,12 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_spec::{Position, Scenario};
+use headrace_storage::layout::Placement;
 use headrace_storage::measure::{Recipient, Recorded};
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::{PyLoaded, replaying};
+use crate::placement::PythonPlacement;
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
 
@@ -47,14 +49,16 @@ struct Shared {
 ///
 /// `requests` is called with every single request, some of them at a time, as columns, and
 /// with None when those so far do not count. `schedulers` are those of the scenario's own
-/// classes: the position and the schedulers there, by number. `traces` are files to read in the place of those that the scenario
+/// classes: the position and the schedulers there, by number. `placements` are those of its layouts: the workload of each
+/// or None, the object, and the bytes of a strip. `traces` are files to read in the place of those that the scenario
 /// names, by the workload's number; the result still names the scenario's. `progress` is called
 /// with simulated seconds, requests done, and the part of the run that is over or None; what
 /// either raises breaks the run off, and so does a signal. `playback` is a number of frames to
 /// record.
 #[pyfunction]
 #[pyo3(signature = (
-    loaded, *, requests=None, traces=None, schedulers=None, progress=None, playback=None
+    loaded, *, requests=None, traces=None, schedulers=None, placements=None, progress=None,
+    playback=None
 ))]
 fn run<'py>(
     py: Python<'py>,
@@ -62,13 +66,15 @@ fn run<'py>(
     requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
     schedulers: Option<Vec<(String, Vec<Bound<'py, PyScheduler>>)>>,
+    placements: Option<Vec<(Option<u32>, Bound<'py, PyAny>, u64)>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = schedulers
-        .filter(|it| !it.is_empty())
-        .map(|it| PythonSchedulers::new(&it))
-        .transpose()?;
+    let (schedulers, placements) = (schedulers.unwrap_or_default(), placements.unwrap_or_default());
+    let own = match schedulers.is_empty() && placements.is_empty() {
+        true => None,
+        false => Some(PythonClasses::new(&schedulers, &placements)?),
+    };
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
     let ended = match &own {
         Some(own) => here(
@@ -160,7 +166,7 @@ fn here(
     py: Python<'_>,
     scenario: &Scenario,
     requests: Option<&Bound<'_, PyAny>>,
-    own: &PythonSchedulers,
+    own: &PythonClasses,
     progress: Option<&Bound<'_, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Ended> {
@@ -198,8 +204,10 @@ fn here(
         }
     };
     let make = |position, number| own.take(position, number);
+    let placements = |workload| own.placement(workload);
     let options = Options {
         schedulers: Some(&make),
+        placements: Some(&placements),
         requests_to: recipient.as_ref(),
         playback,
         ..Options::default()
@@ -215,14 +223,18 @@ fn here(
 /// The schedulers in Python at one position, to be taken by number.
 type AtPosition = Vec<Option<Adapter>>;
 
-/// A scenario's schedulers in Python.
-struct PythonSchedulers {
+/// A scenario's schedulers and placements in Python.
+struct PythonClasses {
     shared: Arc<scheduler::Shared>,
     adapters: Mutex<Vec<(String, AtPosition)>>,
+    placements: Vec<(Option<u32>, Arc<dyn Placement>)>,
 }
 
-impl PythonSchedulers {
-    fn new(positions: &[(String, Vec<Bound<'_, PyScheduler>>)]) -> PyResult<PythonSchedulers> {
+impl PythonClasses {
+    fn new(
+        positions: &[(String, Vec<Bound<'_, PyScheduler>>)],
+        placements: &[(Option<u32>, Bound<'_, PyAny>, u64)],
+    ) -> PyResult<PythonClasses> {
         let shared = Arc::new(scheduler::Shared::default());
         let adapter =
             |object: &Bound<'_, PyScheduler>| Adapter::new(object, Arc::clone(&shared)).map(Some);
@@ -231,7 +243,15 @@ impl PythonSchedulers {
             Ok((position.clone(), adapters))
         });
         let adapters = Mutex::new(adapters.collect::<PyResult<_>>()?);
-        Ok(PythonSchedulers { shared, adapters })
+        let placements = placements.iter().map(|(workload, object, unit)| {
+            let placement = PythonPlacement::new(object, *unit, Arc::clone(&shared))?;
+            Ok((*workload, Arc::new(placement) as Arc<dyn Placement>))
+        });
+        Ok(PythonClasses {
+            adapters,
+            placements: placements.collect::<PyResult<_>>()?,
+            shared,
+        })
     }
 
     fn take(&self, position: Position, number: u32) -> Option<Box<dyn qos::Scheduler>> {
@@ -239,6 +259,12 @@ impl PythonSchedulers {
         let (_, adapters) = all.iter_mut().find(|(it, _)| it == position.word())?;
         let adapter = adapters.get_mut(number as usize)?.take()?;
         Some(Box::new(adapter))
+    }
+
+    fn placement(&self, workload: Option<u32>) -> Option<Arc<dyn Placement>> {
+        let mut all = self.placements.iter();
+        let found = all.find(|(of, _)| *of == workload)?;
+        Some(Arc::clone(&found.1))
     }
 }
 

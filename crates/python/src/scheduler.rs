@@ -411,6 +411,11 @@ impl Shared {
         lock(&self.failure).take()
     }
 
+    /// Keeps an exception, if it is the first.
+    pub fn keep_failure(&self, failure: PyErr) {
+        lock(&self.failure).get_or_insert(failure);
+    }
+
     fn put(&self, object: Py<PyAny>) -> Message {
         let mut messages = lock(&self.messages);
         let index = match messages.free.pop() {
@@ -602,7 +607,7 @@ impl Adapter {
 }
 
 /// A short text of a value.
-fn shown(value: &Bound<'_, PyAny>) -> String {
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(
         |_| "a value that cannot be shown".to_owned(),
         |text| text.to_string(),

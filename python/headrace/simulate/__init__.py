@@ -6,6 +6,7 @@ from headrace.late_imports import late_names
 
 __all__ = [
     "ParallelRuns",
+    "Placement",
     "Playback",
     "Quantified",
     "Result",
@@ -27,6 +28,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from headrace.simulate.parallel_runs import ParallelRuns
+    from headrace.simulate.placement import Placement
     from headrace.simulate.playback import Playback, load_playback
     from headrace.simulate.result import Result
     from headrace.simulate.runs import rerun, run
@@ -41,6 +43,7 @@ else:
         __name__,
         {
             "parallel_runs": ("ParallelRuns",),
+            "placement": ("Placement",),
             "playback": ("Playback", "load_playback"),
             "result": ("Result",),
             "saved_results": ("load_result",),

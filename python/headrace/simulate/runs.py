@@ -13,7 +13,7 @@ from headrace.simulate.outcome import Outcome, outcome
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import scheduler_error, schedulers
+from headrace.simulate.schedulers import placements, scheduler_error, schedulers
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
 
@@ -93,6 +93,7 @@ def run(
                     else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
+                    placements=placements(this, trusted),
                     progress=report and _part_of(report, number, replications),
                     playback=playback if number == 0 else None,
                 )

@@ -10,7 +10,12 @@ from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError
 from headrace.document_io import as_sets
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust, scheduler_classes, schedulers
+from headrace.simulate.schedulers import (
+    check_trust,
+    placements,
+    python_classes,
+    schedulers,
+)
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
 
@@ -136,7 +141,7 @@ class TaskMaker:
         """
         sets = (*as_sets(point), f"run.seed={self.seed(replication)}", "run.replications=1")
         loaded = self._anonymous.with_sets(list(sets))
-        for named in scheduler_classes(loaded):
+        for named in python_classes(loaded):
             code = (named.module, named.name, str(named.folder))
             if code not in self._known_code:
                 self._known_code.add(code)
@@ -183,7 +188,11 @@ def carry_out(
         loaded = task.loaded or base.with_sets(list(task.sets))
         with readable_traces(loaded) as traces:
             ended = _core.run(
-                loaded, traces=traces, schedulers=schedulers(loaded, trust), progress=progress
+                loaded,
+                traces=traces,
+                schedulers=schedulers(loaded, trust),
+                placements=placements(loaded, trust),
+                progress=progress,
             )
     except FAILURES as error:
         return Outcome(error=str(error))

@@ -186,3 +186,15 @@ impl<C: Codec> Codec for OneOrSeveral<C> {
         }
     }
 }
+
+/// Serializes a list of one as that one, as it is written.
+#[expect(clippy::ptr_arg, reason = "serde passes the field as it is")]
+pub(crate) fn one_or_several<T: serde::Serialize, S: serde::Serializer>(
+    value: &Vec<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match &value[..] {
+        [only] => only.serialize(serializer),
+        several => several.serialize(serializer),
+    }
+}

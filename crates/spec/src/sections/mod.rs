@@ -62,8 +62,8 @@ pub use io_scheduler::{
 };
 pub use lab::Lab;
 pub use layout::{
-    Basic, FirstServer, Layout, LayoutKind, ServersPerFile, Strip, Striped, TwoDimensional,
-    VariableStrip,
+    Basic, Crush, FailureDomain, FirstServer, FreeSpace, Layout, LayoutKind, PythonLayout,
+    ServersPerFile, Strip, Striped, TwoDimensional, VariableStrip,
 };
 pub use local::Local;
 pub use locks::{ExtentLocks, Locks, NoLocks};
@@ -76,7 +76,7 @@ pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rendezvous, Whole};
 pub use metadata::{
     Database, Distribution, InMemory, Lookups, Metadata, MetadataHosts, MetadataKind,
-    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
+    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, Subtree, WhichNetwork,
 };
 pub use network::{Duplex, Grain, Network};
 pub use parallel::Parallel;

@@ -29,6 +29,7 @@ section! {
         locks: Locks = section() aka ["locking"],
         /// Scheduler that selects the next job; or several, as `[[scheduler]]`, each at a position
         /// of its own.
+        #[serde(serialize_with = "crate::declare::one_or_several")]
         scheduler: Vec<Scheduler> as OneOrSeveral<Scheduler> = section() aka ["schedulers"],
         /// Servers that fail, and when.
         failure: Option<Vec<Failure>> as Option<Tables<Failure>> = optional("no server fails") aka ["failures"],

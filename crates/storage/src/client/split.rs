@@ -59,6 +59,16 @@ impl Split {
             _ => 0..self.copies.count(),
         };
         let file = self.layouts.file(like.file, first_targets);
+        if file.layout.places_files() {
+            if let Some(wrong) = first_targets.take_failure() {
+                firing.fail(wrong);
+                return None;
+            }
+            if like.operation == Operation::Write {
+                let end = like.offset.saturating_add(like.size);
+                file.layout.is_written(like.file, end, first_targets);
+            }
+        }
         let layout = file.layout;
         if (layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
             firing.fail(format!(

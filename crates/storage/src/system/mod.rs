@@ -18,12 +18,13 @@ use std::time::Instant;
 use headrace_net::{
     BuildErrors, Limits, Net, Playback, Precision, RunError, Stop, Store, Structure, TallyId, Time,
 };
-use headrace_spec::{Scenario, SystemKind};
+use headrace_spec::{LayoutKind, Scenario, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
+use crate::layout::Placements;
 use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, counts};
 use crate::network::LinkLoads;
 use crate::qos::Make;
@@ -38,6 +39,9 @@ pub enum Error {
     /// warm-up is longer than its workload.
     #[error("{0}")]
     TooLarge(String),
+    /// The caller's own placement has no servers for a file.
+    #[error("{0}")]
+    Placement(String),
     /// The models do not fit together: an error of Headrace's.
     #[error("internal error in the model: {0}; please report it")]
     Build(#[from] BuildErrors),
@@ -55,6 +59,8 @@ pub struct Options<'a> {
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
+    /// Placements of the caller's own, where the scenario names one.
+    pub placements: Option<&'a Placements<'a>>,
     /// Frames to record for playback.
     pub playback: Option<u32>,
 }
@@ -109,6 +115,7 @@ pub fn simulate(
     options: Options<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, Error> {
+    placements_are_given(scenario, options)?;
     let mut system = build(scenario, options)?;
     if scenario.parallel().is_some() {
         system.net.count(counts);
@@ -134,6 +141,27 @@ pub fn simulate(
         requests,
         playback: system.net.playback(),
     })
+}
+
+/// A class in Python can be drawn and not run.
+fn placements_are_given(scenario: &Scenario, options: Options<'_>) -> Result<(), Error> {
+    let Some(parallel) = scenario.parallel() else {
+        return Ok(());
+    };
+    let own = scenario.workload.iter();
+    let own = own.filter_map(|it| it.layout.as_ref());
+    let mut layouts = std::iter::once(&parallel.layout).chain(own);
+    let class = layouts.find_map(|it| match &it.kind {
+        LayoutKind::PythonLayout(it) => Some(&it.python),
+        _ => None,
+    });
+    match class {
+        Some(class) if options.placements.is_none() => Err(Error::Placement(format!(
+            "layout.python = \"{class}\" is a class in Python: run the scenario with \
+             `headrace run` or `headrace.run`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the open-loop requests that were due before a time and not issued.

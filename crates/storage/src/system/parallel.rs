@@ -49,7 +49,13 @@ pub(super) fn build(
         directories: work.directories.clone(),
         changes: (scenario.clients.machine())
             .map(|_| page.store("changes", |_| Changes::default())),
-        layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
+        layouts: Layouts::new(
+            scenario,
+            parallel,
+            &work.directories,
+            page.seed(),
+            options.placements.unwrap_or(&|_| None),
+        ),
         first_targets: page.store("first targets", |_| FirstTargets::default()),
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
@@ -152,6 +158,9 @@ pub(super) fn build(
     }
     let mut net = builder.compile()?;
     let mut first_targets = first_targets.into_inner();
+    if let Some(wrong) = first_targets.take_failure() {
+        return Err(Error::Placement(wrong));
+    }
     if let Some(failing) = failing {
         let world = &mut net.store_mut(failing.store, 0).world;
         for file in &work.existing {

@@ -145,7 +145,7 @@ class JobPaths:
             return []
         if not self._policy.settings.schedulers:
             raise RefusedRequest(
-                "a scenario names a scheduler in Python, which is code: the operator allows it by"
+                "a scenario names a class in Python, which is code: the operator allows it by"
                 " headrace serve --allow-schedulers"
             )
         if self._form.field("trusted") is None:

@@ -44,7 +44,7 @@ class ScenarioFiles:
         self._may_read, self._link = may_read, link
         self._checked: set[Path] = set()
         self.python = False
-        """Whether a document names a scheduler in Python."""
+        """Whether a document names a scheduler or a layout in Python."""
 
     def check_file(self, path: Path) -> None:
         """Check a document. Raises RefusedRequest."""
@@ -78,8 +78,8 @@ class ScenarioFiles:
         self._check_content(text.encode(), folder, "the scenario")
 
     def check_setting(self, text: str) -> None:
-        """Note whether PATH=VALUE may make the scheduler one in Python."""
-        if PYTHON.search(text) and "scheduler" in text.lower():
+        """Note whether PATH=VALUE may make a scheduler or a layout one in Python."""
+        if PYTHON.search(text) and any(it in text.lower() for it in ("scheduler", "layout")):
             self.python = True
 
     def check_text(self, text: str, folder: Path, name: str) -> None:
