@@ -16,12 +16,22 @@ if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
     from headrace.optimisation import optimise
-    from headrace.simulate import Placement, Result, Scenario, load, load_result, run, whatif
+    from headrace.simulate import (
+        Placement,
+        ReplacementPolicy,
+        Result,
+        Scenario,
+        load,
+        load_result,
+        run,
+        whatif,
+    )
     from headrace.sweeps import sweep
 
 __all__ = [
     "Job",
     "Placement",
+    "ReplacementPolicy",
     "Result",
     "RunError",
     "Scenario",

@@ -11,8 +11,8 @@ use crate::time::{Span, Time};
 /// A figure that some copies of a store sum up to.
 pub(crate) type SumOf = Arc<dyn Fn(&dyn Any, Range<usize>) -> f64 + Send + Sync>;
 
-/// A figure of a store under a name ([`Page::gauge`](crate::Page::gauge)).
-pub(crate) struct Gauge {
+/// A figure of a store under a name ([`Page::figure`](crate::Page::figure)).
+pub(crate) struct Figure {
     pub page: u32,
     pub name: String,
     pub store: u32,
@@ -26,7 +26,7 @@ pub struct Sight(pub(crate) Seen);
 #[derive(Clone)]
 pub(crate) enum Seen {
     Node { node: u32, per: u32 },
-    Gauge { store: u32, per: u32, sum: SumOf },
+    Figure { store: u32, per: u32, sum: SumOf },
 }
 
 /// The state of the observed nodes or stores together.
@@ -73,7 +73,7 @@ impl Seen {
                     seen.worked = Span(seen.worked.0.saturating_add(worked));
                 }
             }
-            Seen::Gauge { store, per, sum } => {
+            Seen::Figure { store, per, sum } => {
                 seen.sum += sum(&*stores[*store as usize], copies(*per));
             }
         }

@@ -6,12 +6,15 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::accounts::WaitId;
-use crate::builder::{Builder, Direction, End, NodeSpec, PageSpec, StoreLevel, StoreSpec};
+use crate::arc::CopyPlaces;
+use crate::builder::{
+    Builder, Direction, End, NodeSpec, PageSpec, StoreGauge, StoreLevel, StoreSpec,
+};
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::handles::{EndId, Node, Port, Store, TallyId, To};
 use crate::node::NodeOf;
-use crate::observation::{Gauge, Seen, Sight};
+use crate::observation::{Figure, Seen, Sight};
 use crate::random::stream_key;
 use crate::tally::Tally;
 use crate::token::{TOKEN_BYTES, Token};
@@ -249,15 +252,15 @@ impl Page<'_> {
     }
 
     /// Registers a figure of a store under a name, for transitions that observe it
-    /// ([`Page::gauges_within`]).
-    pub fn gauge<S: Send + 'static>(
+    /// ([`Page::figures_within`]).
+    pub fn figure<S: Send + 'static>(
         &mut self,
         name: &str,
         store: Store<S>,
         of: impl Fn(&S) -> f64 + Send + Sync + 'static,
     ) {
         let page = self.builder.store_specs[store.store as usize].page;
-        self.builder.gauges.push(Gauge {
+        self.builder.figures.push(Figure {
             page,
             name: name.to_owned(),
             store: store.store,
@@ -268,16 +271,39 @@ impl Page<'_> {
         });
     }
 
+    /// Registers a number of a store for reports and playback ([`Net::gauges`](crate::Net::gauges)),
+    /// such as the hits of a cache or its dirty bytes. It is read when somebody asks for it.
+    /// `part` is the part of the store that it belongs to, such as "page cache".
+    pub fn gauge<S: Send + 'static>(
+        &mut self,
+        store: Store<S>,
+        part: &str,
+        name: &'static str,
+        of: impl Fn(&S) -> u64 + Send + 'static,
+    ) {
+        let spec = &self.builder.store_specs[store.store as usize];
+        let path = format!("{}/{part}", self.builder.pages[spec.page as usize].path);
+        self.builder.gauges.push(StoreGauge {
+            path,
+            name,
+            store: store.store,
+            of: Box::new(move |copies| {
+                let copies: Option<&Vec<S>> = copies.downcast_ref();
+                copies.map_or_else(Vec::new, |all| all.iter().map(&of).collect())
+            }),
+        });
+    }
+
     /// The figures of stores with this name, in this page and those within it, as far as they
     /// have been written.
-    pub fn gauges_within(&self, name: &str) -> Vec<Sight> {
+    pub fn figures_within(&self, name: &str) -> Vec<Sight> {
         let builder = &*self.builder;
-        let gauges = builder.gauges.iter().filter(|it| it.name == name);
-        let inside = gauges.filter_map(|it| Some((it, self.copies_within(it.page)?)));
+        let figures = builder.figures.iter().filter(|it| it.name == name);
+        let inside = figures.filter_map(|it| Some((it, self.copies_within(it.page)?)));
         inside
             .map(|(it, per)| {
                 let (store, sum) = (it.store, it.sum.clone());
-                Sight(Seen::Gauge { store, per, sum })
+                Sight(Seen::Figure { store, per, sum })
             })
             .collect()
     }
@@ -327,6 +353,38 @@ impl Page<'_> {
     /// A way out: this page puts into it, the one around connects it.
     pub fn output<T: Token>(&mut self, name: &str) -> Port<T> {
         self.port(name, Direction::Output)
+    }
+
+    /// One input for those of several folded pages of this page, whose copies are numbered as
+    /// those of one page: `places` says for each number which page it is in, by its place among
+    /// `inputs`, and which copy of that page it is. Tokens choose a number ([`Port::by`]).
+    pub fn union<T: Token>(
+        &mut self,
+        name: &str,
+        inputs: &[Port<T>],
+        places: &CopyPlaces,
+    ) -> Port<T> {
+        self.claim(name);
+        let end = EndId(self.builder.ends.len() as u32);
+        self.builder.ends.push(End::Union {
+            page: self.page,
+            name: name.to_owned(),
+            inputs: inputs.iter().map(|port| port.end).collect(),
+            places: places.clone(),
+        });
+        Port {
+            end,
+            colour: PhantomData,
+        }
+    }
+
+    /// One output for those of several pages of this page.
+    pub fn merge<T: Token>(&mut self, name: &str, outputs: &[Port<T>]) -> Port<T> {
+        let merged = self.port(name, Direction::Output);
+        for &output in outputs {
+            self.connect(output, merged);
+        }
+        merged
     }
 
     /// Leads a port to a target; or passes tokens from a node on to a target

@@ -564,7 +564,7 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
         for Sight(seen) in self.lists.iter().flatten() {
             match seen {
                 Seen::Node { node, .. } => observed_nodes.push(*node),
-                Seen::Gauge { store, .. } => observed_stores.push(*store),
+                Seen::Figure { store, .. } => observed_stores.push(*store),
             }
         }
         for ids in [&mut observed_nodes, &mut observed_stores] {

@@ -11,6 +11,7 @@ mod mirror;
 mod network;
 mod peers;
 mod placement;
+mod replacement;
 mod rounds;
 mod run;
 mod scenario;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     measure::register(module)?;
     mirror::register(module)?;
     network::register(module)?;
+    replacement::register(module)?;
     scheduler::register(module)?;
     survival::register(module)?;
     trace::register(module)

@@ -10,14 +10,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headrace_spec::{Position, Scenario};
-use headrace_storage::layout::Placement;
+use headrace_storage::layout::{Placement, Placements};
 use headrace_storage::measure::{Recipient, Recorded};
+use headrace_storage::replacement::MakePolicy;
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::scenario::{PyLoaded, replaying};
 use crate::placement::PythonPlacement;
+use crate::replacement::Policies;
+use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
 
@@ -34,6 +36,9 @@ enum Message {
     Recorded(Recorded),
     Ended(Box<Ended>),
 }
+
+/// Samples of the data servers, or up to twice as many: columns of a heat map.
+const SERVER_SAMPLES: u32 = 60;
 
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
@@ -57,7 +62,8 @@ struct Shared {
 /// record.
 #[pyfunction]
 #[pyo3(signature = (
-    loaded, *, requests=None, traces=None, schedulers=None, placements=None, progress=None,
+    loaded, *, requests=None, traces=None, schedulers=None, placements=None, policies=None,
+    progress=None,
     playback=None
 ))]
 fn run<'py>(
@@ -67,27 +73,31 @@ fn run<'py>(
     traces: Option<Vec<(usize, PathBuf)>>,
     schedulers: Option<Vec<(String, Vec<Bound<'py, PyScheduler>>)>>,
     placements: Option<Vec<(Option<u32>, Bound<'py, PyAny>, u64)>>,
+    policies: Option<Py<PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (schedulers, placements) = (schedulers.unwrap_or_default(), placements.unwrap_or_default());
-    let own = match schedulers.is_empty() && placements.is_empty() {
-        true => None,
-        false => Some(PythonClasses::new(&schedulers, &placements)?),
+    let own = OwnCode {
+        classes: match schedulers.is_empty() && placements.is_empty() {
+            true => None,
+            false => Some(PythonClasses::new(&schedulers, &placements)?),
+        },
+        policies: policies.map(Policies::new),
     };
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
-    let ended = match &own {
-        Some(own) => here(
+    let ended = match own.is_empty() {
+        false => here(
             py,
             &scenario,
             requests.as_ref(),
-            own,
+            &own,
             progress.as_ref(),
             playback,
         )?,
-        None => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
+        true => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
     };
-    if let Some(failed) = own.and_then(|own| own.shared.take_failure()) {
+    if let Some(failed) = own.take_failure() {
         return Err(failed);
     }
     let mut outcome = ended
@@ -101,6 +111,9 @@ fn run<'py>(
     result.set_item("window_s", outcome.series.window_seconds())?;
     result.set_item("series", columns::series(py, &outcome)?)?;
     result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
+    if let Some(series) = &outcome.server_series {
+        result.set_item("servers", columns::server_series(py, series)?)?;
+    }
     if let Some(playback) = &outcome.playback {
         result.set_item("playback", columns::playback(py, playback)?)?;
     }
@@ -149,6 +162,7 @@ fn elsewhere(
             let options = Options {
                 requests_to: recipient.as_ref(),
                 playback,
+                server_samples: Some(SERVER_SAMPLES),
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
@@ -160,13 +174,13 @@ fn elsewhere(
     ended
 }
 
-/// A run with schedulers in Python, in the calling thread: there a signal stops whatever a method
+/// A run with code in Python, in the calling thread: there a signal stops whatever a method
 /// is doing, and Python's lock need not be taken for every call.
 fn here(
     py: Python<'_>,
     scenario: &Scenario,
     requests: Option<&Bound<'_, PyAny>>,
-    own: &PythonClasses,
+    own: &OwnCode,
     progress: Option<&Bound<'_, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Ended> {
@@ -203,13 +217,18 @@ fn here(
             }
         }
     };
-    let make = |position, number| own.take(position, number);
-    let placements = |workload| own.placement(workload);
+    let classes = own.classes.as_ref();
+    let schedulers = classes.map(|own| move |position, number| own.take(position, number));
+    let placements = classes.map(|own| move |workload| own.placement(workload));
+    let policies = own.policies.as_ref();
+    let policies = policies.map(|own| move |number, pages| own.policy(number, pages));
     let options = Options {
-        schedulers: Some(&make),
-        placements: Some(&placements),
+        schedulers: schedulers.as_ref().map(|make| make as &qos::Make<'_>),
+        placements: placements.as_ref().map(|make| make as &Placements<'_>),
+        policies: policies.as_ref().map(|make| make as &MakePolicy<'_>),
         requests_to: recipient.as_ref(),
         playback,
+        server_samples: Some(SERVER_SAMPLES),
         ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));
@@ -218,6 +237,25 @@ fn here(
     }
     tell_all()?;
     Ok(ended)
+}
+
+/// Code in Python that a scenario names.
+struct OwnCode {
+    classes: Option<PythonClasses>,
+    policies: Option<Policies>,
+}
+
+impl OwnCode {
+    fn is_empty(&self) -> bool {
+        self.classes.is_none() && self.policies.is_none()
+    }
+
+    /// Takes the exception, if one was raised.
+    fn take_failure(&self) -> Option<PyErr> {
+        let of_policies = self.policies.as_ref().and_then(Policies::take_failure);
+        let classes = self.classes.as_ref();
+        of_policies.or_else(|| classes.and_then(|own| own.shared.take_failure()))
+    }
 }
 
 /// The schedulers in Python at one position, to be taken by number.

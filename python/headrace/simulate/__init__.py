@@ -9,6 +9,7 @@ __all__ = [
     "Placement",
     "Playback",
     "Quantified",
+    "ReplacementPolicy",
     "Result",
     "Scenario",
     "Trust",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from headrace.simulate.parallel_runs import ParallelRuns
     from headrace.simulate.placement import Placement
     from headrace.simulate.playback import Playback, load_playback
+    from headrace.simulate.policies import ReplacementPolicy
     from headrace.simulate.result import Result
     from headrace.simulate.runs import rerun, run
     from headrace.simulate.saved_results import load_result
@@ -45,6 +47,7 @@ else:
             "parallel_runs": ("ParallelRuns",),
             "placement": ("Placement",),
             "playback": ("Playback", "load_playback"),
+            "policies": ("ReplacementPolicy",),
             "result": ("Result",),
             "saved_results": ("load_result",),
             "runs": ("rerun", "run"),

@@ -96,7 +96,7 @@ def _made_placement(loaded: Loaded, named: PlacementClass, trust: Trust) -> Plac
         placement.unit, placement.seed = named.unit, loaded.seed
         of_class.__init__(placement, **named.options)
     except (Exception, SystemExit) as error:
-        message = f"{named.name}({given}) cannot be created: {_describe(error)}"
+        message = f"{named.name}({given}) cannot be created: {describe(error)}"
         raise loaded.refusal(named.field, message) from error
     return placement
 
@@ -145,7 +145,7 @@ def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler
             of_class.__init__(scheduler, **options)
             made.append(scheduler)
     except (Exception, SystemExit) as error:
-        message = f"{name}({given}) cannot be created: {_describe(error)}"
+        message = f"{name}({given}) cannot be created: {describe(error)}"
         raise loaded.refusal(named.field, message) from error
     return made
 
@@ -156,11 +156,11 @@ def scheduler_error(failure: SchedulerFailure) -> BaseException:
     The error of a signal that came while the method ran is returned unchanged.
     """
     name, number, method, what, error = failure.args
-    if isinstance(error, KeyboardInterrupt) or _is_signal_exit(error):
+    if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):
         return error
     place, said = "", what
     if error is not None:
-        place, said = _place(error), f"raised {_type_and_text(error)}"
+        place, said = place_of(error), f"raised {type_and_text(error)}"
     of_which = "" if number is None else f" of scheduler {number}"
     raised = RunError(f"{place}{name}.{method}{of_which} {said}")
     raised.__cause__ = error
@@ -172,16 +172,28 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
 
     Raises as `schedulers` does.
     """
-    checked = set()
+    checked: set[object] = set()
     for scenario in scenarios:
-        for named in python_classes(scenario.loaded):
+        loaded = scenario.loaded
+        for named in python_classes(loaded):
             if (named.module, named.folder) not in checked:
                 checked.add((named.module, named.folder))
-                _module(scenario.loaded, named, trust)
+                _module(loaded, named, trust)
+        if loaded.replacement is not None and loaded.replacement not in checked:
+            checked.add(loaded.replacement)
+            file = Path(loaded.replacement[0])
+            load_module(loaded, file.stem, file.parent, trust, "servers.memory.python")
 
 
 def _module(loaded: Loaded, named: SchedulerClass | PlacementClass, trust: Trust) -> ModuleType:
-    name, folder = named.module, named.folder
+    return load_module(loaded, named.module, named.folder, trust, named.field)
+
+
+def load_module(loaded: Loaded, name: str, folder: Path, trust: Trust, field: str) -> ModuleType:
+    """Import the module of a user's class afresh, from a folder or where Python looks.
+
+    Raises ScenarioError, at `field`, if there is none, or it is not trusted or fails.
+    """
     try:
         with IMPORTING, _first(folder), trusted_imports(trust):
             beside = folder.joinpath(*name.split("."))
@@ -190,16 +202,16 @@ def _module(loaded: Loaded, named: SchedulerClass | PlacementClass, trust: Trust
                     return _fresh(name, file, trust)
             return importlib.import_module(name)
     except UntrustedCode as error:
-        raise loaded.refusal(named.field, str(error)) from None
+        raise loaded.refusal(field, str(error)) from None
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
         else:
-            message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(named.field, message) from error
+            message = f"the module cannot be imported: {describe(error)}"
+        raise loaded.refusal(field, message) from error
     except (Exception, SystemExit) as error:
-        message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(named.field, message) from error
+        message = f"the module cannot be imported: {describe(error)}"
+        raise loaded.refusal(field, message) from error
 
 
 @contextmanager
@@ -251,11 +263,13 @@ def _class(
     raise loaded.refusal(named.field, message)
 
 
-def _describe(error: BaseException) -> str:
-    return f"{_place(error)}{_type_and_text(error)}"
+def describe(error: BaseException) -> str:
+    """Return the place, type and text of an error."""
+    return f"{place_of(error)}{type_and_text(error)}"
 
 
-def _type_and_text(error: BaseException) -> str:
+def type_and_text(error: BaseException) -> str:
+    """Return the type and text of an error."""
     try:
         text = str(error)
     except Exception:
@@ -263,7 +277,7 @@ def _type_and_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
+def is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
     """Return whether the command's own handler of SIGTERM raised the error."""
     if not isinstance(error, SystemExit):
         return False
@@ -271,7 +285,7 @@ def _is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
     return bool(frames) and Path(frames[-1].filename).is_relative_to(Path(__file__).parents[1])
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """File and line that raised an error, outside of this package and of importing."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{error.filename}:{error.lineno}: "

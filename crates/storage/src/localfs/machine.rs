@@ -222,10 +222,10 @@ fn mount(
             false => 0.0,
         }
     });
-    page.gauge("dirty bytes", parts.pages(), |pages: &CachedPages| {
+    page.figure("dirty bytes", parts.pages(), |pages: &CachedPages| {
         pages.lru.dirty_bytes() as f64
     });
-    page.gauge("cached bytes", parts.pages(), |pages: &CachedPages| {
+    page.figure("cached bytes", parts.pages(), |pages: &CachedPages| {
         pages.lru.bytes() as f64
     });
     let mounted = Mounted {

@@ -114,7 +114,7 @@ impl Watch {
     }
 
     /// Joins it with the servers and the schedulers in the outermost page.
-    pub fn join(self, page: &mut Page<'_>, ask: Port<Ask>, news_to: To<Job>) {
+    pub fn join(self, page: &mut Page<'_>, ask: Port<Ask>, news_to: Vec<To<Job>>) {
         let schedulers = of(self.position);
         let clock = page.place::<Tick>(&format!("clock of {schedulers}"));
         page.tokens(clock, |_| [Tick]);
@@ -152,15 +152,15 @@ impl Watch {
                     firing.put_after(clock, tick, period);
                 }
             });
-        page.transition(&format!("publish to {schedulers}"))
-            .take(known)
-            .with(self.samples)
-            .priority(-1)
-            .signals(news_to)
-            .fires(move |firing, _: Tick, samples| {
+        let publish = page.transition(&format!("publish to {schedulers}"));
+        let publish = publish.take(known).with(self.samples).priority(-1);
+        let publish = news_to.iter().fold(publish, |it, to| it.signals(*to));
+        publish.fires(move |firing, _: Tick, samples| {
                 if let Some(view) = samples.taken.pop_front() {
                     let news: News = Arc::new(view);
-                    firing.announce(news_to, &news);
+                    for to in &news_to {
+                        firing.announce(*to, &news);
+                    }
                 }
             });
     }
@@ -233,8 +233,8 @@ impl JobCounter {
         let lists = vec![
             page.nodes_within("device"),
             page.nodes_within(if threads.is_some() { "threads" } else { "daemon" }),
-            page.gauges_within("dirty bytes"),
-            page.gauges_within("cached bytes"),
+            page.figures_within("dirty bytes"),
+            page.figures_within("cached bytes"),
         ];
         page.transition(&format!("report to {schedulers}"))
             .take(asked)

@@ -12,23 +12,26 @@
 //!
 //! What stands in parentheses separates jobs of one kind from the others.
 
-use headrace_net::{Page, Port, Span, To};
+use headrace_net::{Page, Port, Span, Store, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{Ask, JobCounter, SchedulerPorts, Schedulers, Watch};
-use crate::server::InitialFiles;
+use crate::server::{InitialFiles, Served};
 use crate::tokens::{Job, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
 /// Parts of a scenario that hosts are written from.
 #[derive(Clone, Copy)]
 pub(super) struct HostSpec<'a> {
+    /// The hosts' numbers.
+    pub numbers: &'a HostNumbers,
     pub scenario: &'a Scenario,
     pub parallel: &'a Parallel,
     pub hosts: Hosts,
@@ -47,7 +50,30 @@ pub(super) struct ClientHost {
     pub shared: Option<Shared>,
     pub breaks: Option<BreakPorts>,
     /// Where its scheduler learns of the servers.
-    pub news: Option<To<Job>>,
+    pub news: Vec<To<Job>>,
+}
+
+impl ClientHost {
+    /// Joins the pages of clients that are unlike.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ClientHost>) -> Option<ClientHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let request = join.input("request", all.iter().map(|it| it.request));
+        let complete = join.output("complete", all.iter().map(|it| it.complete));
+        let shared = each(&all, |it| it.shared);
+        let breaks = each(&all, |it| it.breaks);
+        let news = all.iter().flat_map(|it| it.news.clone()).collect();
+        let attachments: Vec<ClientAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ClientHost {
+            request,
+            complete,
+            attachment: ClientAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            breaks: breaks.map(|all| BreakPorts::of_pages(join, &all)),
+            news,
+        })
+    }
 }
 
 /// Writes the page of a client.
@@ -65,11 +91,12 @@ pub(super) fn client_host(
     let attachment = network::attach_client(page, parallel, &clients.card, spec.hosts);
     let scheduler = qos::build(page, spec.schedulers, Position::Client);
     let news = scheduler.as_ref().and_then(qos::news_of_copies);
+    let news = Vec::from_iter(news);
 
     let way = attachment.duplex();
     let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
     let (locks, way) = lock_messages(page, parallel, host.duplex);
-    let (way, ask) = failure::client(page, spec.failing, way, host.ask);
+    let (way, ask) = failure::client(page, spec.failing, spec.numbers.clone(), way, host.ask);
     let way = messages::client(page, parallel, way);
     let way = client_scheduler(page, ["back", "sort"], scheduler, way);
     let in_flight = clients
@@ -175,9 +202,46 @@ pub(super) struct ServerHost {
     /// Place for orders to copy data to other servers.
     pub order: Option<Port<Job>>,
     /// Where its scheduler learns of the servers.
-    pub news: Option<To<Job>>,
+    pub news: Vec<To<Job>>,
     /// Where it is asked for reports, for each view of the servers.
     pub asks: Vec<Port<Ask>>,
+    /// Count of answered jobs.
+    pub served: Store<Served>,
+}
+
+impl ServerHost {
+    /// Joins the pages of servers that are unlike; none of them has a partner.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ServerHost>) -> Option<ServerHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let served = all.first()?.served;
+        let shared = each(&all, |it| it.shared);
+        let names = each(&all, |it| it.names);
+        let forget = each(&all, |it| it.forget);
+        let order = each(&all, |it| it.order);
+        let news = all.iter().flat_map(|it| it.news.clone()).collect();
+        let views = all.first().map_or(0, |it| it.asks.len());
+        let asks = (0..views).map(|view| {
+            join.input(&format!("asked for view {view}"), all.iter().map(|it| it.asks[view]))
+        });
+        let asks = asks.collect();
+        let attachments: Vec<ServerAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ServerHost {
+            attachment: ServerAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            names: names.map(|all| NamePorts {
+                ask: join.output("to names", all.iter().map(|it| it.ask)),
+                answer: join.input("from names", all.iter().map(|it| it.answer)),
+            }),
+            forget: forget.map(|all| join.input("crash", all.into_iter())),
+            partner: None,
+            order: order.map(|all| join.input("order", all.into_iter())),
+            news,
+            asks,
+            served,
+        })
+    }
 }
 
 /// Writes the page of a data server.
@@ -192,7 +256,7 @@ pub(super) fn server_host(
     let card = &parallel.servers.card;
     let attachment = network::attach_server(page, parallel, &parallel.network, card);
 
-    let way = failure::availability_gate(page, failing, 0, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let (copying, way) = failure::sort(page, parallel, failing, host.duplex);
     let (names, way) = name_messages(page, parallel, way);
@@ -204,7 +268,7 @@ pub(super) fn server_host(
     let (news, way) = server_scheduler(page, spec, Position::Server, way);
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
-    let ports = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    let (ports, served) = server::server(page, parallel, initial_files, for_daemon, way, failing);
     let threads = parallel.servers.machine().map(|_| parallel.servers.daemon.threads);
     let asks = counter.map(|it| it.reports(page, spec.watches, threads));
     ServerHost {
@@ -214,8 +278,9 @@ pub(super) fn server_host(
         forget: ports.forget,
         partner: ports.partner,
         order: copying.map(|it| it.order),
-        news,
+        news: Vec::from_iter(news),
         asks: asks.unwrap_or_default(),
+        served,
     }
 }
 
@@ -270,9 +335,8 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
     } = spec;
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let first = parallel.servers.count;
 
-    let way = failure::availability_gate(page, failing, first, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let (_, way) = server_scheduler(page, spec, Position::Metadata, host.duplex);
     let forget = metadata::server(page, parallel, way, failing);

@@ -1,6 +1,7 @@
 //! `[layout]`: which server holds which part of a file.
 
 mod basic;
+mod progressive;
 mod crush;
 mod free_space;
 mod python;
@@ -12,6 +13,7 @@ pub use basic::Basic;
 pub use crush::{Crush, FailureDomain};
 pub use free_space::FreeSpace;
 pub use python::PythonLayout;
+pub use progressive::{Component, ComponentPlace, Progressive};
 pub use striped::{FirstServer, ServersPerFile, Striped};
 pub use two_dimensional::TwoDimensional;
 pub use variable_strip::{Strip, VariableStrip};
@@ -50,6 +52,7 @@ kinds! {
         Crush = "crush",
         FreeSpace = "free-space",
         PythonLayout = "python",
+        Progressive = "progressive",
     }
 }
 
@@ -66,6 +69,7 @@ impl LayoutKind {
             LayoutKind::Crush(_) | LayoutKind::FreeSpace(_) | LayoutKind::PythonLayout(_) => {
                 FirstServer::Zero
             }
+            LayoutKind::Progressive(layout) => layout.first,
         }
     }
 
@@ -85,6 +89,7 @@ impl LayoutKind {
             LayoutKind::VariableStrip(layout) => layout.width(),
             LayoutKind::FreeSpace(layout) => layout.servers.of(targets),
             LayoutKind::Crush(_) | LayoutKind::PythonLayout(_) => targets,
+            LayoutKind::Progressive(layout) => layout.width(targets),
         }
     }
 
@@ -101,11 +106,22 @@ impl LayoutKind {
             LayoutKind::Crush(layout) => layout.unit,
             LayoutKind::FreeSpace(layout) => layout.unit,
             LayoutKind::PythonLayout(layout) => layout.unit,
+            LayoutKind::Progressive(layout) => layout.smallest(),
         }
     }
 }
 
 impl Layout {
+    /// The first byte of a file that is on data servers: those before it are on the metadata
+    /// server.
+    #[must_use]
+    pub fn on_metadata(&self) -> Bytes {
+        match &self.kind {
+            LayoutKind::Progressive(layout) => layout.on_metadata(),
+            _ => Bytes(0),
+        }
+    }
+
     /// The pool of the files, if they are in one.
     #[must_use]
     pub fn pool<'a>(&self, parallel: &'a Parallel) -> Option<&'a Pool> {
@@ -157,6 +173,7 @@ fn pool_has_room(layout: &Layout, all: &Scenario, at: &Place<'_>) -> Result<(), 
         LayoutKind::Crush(spec) => spec.fits(layout, all, parallel, at),
         LayoutKind::FreeSpace(spec) => spec.fits(layout, there, parallel, at),
         LayoutKind::PythonLayout(spec) => spec.fits(at),
+        LayoutKind::Progressive(spec) => spec.fits(layout, parallel, at),
     }
 }
 
