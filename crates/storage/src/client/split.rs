@@ -107,7 +107,7 @@ impl Split {
             sizes.grow(like.file, like.offset.saturating_add(like.size));
         }
         if let Some(on_metadata) = &self.on_metadata
-            && let Some(job) = on_metadata.job(file, like)
+            && let Some(job) = on_metadata.job(&file, like)
         {
             firing.put(on_metadata.ask, job);
             jobs += 1;
@@ -151,7 +151,7 @@ impl Split {
 
 impl OnMetadata {
     /// The job for what a metadata server holds of a request. An fsync is for all of it.
-    fn job(&self, file: FileLayout<'_>, like: Job) -> Option<Job> {
+    fn job(&self, file: &FileLayout<'_>, like: Job) -> Option<Job> {
         let (offset, size) = match like.operation {
             Operation::Sync => (file.layout.on_metadata() > 0).then_some((0, 0))?,
             _ => file.on_metadata(like.offset, like.size)?,

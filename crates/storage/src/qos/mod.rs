@@ -314,7 +314,8 @@ pub fn count(scenario: &Scenario, position: Position) -> u32 {
 }
 
 /// The scheduler page, in every copy of the page around it, if schedulers stand at
-/// this position: none if they do not, or the scenario has none.
+/// this position: none if they do not, or the scenario has none. `number_of` gives the number of
+/// the scheduler in a copy.
 ///
 /// ```text
 ///   submit ─▶ (queue) ─▶ dispatched
@@ -334,10 +335,11 @@ pub fn build(
     page: &mut Page<'_>,
     schedulers: Schedulers<'_>,
     position: Position,
+    number_of: impl Fn(u32) -> u32,
 ) -> Option<SchedulerPorts> {
     let parallel = schedulers.scenario;
     let spec = parallel.scheduler.iter().find(|it| it.position == position)?;
-    let mut first = schedulers.own(position, 0);
+    let mut first = schedulers.own(position, number_of(0));
     let own = first.is_some();
     if !own && spec.is_none() {
         return None;
@@ -350,10 +352,10 @@ pub fn build(
     };
     let elsewhere = (own || matches!(spec.kind, SchedulerKind::LeastLoaded(_)))
         && context.copies.are_elsewhere();
-    let make = |number| {
-        let own = match number {
+    let make = |copy| {
+        let own = match copy {
             0 => first.take(),
-            _ => schedulers.own(position, number),
+            _ => schedulers.own(position, number_of(copy)),
         };
         own.or_else(|| factory::make(&spec.kind, schedulers.groups))
             .unwrap_or_else(|| Box::new(Fifo::new(None)))

@@ -19,6 +19,7 @@ use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::layout::Placements;
 use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
@@ -40,6 +41,8 @@ pub(super) struct HostSpec<'a> {
     pub failing: Option<Failing>,
     /// Views of the servers that schedulers have.
     pub watches: &'a [Watch],
+    /// Placements of the caller's own.
+    pub placements: &'a Placements<'a>,
 }
 
 /// A client's ways in and out.
@@ -89,7 +92,9 @@ pub(super) fn client_host(
     let request = page.input("request");
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, spec.hosts);
-    let scheduler = qos::build(page, spec.schedulers, Position::Client);
+    let scheduler = qos::build(page, spec.schedulers, Position::Client, |copy| {
+        spec.numbers.of(copy)
+    });
     let news = scheduler.as_ref().and_then(qos::news_of_copies);
     let news = Vec::from_iter(news);
 
@@ -176,7 +181,8 @@ fn server_scheduler(
     position: Position,
     outside: Duplex,
 ) -> (Option<To<Job>>, Duplex) {
-    let Some(scheduler) = qos::build(page, spec.schedulers, position) else {
+    let number_of = |copy| spec.numbers.of(copy);
+    let Some(scheduler) = qos::build(page, spec.schedulers, position, number_of) else {
         return (None, outside);
     };
     let dispatched = page.place("dispatched");

@@ -45,6 +45,7 @@ pub(super) fn build(
     for file in &work.existing {
         sizes.grow(file.file, file.size);
     }
+    let placements = options.placements.unwrap_or(&|_| None);
     let context = ClientContext {
         numbers: HostNumbers::From(0),
         callers: Callers::clients(scenario),
@@ -57,7 +58,7 @@ pub(super) fn build(
             parallel,
             &work.directories,
             page.seed(),
-            options.placements.unwrap_or(&|_| None),
+            placements,
         ),
         first_targets: page.store("first targets", |_| FirstTargets::default()),
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
@@ -72,6 +73,7 @@ pub(super) fn build(
         schedulers,
         failing,
         watches: &watches,
+        placements,
     };
     let clients = clients(&mut page, spec, &context)?;
     let layouts = &context.layouts;
@@ -203,7 +205,13 @@ fn clients(
         let own = HostNumbers::new(&alike.numbers);
         let context = ClientContext {
             numbers: own.clone(),
-            layouts: Layouts::new(&scenario, spec.parallel, &context.directories, page.seed()),
+            layouts: Layouts::new(
+                &scenario,
+                spec.parallel,
+                &context.directories,
+                page.seed(),
+                spec.placements,
+            ),
             ..context.clone()
         };
         let spec = HostSpec {
@@ -324,7 +332,7 @@ fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Between {
         schedulers.any(|it| it.position == position)
     };
     let build = |page: &mut Page<'_>, position| {
-        let scheduler = qos::build(page, spec.schedulers, position);
+        let scheduler = qos::build(page, spec.schedulers, position, |copy| copy);
         scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
     let mut between = Between::default();
