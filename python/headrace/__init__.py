@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headrace import design, store
     from headrace._core import VERSION as __version__
-    from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
+    from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
     from headrace.optimisation import optimise
     from headrace.simulate import (
+        Placement,
         ReplacementPolicy,
         Result,
         Scenario,
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Job",
+    "Placement",
     "ReplacementPolicy",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
     "Scheduler",
+    "ServerState",
     "TraceError",
     "__version__",
     "design",
@@ -48,7 +51,8 @@ __all__ = [
 ]
 
 IN_CORE = {"__version__": "VERSION"} | {
-    name: name for name in ("Job", "RunError", "ScenarioError", "Scheduler", "TraceError")
+    name: name
+    for name in ("Job", "RunError", "ScenarioError", "Scheduler", "ServerState", "TraceError")
 }
 
 ELSEWHERE = {"optimise": "headrace.optimisation", "sweep": "headrace.sweeps"}

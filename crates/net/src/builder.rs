@@ -9,6 +9,7 @@ use crate::firing::Firing;
 use crate::handles::{EndId, ErasedSelector};
 use crate::kernel::Kernel;
 use crate::node::AnyNode;
+use crate::observation::Figure;
 use crate::tally::Tally;
 
 /// Direction of a port.
@@ -109,6 +110,7 @@ pub struct Builder {
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) levels: Vec<StoreLevel>,
+    pub(crate) figures: Vec<Figure>,
     pub(crate) gauges: Vec<StoreGauge>,
     /// The paths of waits.
     pub(crate) waits: Vec<String>,
@@ -138,6 +140,7 @@ impl Builder {
             transitions: Vec::new(),
             tallies: Vec::new(),
             levels: Vec::new(),
+            figures: Vec::new(),
             gauges: Vec::new(),
             waits: Vec::new(),
             errors: Vec::new(),
@@ -176,6 +179,9 @@ pub(crate) struct TransitionSpec {
     pub may_take: Vec<(u32, Vec<usize>)>,
     pub stores: Vec<u32>,
     pub outputs: Vec<OutputSpec>,
+    /// Nodes and stores whose state it looks at.
+    pub observed_nodes: Vec<u32>,
+    pub observed_stores: Vec<u32>,
     pub action: Box<dyn Action>,
 }
 

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::slab::Slot;
 use crate::tally::Tally;
 use crate::time::{Span, Time};
-use crate::token::Token;
+use crate::token::{News, Token};
 
 /// One firing of a transition: puts tokens, draws random numbers, records.
 pub struct Firing<'a> {
@@ -147,6 +147,27 @@ impl Firing<'_> {
         if let Some(bank) = &mut node.bank {
             bank.signal(token, &mut Station::new(&mut node.core, copy, self.kernel));
         }
+    }
+
+    /// Announces something to the disciplines of all copies of a station declared with
+    /// `signals`.
+    pub fn announce<T: Token>(&mut self, to: impl Into<To<T>>, news: &News) {
+        let end = to.into().end;
+        let Some(arc) = self.arcs.outputs.iter().find(|arc| arc.end == end) else {
+            self.undeclared();
+            return;
+        };
+        let node = typed_mut::<T>(&mut *self.nodes[arc.node as usize]);
+        if let Some(bank) = &mut node.bank {
+            for copy in 0..node.core.copies.len() as u32 {
+                bank.news(news, &mut Station::new(&mut node.core, copy, self.kernel));
+            }
+        }
+    }
+
+    /// Number of events that are due later.
+    pub fn events_ahead(&self) -> usize {
+        self.kernel.heap().len()
     }
 
     /// A token of a bag declared with `may_take`, to look at or change. Only

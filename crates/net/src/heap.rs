@@ -56,6 +56,11 @@ impl EventHeap {
         self.peak
     }
 
+    /// Number of pending events.
+    pub fn len(&self) -> usize {
+        self.events.len() - usize::from(self.first_is_taken)
+    }
+
     pub fn bytes(&self) -> usize {
         self.events.capacity() * size_of::<Event>()
     }

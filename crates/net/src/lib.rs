@@ -45,6 +45,7 @@ mod invariants;
 mod kernel;
 mod net;
 mod node;
+mod observation;
 mod page;
 mod random;
 mod report;
@@ -71,6 +72,7 @@ pub use net::{
     CopySample, CopySeries, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision, Progress,
     Stop,
 };
+pub use observation::{Observation, Sight};
 pub use page::{Page, Source};
 pub use random::Random;
 pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
@@ -82,8 +84,8 @@ pub use structure::{
 pub use student_t::student_quantile;
 pub use tally::Tally;
 pub use time::{Span, Time};
-pub use token::{Message, TOKEN_BYTES, Token};
-pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
+pub use token::{Message, News, TOKEN_BYTES, Token};
+pub use transition::{And, Guarded, Guarding, Inputs, Observing, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

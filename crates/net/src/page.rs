@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::accounts::WaitId;
 use crate::arc::CopyPlaces;
@@ -13,6 +14,7 @@ use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::handles::{EndId, Node, Port, Store, TallyId, To};
 use crate::node::NodeOf;
+use crate::observation::{Figure, Seen, Sight};
 use crate::random::stream_key;
 use crate::tally::Tally;
 use crate::token::{TOKEN_BYTES, Token};
@@ -249,6 +251,26 @@ impl Page<'_> {
         });
     }
 
+    /// Registers a figure of a store under a name, for transitions that observe it
+    /// ([`Page::figures_within`]).
+    pub fn figure<S: Send + 'static>(
+        &mut self,
+        name: &str,
+        store: Store<S>,
+        of: impl Fn(&S) -> f64 + Send + Sync + 'static,
+    ) {
+        let page = self.builder.store_specs[store.store as usize].page;
+        self.builder.figures.push(Figure {
+            page,
+            name: name.to_owned(),
+            store: store.store,
+            sum: Arc::new(move |copies, which| {
+                let copies: Option<&Vec<S>> = copies.downcast_ref();
+                copies.map_or(0.0, |all| all[which].iter().map(&of).sum())
+            }),
+        });
+    }
+
     /// Registers a number of a store for reports and playback ([`Net::gauges`](crate::Net::gauges)),
     /// such as the hits of a cache or its dirty bytes. It is read when somebody asks for it.
     /// `part` is the part of the store that it belongs to, such as "page cache".
@@ -270,6 +292,42 @@ impl Page<'_> {
                 copies.map_or_else(Vec::new, |all| all.iter().map(&of).collect())
             }),
         });
+    }
+
+    /// The figures of stores with this name, in this page and those within it, as far as they
+    /// have been written.
+    pub fn figures_within(&self, name: &str) -> Vec<Sight> {
+        let builder = &*self.builder;
+        let figures = builder.figures.iter().filter(|it| it.name == name);
+        let inside = figures.filter_map(|it| Some((it, self.copies_within(it.page)?)));
+        inside
+            .map(|(it, per)| {
+                let (store, sum) = (it.store, it.sum.clone());
+                Sight(Seen::Figure { store, per, sum })
+            })
+            .collect()
+    }
+
+    /// The places and stations with this name, in this page and those within it, as far as they
+    /// have been written.
+    pub fn nodes_within(&self, name: &str) -> Vec<Sight> {
+        let nodes = (0_u32..).zip(&self.builder.node_specs);
+        let named = nodes.filter(|(_, spec)| spec.name == name);
+        named
+            .filter_map(|(node, spec)| {
+                let per = self.copies_within(spec.page)?;
+                Some(Sight(Seen::Node { node, per }))
+            })
+            .collect()
+    }
+
+    /// Copies of a page within one copy of this one; none if it is not within.
+    fn copies_within(&self, page: u32) -> Option<u32> {
+        let pages = &self.builder.pages;
+        let mut around = std::iter::successors(Some(page), |&it| pages[it as usize].parent);
+        around
+            .any(|it| it == self.page)
+            .then(|| pages[page as usize].total / self.copies())
     }
 
     fn port<T: Token>(&mut self, name: &str, direction: Direction) -> Port<T> {

@@ -80,6 +80,12 @@ pub struct TransitionStructure {
     pub stores: Vec<u32>,
     /// The stations whose disciplines it reports to, by node id.
     pub signals: Vec<u32>,
+    /// The nodes whose state it looks at, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observed_nodes: Vec<u32>,
+    /// The stores that it looks at and does not borrow, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observed_stores: Vec<u32>,
 }
 
 /// An arc from a node.
@@ -205,5 +211,7 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
         outputs: outputs.collect(),
         stores: spec.stores.clone(),
         signals: signals.into_iter().flat_map(OutArc::nodes).collect(),
+        observed_nodes: spec.observed_nodes.clone(),
+        observed_stores: spec.observed_stores.clone(),
     }
 }

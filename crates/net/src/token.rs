@@ -12,3 +12,6 @@ pub const TOKEN_BYTES: usize = 64;
 /// A message between the disciplines of two copies of one station: four words
 /// of the sender's own meaning.
 pub type Message = [u64; 4];
+
+/// News for the disciplines of a station's copies: what all of them may read and none changes.
+pub type News = std::sync::Arc<dyn std::any::Any + Send + Sync>;

@@ -6,6 +6,7 @@ use crate::arc::{How, Reach};
 use crate::builder::{Action, Builder, OutputSpec, TransitionSpec};
 use crate::firing::Firing;
 use crate::handles::{Node, Store, To};
+use crate::observation::{Observation, Seen, Sight};
 use crate::slab::Slot;
 use crate::token::Token;
 
@@ -491,6 +492,8 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
             may_take: parts.may_take,
             stores: self.stores.stores(),
             outputs: parts.outputs,
+            observed_nodes: Vec::new(),
+            observed_stores: Vec::new(),
             action: Box::new(TypedAction::<I, S, F> { guard, act }),
         });
     }
@@ -519,6 +522,102 @@ impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>
                 let to = choose(firing, &mut token, stores);
                 firing.put(to, token);
             });
+    }
+}
+
+impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
+    /// Looks at these nodes and figures of stores when it fires; those of one list together.
+    pub fn observes(self, lists: Vec<Vec<Sight>>) -> Observing<'b, I, S> {
+        Observing {
+            transition: self,
+            lists,
+        }
+    }
+}
+
+/// A transition being written down that looks at the state of nodes and stores.
+#[must_use = "a transition exists once it is told what to do"]
+pub struct Observing<'b, I: Inputs, S: Stores> {
+    transition: TransitionBuilder<'b, I, S>,
+    lists: Vec<Vec<Sight>>,
+}
+
+impl<I: Inputs, S: Stores> Observing<'_, I, S> {
+    /// Sets the action of a firing, as [`TransitionBuilder::fires`] does; it also gets what was
+    /// observed before it, by list.
+    pub fn fires<F>(self, act: F)
+    where
+        F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation])
+            + Send
+            + 'static,
+    {
+        let Parts {
+            builder,
+            page,
+            name,
+            priority,
+            may_take,
+            outputs,
+            ..
+        } = self.transition.parts;
+        let (mut observed_nodes, mut observed_stores) = (Vec::new(), Vec::new());
+        for Sight(seen) in self.lists.iter().flatten() {
+            match seen {
+                Seen::Node { node, .. } => observed_nodes.push(*node),
+                Seen::Figure { store, .. } => observed_stores.push(*store),
+            }
+        }
+        for ids in [&mut observed_nodes, &mut observed_stores] {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        builder.transitions.push(TransitionSpec {
+            page,
+            name,
+            priority,
+            guarded: false,
+            inputs: self.transition.inputs.nodes(),
+            may_take,
+            stores: self.transition.stores.stores(),
+            outputs,
+            observed_nodes,
+            observed_stores,
+            action: Box::new(ObservingAction {
+                lists: self.lists,
+                act,
+                of: std::marker::PhantomData::<fn(I, S)>,
+            }),
+        });
+    }
+}
+
+struct ObservingAction<I, S, F> {
+    lists: Vec<Vec<Sight>>,
+    act: F,
+    of: std::marker::PhantomData<fn(I, S)>,
+}
+
+impl<I, S, F> Action for ObservingAction<I, S, F>
+where
+    I: Inputs,
+    S: Stores,
+    F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation]) + Send,
+{
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], borrows: &[Reach]) -> bool {
+        let observed = self.lists.iter().map(|list| {
+            let mut seen = Observation::default();
+            for Sight(it) in list {
+                it.add_to(&mut seen, firing, stores);
+            }
+            seen
+        });
+        let observed: Vec<Observation> = observed.collect();
+        let Some(tokens) = I::take(firing, None) else {
+            return false;
+        };
+        let stores = S::borrow(stores, borrows, firing.copy());
+        (self.act)(firing, tokens, stores, &observed);
+        true
     }
 }
 

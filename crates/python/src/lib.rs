@@ -10,6 +10,7 @@ mod measure;
 mod mirror;
 mod network;
 mod peers;
+mod placement;
 mod replacement;
 mod rounds;
 mod run;

@@ -9,13 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headrace_spec::Scenario;
+use headrace_spec::{Position, Scenario};
+use headrace_storage::layout::{Placement, Placements};
 use headrace_storage::measure::{Recipient, Recorded};
 use headrace_storage::replacement::MakePolicy;
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::placement::PythonPlacement;
 use crate::replacement::Policies;
 use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
@@ -52,14 +54,16 @@ struct Shared {
 ///
 /// `requests` is called with every single request, some of them at a time, as columns, and
 /// with None when those so far do not count. `schedulers` are those of the scenario's own
-/// class, by number. `traces` are files to read in the place of those that the scenario
+/// classes: the position and the schedulers there, by number. `placements` are those of its layouts: the workload of each
+/// or None, the object, and the bytes of a strip. `traces` are files to read in the place of those that the scenario
 /// names, by the workload's number; the result still names the scenario's. `progress` is called
 /// with simulated seconds, requests done, and the part of the run that is over or None; what
 /// either raises breaks the run off, and so does a signal. `playback` is a number of frames to
 /// record.
 #[pyfunction]
 #[pyo3(signature = (
-    loaded, *, requests=None, traces=None, schedulers=None, policies=None, progress=None,
+    loaded, *, requests=None, traces=None, schedulers=None, placements=None, policies=None,
+    progress=None,
     playback=None
 ))]
 fn run<'py>(
@@ -67,15 +71,18 @@ fn run<'py>(
     loaded: &PyLoaded,
     requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
-    schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
+    schedulers: Option<Vec<(String, Vec<Bound<'py, PyScheduler>>)>>,
+    placements: Option<Vec<(Option<u32>, Bound<'py, PyAny>, u64)>>,
     policies: Option<Py<PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (schedulers, placements) = (schedulers.unwrap_or_default(), placements.unwrap_or_default());
     let own = OwnCode {
-        schedulers: schedulers
-            .map(|it| PythonSchedulers::new(&it))
-            .transpose()?,
+        classes: match schedulers.is_empty() && placements.is_empty() {
+            true => None,
+            false => Some(PythonClasses::new(&schedulers, &placements)?),
+        },
         policies: policies.map(Policies::new),
     };
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
@@ -210,12 +217,14 @@ fn here(
             }
         }
     };
-    let schedulers = own.schedulers.as_ref();
-    let schedulers = schedulers.map(|own| move |number| own.take(number));
+    let classes = own.classes.as_ref();
+    let schedulers = classes.map(|own| move |position, number| own.take(position, number));
+    let placements = classes.map(|own| move |workload| own.placement(workload));
     let policies = own.policies.as_ref();
     let policies = policies.map(|own| move |number, pages| own.policy(number, pages));
     let options = Options {
         schedulers: schedulers.as_ref().map(|make| make as &qos::Make<'_>),
+        placements: placements.as_ref().map(|make| make as &Placements<'_>),
         policies: policies.as_ref().map(|make| make as &MakePolicy<'_>),
         requests_to: recipient.as_ref(),
         playback,
@@ -232,51 +241,68 @@ fn here(
 
 /// Code in Python that a scenario names.
 struct OwnCode {
-    schedulers: Option<PythonSchedulers>,
+    classes: Option<PythonClasses>,
     policies: Option<Policies>,
 }
 
 impl OwnCode {
     fn is_empty(&self) -> bool {
-        self.schedulers.is_none() && self.policies.is_none()
+        self.classes.is_none() && self.policies.is_none()
     }
 
     /// Takes the exception, if one was raised.
     fn take_failure(&self) -> Option<PyErr> {
         let of_policies = self.policies.as_ref().and_then(Policies::take_failure);
-        let schedulers = self.schedulers.as_ref();
-        of_policies.or_else(|| schedulers.and_then(|own| own.shared.take_failure()))
+        let classes = self.classes.as_ref();
+        of_policies.or_else(|| classes.and_then(|own| own.shared.take_failure()))
     }
 }
 
-/// A scenario's schedulers in Python, to be taken by number.
-struct PythonSchedulers {
+/// The schedulers in Python at one position, to be taken by number.
+type AtPosition = Vec<Option<Adapter>>;
+
+/// A scenario's schedulers and placements in Python.
+struct PythonClasses {
     shared: Arc<scheduler::Shared>,
-    adapters: Mutex<Vec<Option<Adapter>>>,
+    adapters: Mutex<Vec<(String, AtPosition)>>,
+    placements: Vec<(Option<u32>, Arc<dyn Placement>)>,
 }
 
-impl PythonSchedulers {
-    fn new(objects: &[Bound<'_, PyScheduler>]) -> PyResult<PythonSchedulers> {
+impl PythonClasses {
+    fn new(
+        positions: &[(String, Vec<Bound<'_, PyScheduler>>)],
+        placements: &[(Option<u32>, Bound<'_, PyAny>, u64)],
+    ) -> PyResult<PythonClasses> {
         let shared = Arc::new(scheduler::Shared::default());
-        let adapters = objects
-            .iter()
-            .map(|object| Adapter::new(object, Arc::clone(&shared)).map(Some))
-            .collect::<PyResult<_>>()?;
-        Ok(PythonSchedulers {
+        let adapter =
+            |object: &Bound<'_, PyScheduler>| Adapter::new(object, Arc::clone(&shared)).map(Some);
+        let adapters = positions.iter().map(|(position, objects)| {
+            let adapters = objects.iter().map(adapter).collect::<PyResult<_>>()?;
+            Ok((position.clone(), adapters))
+        });
+        let adapters = Mutex::new(adapters.collect::<PyResult<_>>()?);
+        let placements = placements.iter().map(|(workload, object, unit)| {
+            let placement = PythonPlacement::new(object, *unit, Arc::clone(&shared))?;
+            Ok((*workload, Arc::new(placement) as Arc<dyn Placement>))
+        });
+        Ok(PythonClasses {
+            adapters,
+            placements: placements.collect::<PyResult<_>>()?,
             shared,
-            adapters: Mutex::new(adapters),
         })
     }
 
-    fn take(&self, number: u32) -> Box<dyn qos::Scheduler> {
-        let adapter = lock(&self.adapters)
-            .get_mut(number as usize)
-            .map(Option::take);
-        match adapter.flatten() {
-            Some(adapter) => Box::new(adapter),
-            // There are as many as `Loaded.scheduler` says.
-            None => Box::new(qos::Fifo::new(None)),
-        }
+    fn take(&self, position: Position, number: u32) -> Option<Box<dyn qos::Scheduler>> {
+        let mut all = lock(&self.adapters);
+        let (_, adapters) = all.iter_mut().find(|(it, _)| it == position.word())?;
+        let adapter = adapters.get_mut(number as usize)?.take()?;
+        Some(Box::new(adapter))
+    }
+
+    fn placement(&self, workload: Option<u32>) -> Option<Arc<dyn Placement>> {
+        let mut all = self.placements.iter();
+        let found = all.find(|(of, _)| *of == workload)?;
+        Some(Arc::clone(&found.1))
     }
 }
 

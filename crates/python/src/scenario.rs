@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use headrace_spec::{Bytes, ClassOption, Error, Loaded, SchedulerKind, Seconds, WorkloadKind};
+use headrace_spec::{
+    Bytes, ClassOption, Error, LayoutKind, Loaded, SchedulerKind, Seconds, WorkloadKind,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
@@ -141,24 +143,66 @@ impl PyLoaded {
             .collect()
     }
 
-    /// The scheduler in Python, if the scenario has one: its module, its class, the
+    /// The schedulers in Python: for each its section's path, its position, module and class, the
     /// folder to look in first, the options, and how many there are.
     #[getter]
-    fn scheduler<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn schedulers<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let scenario = &self.loaded.scenario;
-        let kind = scenario.parallel().map(|it| &it.scheduler.kind);
-        let Some(SchedulerKind::PythonScheduler(it)) = kind else {
-            return Ok(None);
+        let Some(parallel) = scenario.parallel() else {
+            return Ok(Vec::new());
         };
-        let options = PyDict::new(py);
-        for (name, value) in &it.options.0 {
-            options.set_item(name, option(py, value)?)?;
+        let mut found = Vec::new();
+        for (number, scheduler) in parallel.scheduler.iter().enumerate() {
+            let SchedulerKind::PythonScheduler(it) = &scheduler.kind else {
+                continue;
+            };
+            let path = match parallel.scheduler.len() {
+                1 => "scheduler".to_owned(),
+                _ => format!("scheduler.{number}"),
+            };
+            let options = PyDict::new(py);
+            for (name, value) in &it.options.0 {
+                options.set_item(name, option(py, value)?)?;
+            }
+            let (module, class) = (&it.python.module, &it.python.class);
+            let position = scheduler.position;
+            let count = headrace_storage::qos::count(scenario, position);
+            let word = position.word();
+            let of_this = (path, word, module, class, &it.folder, options, count);
+            found.push(of_this.into_pyobject(py)?);
         }
-        let (module, class) = (&it.python.module, &it.python.class);
-        let count = headrace_storage::qos::count(scenario);
-        (module, class, &it.folder, options, count)
-            .into_pyobject(py)
-            .map(Some)
+        Ok(found)
+    }
+
+    /// The placements in Python: for each its section's path, the workload whose files it places
+    /// or None, its module and class, the folder to look in first, the options, the number of
+    /// targets and of servers, and the bytes of a strip.
+    #[getter]
+    fn placements<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let scenario = &self.loaded.scenario;
+        let Some(parallel) = scenario.parallel() else {
+            return Ok(Vec::new());
+        };
+        let workloads = (0_u32..).zip(&scenario.workload);
+        let own = workloads.filter_map(|(number, workload)| {
+            let layout = workload.layout.as_ref()?;
+            Some((format!("workload.{number}.layout"), Some(number), layout))
+        });
+        let all = std::iter::once(("layout".to_owned(), None, &parallel.layout));
+        let mut found = Vec::new();
+        for (path, workload, layout) in all.chain(own) {
+            let LayoutKind::PythonLayout(it) = &layout.kind else {
+                continue;
+            };
+            let options = PyDict::new(py);
+            for (name, value) in &it.options.0 {
+                options.set_item(name, option(py, value)?)?;
+            }
+            let class = (&it.python.module, &it.python.class, &it.folder);
+            let counts = (layout.places(parallel), parallel.servers.count, it.unit.0);
+            found.push((path, workload, class, options, counts).into_pyobject(py)?);
+        }
+        Ok(found)
     }
 
     /// The replacement policy in Python, if the scenario has one: its file and its class.

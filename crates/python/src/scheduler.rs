@@ -3,11 +3,11 @@
 //! when the method has returned: no simulated time passes in it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use headrace_net::{Message, Span};
-use headrace_storage::qos::{self, Dispatcher, JobId};
+use headrace_storage::qos::{self, Copies, Dispatcher, JobId, ServerView, View};
 use headrace_storage::{Job, Role};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ create_exception!(
     headrace,
     SchedulerFailure,
     pyo3::exceptions::PyException,
-    "What a scheduler's method did wrong: (number, method, what, exception or None)."
+    "What a scheduler's method did wrong: (class, number, method, what, exception or None)."
 );
 
 /// A job, as schedulers see it.
@@ -29,6 +29,10 @@ pub struct PyJob {
     /// Identity of the waiting job, including its scheduler.
     slot: JobId,
     scheduler: u64,
+    /// The server that it goes to.
+    server: AtomicU32,
+    /// The copies that it may read.
+    copies: Arc<Copies>,
     /// Arrival at the scheduler, in seconds.
     #[pyo3(get)]
     arrival: f64,
@@ -55,10 +59,19 @@ impl PyJob {
         self.job.workload
     }
 
-    /// The number of the server that it is for.
+    /// The number of the server that it is for, or that `dispatch` sent it to.
     #[getter]
     fn server(&self) -> u32 {
-        self.job.server
+        self.server.load(Ordering::Relaxed)
+    }
+
+    /// The numbers of the servers that `dispatch` may send it to.
+    #[getter]
+    fn servers(&self) -> Vec<u32> {
+        match self.copies.servers(&self.job) {
+            Ok(servers) => servers.collect(),
+            Err(_) => vec![self.job.server],
+        }
     }
 
     /// The number of its file.
@@ -98,9 +111,65 @@ impl PyJob {
     }
 }
 
+/// The state of a data server at the time of a view.
+#[pyclass(frozen, module = "headrace", name = "ServerState")]
+pub struct PyServerState(ServerView);
+
+#[pymethods]
+impl PyServerState {
+    /// Jobs that have arrived and have not been answered.
+    #[getter]
+    fn jobs(&self) -> u32 {
+        self.0.jobs
+    }
+
+    /// Those of them that wait.
+    #[getter]
+    fn queue(&self) -> u32 {
+        self.0.queue()
+    }
+
+    /// Those of them that threads or devices serve.
+    #[getter]
+    fn in_service(&self) -> u32 {
+        self.0.in_service
+    }
+
+    /// Bytes in memory that are not on its devices yet.
+    #[getter]
+    fn dirty(&self) -> u64 {
+        self.0.dirty
+    }
+
+    /// Bytes of files in memory.
+    #[getter]
+    fn cached(&self) -> u64 {
+        self.0.cached
+    }
+
+    /// Share of the last period that its devices were busy, from 0 to 1.
+    #[getter]
+    fn utilisation(&self) -> f64 {
+        self.0.utilisation
+    }
+
+    fn __repr__(&self) -> String {
+        let it = &self.0;
+        format!(
+            "<ServerState: {} jobs, {} in service, {} dirty and {} cached bytes, {:.0} % busy>",
+            it.jobs,
+            it.in_service,
+            it.dirty,
+            it.cached,
+            100.0 * it.utilisation
+        )
+    }
+}
+
 /// Call of a scheduler method.
 enum SchedulerCall {
     Dispatch(JobId),
+    DispatchTo(JobId, u32),
     Send(u32, Py<PyAny>),
     Wake(Span, u32),
 }
@@ -119,6 +188,9 @@ pub struct PyScheduler {
     /// True after construction, when its methods may be called.
     runs: bool,
     asked: Vec<SchedulerCall>,
+    /// The newest view of the servers, and the same for Python once it has asked for it.
+    view: Option<Arc<View>>,
+    shown_view: Option<Py<PyTuple>>,
 }
 
 /// The longest time that a scheduler can ask for, in seconds: 200 days. Simulated time
@@ -168,8 +240,12 @@ impl PyScheduler {
     /// A time asked for with `wake_in` has come.
     fn wake(&self, _tag: u32) {}
 
-    /// Sends a waiting job on to its server.
-    fn dispatch(&mut self, job: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// The schedulers have learnt a newer state of the servers.
+    fn view_arrival(&self) {}
+
+    /// Sends a waiting job on to its server, or to another with a copy of what it reads.
+    #[pyo3(signature = (job, server=None))]
+    fn dispatch(&mut self, job: &Bound<'_, PyAny>, server: Option<i64>) -> PyResult<()> {
         let Ok(job) = job.cast::<PyJob>() else {
             let given = job.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
@@ -182,12 +258,58 @@ impl PyScheduler {
                 "dispatch(): the job belongs to another scheduler",
             ));
         }
-        if !job.waiting.swap(false, Ordering::Relaxed) {
+        if !job.waiting.load(Ordering::Relaxed) {
             return Err(PyValueError::new_err(
                 "dispatch(): the job has already been dispatched",
             ));
         }
-        self.ask("dispatch", SchedulerCall::Dispatch(job.slot))
+        let mut call = SchedulerCall::Dispatch(job.slot);
+        if let Some(server) = server {
+            // A number that no server has is as wrong as another.
+            let server = u32::try_from(server).unwrap_or(u32::MAX);
+            let there = job.copies.at(&job.job, server);
+            let there = there.map_err(|error| {
+                PyValueError::new_err(format!("dispatch(server={server}): {error}"))
+            })?;
+            if there.is_some() {
+                job.server.store(server, Ordering::Relaxed);
+                call = SchedulerCall::DispatchTo(job.slot, server);
+            }
+        }
+        job.waiting.store(false, Ordering::Relaxed);
+        self.ask("dispatch", call)
+    }
+
+    /// The state of all data servers by number, as of `view_time`.
+    fn servers(&mut self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
+        let Some(view) = &self.view else {
+            return Err(PyRuntimeError::new_err(match self.runs {
+                true => {
+                    "servers(): nothing is learnt of the servers: give scheduler.view_period \
+                     in the scenario"
+                }
+                false => {
+                    "servers() before the run has begun: call it when a job has come, not in \
+                     __init__"
+                }
+            }));
+        };
+        if let Some(shown) = &self.shown_view {
+            return Ok(shown.clone_ref(py));
+        }
+        let states = view.servers.iter();
+        let states = states.map(|it| Py::new(py, PyServerState(*it)));
+        let states = states.collect::<PyResult<Vec<_>>>()?;
+        let shown = PyTuple::new(py, states)?.unbind();
+        self.shown_view = Some(shown.clone_ref(py));
+        Ok(shown)
+    }
+
+    /// The simulated time of the state that `servers()` gives, in seconds; None without
+    /// `scheduler.view_period`.
+    #[getter]
+    fn view_time(&self) -> Option<f64> {
+        self.view.as_ref().map(|view| view.time.as_seconds())
     }
 
     /// Sends a message, any object, to another scheduler. It takes the scenario's
@@ -289,6 +411,11 @@ impl Shared {
         lock(&self.failure).take()
     }
 
+    /// Keeps an exception, if it is the first.
+    pub fn keep_failure(&self, failure: PyErr) {
+        lock(&self.failure).get_or_insert(failure);
+    }
+
     fn put(&self, object: Py<PyAny>) -> Message {
         let mut messages = lock(&self.messages);
         let index = match messages.free.pop() {
@@ -339,6 +466,7 @@ pub struct Adapter {
     job_finish: Option<Py<PyAny>>,
     message_arrival: Option<Py<PyAny>>,
     wake: Option<Py<PyAny>>,
+    view_arrival: Option<Py<PyAny>>,
     /// Jobs that are here or out, if anybody wants to see them again.
     jobs: HashMap<Key, Py<PyJob>>,
     /// Jobs with identical keys; any of them may be returned.
@@ -379,6 +507,7 @@ impl Adapter {
             job_finish: own("job_finish")?,
             message_arrival: own("message_arrival")?,
             wake: own("wake")?,
+            view_arrival: own("view_arrival")?,
             jobs: HashMap::new(),
             alike: Vec::new(),
             asked: Vec::new(),
@@ -397,7 +526,16 @@ impl Adapter {
         if lock(&self.shared.failure).is_some() {
             return;
         }
-        self.object.borrow_mut(py).now = dispatcher.now().as_seconds();
+        {
+            let mut object = self.object.borrow_mut(py);
+            object.now = dispatcher.now().as_seconds();
+            if let Some(view) = dispatcher.view()
+                && !object.view.as_ref().is_some_and(|it| Arc::ptr_eq(it, view))
+            {
+                object.view = Some(Arc::clone(view));
+                object.shown_view = None;
+            }
+        }
         match call(self) {
             Err(error) => return self.fail(py, name, None, Some(error), dispatcher),
             Ok(returned) if !returned.is_none(py) => {
@@ -417,6 +555,7 @@ impl Adapter {
         for each in asked.drain(..) {
             match each {
                 SchedulerCall::Dispatch(job) => dispatcher.dispatch(job),
+                SchedulerCall::DispatchTo(job, server) => self.send_to(server, job, dispatcher),
                 SchedulerCall::Send(to, message) => {
                     dispatcher.send_message(to, self.shared.put(message))
                 }
@@ -424,6 +563,30 @@ impl Adapter {
             }
         }
         self.asked = asked;
+    }
+
+    /// Sends a job to another server, by which it is known from then on.
+    fn send_to(&mut self, server: u32, id: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
+        let came = key(dispatcher.job(id));
+        match dispatcher.dispatch_to(server, id) {
+            Err(error) => dispatcher.fail(error.to_string()),
+            Ok(()) => {
+                let leaves = key(dispatcher.job(id));
+                if let Some(job) = self.take(&came)
+                    && let Some(other) = self.jobs.insert(leaves, job)
+                {
+                    self.alike.push((leaves, other));
+                }
+            }
+        }
+    }
+
+    /// Takes a job that is here or out.
+    fn take(&mut self, key: &Key) -> Option<Py<PyJob>> {
+        self.jobs.remove(key).or_else(|| {
+            let at = self.alike.iter().position(|it| it.0 == *key)?;
+            Some(self.alike.swap_remove(at).1)
+        })
     }
 
     fn fail(
@@ -435,14 +598,16 @@ impl Adapter {
         dispatcher: &mut Dispatcher<'_, '_>,
     ) {
         let exception = error.map(|error| error.into_value(py));
-        let failure = SchedulerFailure::new_err((self.number, method.to_owned(), what, exception));
+        let method = method.to_owned();
+        let name = self.name.clone();
+        let failure = SchedulerFailure::new_err((name, self.number, method, what, exception));
         *lock(&self.shared.failure) = Some(failure);
         dispatcher.fail("a scheduler in Python failed");
     }
 }
 
 /// A short text of a value.
-fn shown(value: &Bound<'_, PyAny>) -> String {
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(
         |_| "a value that cannot be shown".to_owned(),
         |text| text.to_string(),
@@ -466,6 +631,8 @@ impl qos::Scheduler for Adapter {
                 group,
                 slot: id,
                 scheduler: self.identity,
+                server: job.server.into(),
+                copies: Arc::clone(dispatcher.copies()),
                 arrival: dispatcher.now().as_seconds(),
                 waiting: true.into(),
             };
@@ -490,11 +657,7 @@ impl qos::Scheduler for Adapter {
             return;
         }
         Python::attach(|py| {
-            let found = self.jobs.remove(&key(job)).or_else(|| {
-                let at = self.alike.iter().position(|it| it.0 == key(job))?;
-                Some(self.alike.swap_remove(at).1)
-            });
-            if let Some(job) = found {
+            if let Some(job) = self.take(&key(job)) {
                 let call = |it: &Adapter| match &it.job_finish {
                     Some(method) => method.call1(py, (job,)),
                     None => Ok(py.None()),
@@ -532,6 +695,19 @@ impl qos::Scheduler for Adapter {
         });
     }
 
+    fn view_arrival(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
+        if self.view_arrival.is_none() {
+            return;
+        }
+        Python::attach(|py| {
+            let call = |it: &Adapter| match &it.view_arrival {
+                Some(method) => method.call0(py),
+                None => Ok(py.None()),
+            };
+            self.call(py, "view_arrival", call, dispatcher);
+        });
+    }
+
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -540,6 +716,7 @@ impl qos::Scheduler for Adapter {
 /// Makes schedulers known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyJob>()?;
+    module.add_class::<PyServerState>()?;
     module.add_class::<PyScheduler>()?;
     module.add(
         "SchedulerFailure",

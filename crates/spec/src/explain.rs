@@ -88,7 +88,7 @@ fn section(table: &Table, section: &Section, path: &str, tree: &Node, rows: &mut
             (Shape::Section(inner), Some(Raw::Table(table))) => {
                 self::section(table, inner, &path, tree, rows);
             }
-            (Shape::Tables(inner), Some(Raw::List(list))) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Some(Raw::List(list))) => {
                 for (index, node) in list.iter().enumerate() {
                     if let Raw::Table(table) = &node.raw {
                         self::section(table, inner, &format!("{path}.{index}"), tree, rows);

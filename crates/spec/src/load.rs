@@ -179,10 +179,10 @@ fn name_kinds(node: &mut Node, section: &Section) {
             continue;
         };
         match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => name_kinds(node, inner),
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 list.iter_mut().for_each(|node| name_kinds(node, inner));
             }
+            (Shape::Section(inner), _) => name_kinds(node, inner),
             _ => {}
         }
     }
@@ -215,12 +215,12 @@ pub(crate) fn resolve_files(
         };
         let path = crate::tree::join(path, field.name);
         match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => resolve_files(node, inner, &path, folder)?,
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 for node in list {
                     resolve_files(node, inner, &path, folder)?;
                 }
             }
+            (Shape::Section(inner), _) => resolve_files(node, inner, &path, folder)?,
             (
                 Shape::Leaf {
                     nature: Nature::File,
@@ -296,6 +296,14 @@ mod tests {
         if path == "replication" && chosen.iter().any(repairs) {
             entries.push("copies = 2".to_owned());
         }
+        // Only where data has copies does a job have a choice of servers.
+        let chooses = |(at, kind): &(String, &str)| at == "scheduler" && *kind == "least-loaded";
+        if path == "replication" && chosen.iter().any(chooses) {
+            entries.push("copies = 2".to_owned());
+        }
+        if path == "scheduler" && chosen.iter().any(chooses) {
+            entries.push("position = \"client\"".to_owned());
+        }
         for field in section.fields(own) {
             let path = crate::tree::join(path, field.name);
             // A server's files lie on its first file system: it may have no other.
@@ -306,8 +314,17 @@ mod tests {
             if path == "failure" {
                 continue;
             }
-            // Nor are pools with copies.
-            if path == "pool" && chosen.iter().any(repairs) {
+            // Nor are pools with copies, and CRUSH knows none.
+            let crush = |(at, kind): &(String, &str)| at == "layout" && *kind == "crush";
+            if path == "pool" && chosen.iter().any(|it| repairs(it) || chooses(it) || crush(it)) {
+                continue;
+            }
+            // Each target has free space, and only some partitions have subtrees.
+            if path == "layout.free" {
+                entries.push("free = [\"1 TiB\", \"1 TiB\", \"1 TiB\", \"1 TiB\"]".to_owned());
+                continue;
+            }
+            if path == "metadata.subtree" || path == "workload.layout.free" {
                 continue;
             }
             let value = match (&field.presence, &field.shape) {

@@ -33,12 +33,12 @@ pub(crate) fn kinds_by_name(node: &mut Node, section: &Section) {
             continue;
         };
         match (&field.shape, &mut node.raw) {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
+                list.iter_mut().for_each(|node| kinds_by_name(node, inner));
+            }
             (Shape::Section(inner), _) => {
                 kind_by_name(node, inner);
                 kinds_by_name(node, inner);
-            }
-            (Shape::Tables(inner), Raw::List(list)) => {
-                list.iter_mut().for_each(|node| kinds_by_name(node, inner));
             }
             _ => {}
         }
@@ -143,7 +143,7 @@ fn complete_in(node: &mut Node, section: &Section, whole: &Node) {
                 }
                 complete_in(node, inner, whole);
             }
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 (list.iter_mut()).for_each(|node| complete_in(node, inner, whole));
             }
             _ => {}

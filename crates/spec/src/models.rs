@@ -68,12 +68,12 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
             continue;
         };
         match (&field.shape, &mut node.raw) {
-            (Shape::Section(inner), _) => fill(node, inner)?,
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 for node in list {
                     fill(node, inner)?;
                 }
             }
+            (Shape::Section(inner), _) => fill(node, inner)?,
             _ => {}
         }
     }

@@ -108,7 +108,7 @@ fn section(table: &Table, section: &Section, path: &str, found: &mut Vec<Quantif
             (Shape::Section(inner), Raw::Table(table)) => {
                 self::section(table, inner, &path, found);
             }
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 for (index, node) in list.iter().enumerate() {
                     if let Raw::Table(table) = &node.raw {
                         self::section(table, inner, &format!("{path}.{index}"), found);

@@ -134,6 +134,11 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
             let names = by_name(inner, path, presets);
             json!({ "anyOf": [{ "enum": names }, section(inner, path, presets)] })
         }
+        Shape::Section(inner) if inner.several => {
+            let one = section(inner, path, presets);
+            let list = json!({ "type": "array", "minItems": 1, "items": one });
+            json!({ "anyOf": [one, list] })
+        }
         Shape::Section(inner) => section(inner, path, presets),
         Shape::Tables(inner) => {
             let least = u32::from(!matches!(field.presence, Presence::Optional { .. }));

@@ -101,8 +101,10 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
         return Ok(());
     }
     match &field.shape {
-        Shape::Section(inner) => put(below(table, first, value.origin), inner, rest, value),
-        Shape::Tables(inner) => {
+        Shape::Section(inner) if !is_list(table.get(first)) => {
+            put(below(table, first, value.origin), inner, rest, value)
+        }
+        Shape::Tables(inner) | Shape::Section(inner) => {
             let list = table.get_mut(first).ok_or(Wrong::NoSuchPath)?;
             let own;
             // The only one needs no number, and one with a name may go by it.
@@ -172,6 +174,10 @@ fn below<'a>(table: &'a mut Table, key: &str, origin: &Origin) -> &'a mut Node {
     &mut table.entries[at].node
 }
 
+fn is_list(node: Option<&Node>) -> bool {
+    node.is_some_and(|node| matches!(node.raw, Raw::List(_)))
+}
+
 /// The number of the table that has this name.
 fn numbered(list: &Node, name: &str) -> Option<usize> {
     let Raw::List(list) = &list.raw else {
@@ -210,8 +216,8 @@ fn paths(node: Option<&Node>, section: &Section, path: &str, into: &mut Vec<Stri
             .and_then(Node::table)
             .and_then(|table| table.get(field.name));
         match &field.shape {
-            Shape::Section(inner) => paths(node, inner, &path, into),
-            Shape::Tables(inner) => {
+            Shape::Section(inner) if !is_list(node) => paths(node, inner, &path, into),
+            Shape::Tables(inner) | Shape::Section(inner) => {
                 if let Some(Node {
                     raw: Raw::List(list),
                     ..

@@ -28,8 +28,10 @@ pub(crate) fn check(node: &Node, section: &Section, path: &str) -> Result<(), Er
         };
         let path = join(path, field.name);
         match (&field.shape, &entry.node.raw) {
-            (Shape::Section(inner), _) => check(&entry.node, inner, &path)?,
-            (Shape::Tables(inner), Raw::List(list)) => {
+            (Shape::Section(inner), _) if !listed(inner, &entry.node) => {
+                check(&entry.node, inner, &path)?;
+            }
+            (Shape::Tables(inner) | Shape::Section(inner), Raw::List(list)) => {
                 for (index, node) in list.iter().enumerate() {
                     check(node, inner, &format!("{path}.{index}"))?;
                 }
@@ -42,6 +44,11 @@ pub(crate) fn check(node: &Node, section: &Section, path: &str) -> Result<(), Er
         }
     }
     Ok(())
+}
+
+/// Returns true if a list stands where there may be one section or several.
+fn listed(section: &Section, node: &Node) -> bool {
+    section.several && matches!(node.raw, Raw::List(_))
 }
 
 fn no_section(node: &Node, path: &str) -> Error {

@@ -89,7 +89,7 @@ fn section(
             (Shape::Section(inner), Some(Raw::Table(table))) => {
                 self::section(table, inner, &heading(&path), &path, note, into);
             }
-            (Shape::Tables(inner), Some(Raw::List(list))) => {
+            (Shape::Tables(inner) | Shape::Section(inner), Some(Raw::List(list))) => {
                 for (index, node) in list.iter().enumerate() {
                     if let Raw::Table(table) = &node.raw {
                         let path = format!("{path}.{index}");

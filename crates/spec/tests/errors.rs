@@ -165,7 +165,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "kind",
         r#"kind = "sfqd""#,
-        r#"my.toml:20:8: scheduler.kind = "sfqd": expected "none", "fifo", "round-robin", "sfq", "sfq-plus", "dsfq", "edf", "two-level", "mclock", "crrn", "orr", "trr", "tbf" or "python": did you mean "sfq"?"#,
+        r#"my.toml:20:8: scheduler.kind = "sfqd": expected "none", "fifo", "round-robin", "sfq", "sfq-plus", "dsfq", "edf", "two-level", "mclock", "crrn", "orr", "trr", "tbf", "least-loaded" or "python": did you mean "sfq"?"#,
     ),
     (
         "groups",
@@ -211,7 +211,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "depth",
         "depth = 4\nblock = 3",
-        r#"my.toml:22:1: unknown field "block" in [scheduler]: expected "kind", "depth", "weights", "position" or "message_latency""#,
+        r#"my.toml:22:1: unknown field "block" in [scheduler]: expected "kind", "depth", "weights", "position", "message_latency", "view_period" or "view_delay""#,
     ),
     (
         "kind",

@@ -128,8 +128,8 @@ fn the_command_line_can_choose_the_preset() {
 #[test]
 fn a_table_entry_can_be_set_alone() {
     let loaded = load(FILE, &["scheduler.weights.G2=4"]);
-    let SchedulerKind::Sfq(sfq) = &parallel_of(&loaded.scenario).scheduler.kind else {
-        panic!("{:?}", parallel_of(&loaded.scenario).scheduler);
+    let SchedulerKind::Sfq(sfq) = &parallel_of(&loaded.scenario).scheduler[0].kind else {
+        panic!("{:?}", parallel_of(&loaded.scenario).scheduler[0]);
     };
     assert_eq!(
         (
@@ -190,13 +190,13 @@ fn the_only_entry_of_a_list_needs_no_number() {
 #[test]
 fn another_kind_drops_what_only_the_old_kind_has() {
     let scenario = load(FILE, &["scheduler.kind=none"]).scenario;
-    assert_eq!(parallel_of(&scenario).scheduler.kind.kind(), "none");
+    assert_eq!(parallel_of(&scenario).scheduler[0].kind.kind(), "none");
     assert_eq!(
-        parallel_of(&scenario).scheduler.position,
+        parallel_of(&scenario).scheduler[0].position,
         headrace_spec::Position::Gateway
     );
     let scenario = load(FILE, &["scheduler.kind=fifo"]).scenario;
-    let SchedulerKind::Fifo(fifo) = &parallel_of(&scenario).scheduler.kind else {
+    let SchedulerKind::Fifo(fifo) = &parallel_of(&scenario).scheduler[0].kind else {
         panic!("{scenario:?}")
     };
     assert_eq!(fifo.depth, Some(4));

@@ -153,7 +153,7 @@ fn page_cache(criterion: &mut Criterion) {
 fn layout(criterion: &mut Criterion) {
     let scenario = shipped("striped-read.toml", &[]);
     let parallel = scenario.parallel().expect("it is one");
-    let layout = Layout::new(&scenario, parallel, &parallel.layout, 1);
+    let layout = Layout::new(&scenario, parallel, &parallel.layout, 1, None);
     let mut first_targets = FirstTargets::default();
     let mut group = criterion.benchmark_group("layout");
     group.throughput(Throughput::Elements(1000));

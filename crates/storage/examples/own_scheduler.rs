@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("usage: own_scheduler FILE")?;
     let scenario = headrace_spec::load_file(file.as_ref(), &[])?.scenario;
     let options = Options {
-        schedulers: Some(&|_number| Box::<ShortestFirst>::default()),
+        schedulers: Some(&|_position, _number| Some(Box::<ShortestFirst>::default())),
         ..Options::default()
     };
     let outcome = simulate(&scenario, options, &mut |_, _, _| ControlFlow::Continue(()))?;

@@ -37,11 +37,24 @@ impl Directories {
 
     /// The number of a file's directory.
     pub fn of(&self, file: u32) -> u32 {
-        let after = self.parts.partition_point(|part| part.first_file <= file);
-        match after.checked_sub(1).map(|index| self.parts[index]) {
-            Some(part) => part.first + (file - part.first_file) / part.files,
+        match self.part_of(file) {
+            Some((_, part)) => part.first + (file - part.first_file) / part.files,
             None => 0,
         }
+    }
+
+    /// The workload of a file, and the number of its directory among the workload's.
+    pub fn in_workload(&self, file: u32) -> (u32, u32) {
+        match self.part_of(file) {
+            Some((workload, part)) => (workload, (file - part.first_file) / part.files),
+            None => (0, 0),
+        }
+    }
+
+    fn part_of(&self, file: u32) -> Option<(u32, Part)> {
+        let after = self.parts.partition_point(|part| part.first_file <= file);
+        let index = after.checked_sub(1)?;
+        Some((index as u32, self.parts[index]))
     }
 }
 
@@ -59,6 +72,8 @@ mod tests {
         let of = |file| directories.of(file);
         assert_eq!([of(0), of(9)], [0, 0]);
         assert_eq!([of(10), of(11), of(12), of(15)], [1, 1, 2, 3]);
+        assert_eq!(directories.in_workload(9), (0, 0));
+        assert_eq!(directories.in_workload(15), (1, 2));
         assert_eq!(of(16), 5);
     }
 }

@@ -195,6 +195,8 @@ def _add_edges(graph: Graph, here: int, transition: Transition, ends: _Ends) -> 
         graph.edges.append(Edge(here, nodes[put.node], "arc", put.how, output_label(put)))
     graph.edges += [Edge(stores[store], here, "store") for store in transition.stores]
     graph.edges += [Edge(here, nodes[node], "signal") for node in transition.signals]
+    graph.edges += [Edge(nodes[node], here, "signal") for node in transition.observed_nodes]
+    graph.edges += [Edge(stores[store], here, "store") for store in transition.observed_stores]
 
 
 def output_label(put: Output) -> str:

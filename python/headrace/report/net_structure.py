@@ -63,6 +63,8 @@ class Transition:
     outputs: tuple[Output, ...]
     stores: tuple[int, ...]
     signals: tuple[int, ...]
+    observed_nodes: tuple[int, ...]
+    observed_stores: tuple[int, ...]
 
     @property
     def is_plain(self) -> bool:
@@ -72,6 +74,7 @@ class Transition:
         taken, put = self.inputs[0], self.outputs[0]
         return (
             not (self.stores or self.signals or self.guarded or self.priority)
+            and not (self.observed_nodes or self.observed_stores)
             and taken.node != put.node
             and (taken.weight, taken.by) == (1, None)
             and (put.how, put.delayed, put.selects_copy) == ("one", False, False)
@@ -116,10 +119,10 @@ def read_structure(structure: Mapping[str, Any]) -> Page:
         for transition in each.transitions:
             where = f"{each.path}/{transition.name}"
             reached = [i.node for i in transition.inputs] + [o.node for o in transition.outputs]
-            for id in (*reached, *transition.signals):
+            for id in (*reached, *transition.signals, *transition.observed_nodes):
                 if id not in nodes:
                     raise StructureError(f"{where}: there is no node with id {id} in any page")
-            for id in transition.stores:
+            for id in (*transition.stores, *transition.observed_stores):
                 if id not in stores:
                     raise StructureError(f"{where}: there is no store with id {id} in any page")
     return page
@@ -176,8 +179,10 @@ def _transition(raw: Any, page: str) -> Transition:
         bool(raw.get("guarded", False)),
         tuple(_input(each, where) for each in _list(raw, "inputs", where)),
         tuple(_output(each, where) for each in _list(raw, "outputs", where)),
-        tuple(_integer(each, f"{where}: stores") for each in _list(raw, "stores", where)),
-        tuple(_integer(each, f"{where}: signals") for each in _list(raw, "signals", where)),
+        *(
+            tuple(_integer(each, f"{where}: {ids}") for each in _list(raw, ids, where))
+            for ids in ("stores", "signals", "observed_nodes", "observed_stores")
+        ),
     )
 
 

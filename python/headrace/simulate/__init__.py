@@ -6,6 +6,7 @@ from headrace.late_imports import late_names
 
 __all__ = [
     "ParallelRuns",
+    "Placement",
     "Playback",
     "Quantified",
     "ReplacementPolicy",
@@ -28,6 +29,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from headrace.simulate.parallel_runs import ParallelRuns
+    from headrace.simulate.placement import Placement
     from headrace.simulate.playback import Playback, load_playback
     from headrace.simulate.policies import ReplacementPolicy
     from headrace.simulate.result import Result
@@ -43,6 +45,7 @@ else:
         __name__,
         {
             "parallel_runs": ("ParallelRuns",),
+            "placement": ("Placement",),
             "playback": ("Playback", "load_playback"),
             "policies": ("ReplacementPolicy",),
             "result": ("Result",),

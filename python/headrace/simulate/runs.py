@@ -14,7 +14,7 @@ from headrace.simulate.policies import policies, policy_error
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import scheduler_error, schedulers
+from headrace.simulate.schedulers import placements, scheduler_error, schedulers
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
 
@@ -104,12 +104,13 @@ def run(
                     else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
+                    placements=placements(this, trusted),
                     policies=policies(this, trusted),
                     progress=report and _part_of(report, number, replications),
                     playback=frames if number == 0 else None,
                 )
             except _core.SchedulerFailure as failure:
-                error = scheduler_error(failure, this)
+                error = scheduler_error(failure)
                 raise error from error.__cause__
             except _core.PolicyFailure as failure:
                 error = policy_error(failure, this)

@@ -1,4 +1,4 @@
-"""Schedulers of one's own: classes in Python that a scenario names."""
+"""Schedulers and placements of one's own: classes in Python that a scenario names."""
 
 import importlib
 import importlib.util
@@ -7,35 +7,131 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
+from headrace.simulate.placement import Placement
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, UntrustedCode
 from headrace.simulate.trusted_imports import TrustedLoader, trusted_imports
 
-FIELD = "scheduler.python"
+T = TypeVar("T")
+
 IMPORTING = threading.Lock()
 """Held while `sys.path` and `sys.modules` are not as others expect them."""
 
 
-def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
-    """New schedulers of a scenario's own class; None if it names none.
+@dataclass(frozen=True)
+class SchedulerClass:
+    """A scheduler in Python of a scenario: where it is named and where it stands."""
+
+    path: str
+    position: str
+    module: str
+    name: str
+    folder: Path
+    options: dict[str, Any]
+    count: int
+
+    @property
+    def field(self) -> str:
+        """The field that names it."""
+        return f"{self.path}.python"
+
+
+@dataclass(frozen=True)
+class PlacementClass:
+    """A placement in Python of a scenario: where it is named and which files it places."""
+
+    path: str
+    workload: int | None
+    module: str
+    name: str
+    folder: Path
+    options: dict[str, Any]
+    targets: int
+    servers: int
+    unit: int
+
+    @property
+    def field(self) -> str:
+        """The field that names it."""
+        return f"{self.path}.python"
+
+
+def placement_classes(loaded: Loaded) -> list[PlacementClass]:
+    """The placements in Python that a scenario names."""
+    return [
+        PlacementClass(path, workload, module, name, Path(folder), options, *counts)
+        for path, workload, (module, name, folder), options, counts in loaded.placements
+    ]
+
+
+def python_classes(loaded: Loaded) -> list[SchedulerClass | PlacementClass]:
+    """All classes in Python that a scenario names."""
+    return [*scheduler_classes(loaded), *placement_classes(loaded)]
+
+
+def placements(loaded: Loaded, trust: Trust) -> list[tuple[int | None, Placement, int]] | None:
+    """New placements of a scenario's own classes, with the bytes of a strip; None without any.
+
+    Raises as `schedulers` does.
+    """
+    found = [
+        (it.workload, _made_placement(loaded, it, trust), it.unit)
+        for it in placement_classes(loaded)
+    ]
+    return found or None
+
+
+def _made_placement(loaded: Loaded, named: PlacementClass, trust: Trust) -> Placement:
+    of_class = _class(loaded, named, _module(loaded, named, trust), Placement)
+    given = _given(loaded, named, of_class.__init__ is Placement.__init__)
+    try:
+        placement = of_class.__new__(of_class)
+        placement.targets, placement.servers = named.targets, named.servers
+        placement.unit, placement.seed = named.unit, loaded.seed
+        of_class.__init__(placement, **named.options)
+    except (Exception, SystemExit) as error:
+        message = f"{named.name}({given}) cannot be created: {describe(error)}"
+        raise loaded.refusal(named.field, message) from error
+    return placement
+
+
+def _given(loaded: Loaded, named: SchedulerClass | PlacementClass, takes_none: bool) -> str:
+    given = ", ".join(f"{key}={value!r}" for key, value in named.options.items())
+    if named.options and takes_none:
+        message = f"{named.name} has no __init__ and takes no options, but got {given}"
+        raise loaded.refusal(named.field, message)
+    return given
+
+
+def scheduler_classes(loaded: Loaded) -> list[SchedulerClass]:
+    """The schedulers in Python that a scenario names."""
+    return [
+        SchedulerClass(path, position, module, name, Path(folder), options, count)
+        for path, position, module, name, folder, options, count in loaded.schedulers
+    ]
+
+
+def schedulers(loaded: Loaded, trust: Trust) -> list[tuple[str, list[Scheduler]]] | None:
+    """New schedulers of a scenario's own classes by position; None if it names none.
 
     Raises ScenarioError if there is no such class, its file is not trusted, or it cannot be made
     with the options.
     """
-    if loaded.scheduler is None:
-        return None
-    module, name, folder, options, count = loaded.scheduler
-    of_class = _class(loaded, load_module(loaded, module, Path(folder), trust), name)
+    found = [(it.position, _made(loaded, it, trust)) for it in scheduler_classes(loaded)]
+    return found or None
+
+
+def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler]:
+    name, options, count = named.name, named.options, named.count
+    of_class = _class(loaded, named, _module(loaded, named, trust), Scheduler)
     groups = tuple(loaded.groups)
-    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
-    if options and of_class.__init__ is Scheduler.__init__:
-        message = f"{name} has no __init__ and takes no options, but got {given}"
-        raise loaded.refusal(FIELD, message)
+    given = _given(loaded, named, of_class.__init__ is Scheduler.__init__)
     made: list[Scheduler] = []
     identities: set[int] = set()
     try:
@@ -50,23 +146,23 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
             made.append(scheduler)
     except (Exception, SystemExit) as error:
         message = f"{name}({given}) cannot be created: {describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+        raise loaded.refusal(named.field, message) from error
     return made
 
 
-def scheduler_error(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
+def scheduler_error(failure: SchedulerFailure) -> BaseException:
     """The error of a run that a scheduler's method broke off.
 
     The error of a signal that came while the method ran is returned unchanged.
     """
-    number, method, what, error = failure.args
+    name, number, method, what, error = failure.args
     if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):
         return error
-    name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
     place, said = "", what
     if error is not None:
         place, said = place_of(error), f"raised {type_and_text(error)}"
-    raised = RunError(f"{place}{name}.{method} of scheduler {number} {said}")
+    of_which = "" if number is None else f" of scheduler {number}"
+    raised = RunError(f"{place}{name}.{method}{of_which} {said}")
     raised.__cause__ = error
     return raised
 
@@ -79,20 +175,21 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
     checked: set[object] = set()
     for scenario in scenarios:
         loaded = scenario.loaded
-        if loaded.scheduler is not None:
-            module, _, folder, _, _ = loaded.scheduler
-            if (module, folder) not in checked:
-                checked.add((module, folder))
-                load_module(loaded, module, Path(folder), trust)
+        for named in python_classes(loaded):
+            if (named.module, named.folder) not in checked:
+                checked.add((named.module, named.folder))
+                _module(loaded, named, trust)
         if loaded.replacement is not None and loaded.replacement not in checked:
             checked.add(loaded.replacement)
             file = Path(loaded.replacement[0])
             load_module(loaded, file.stem, file.parent, trust, "servers.memory.python")
 
 
-def load_module(
-    loaded: Loaded, name: str, folder: Path, trust: Trust, field: str = FIELD
-) -> ModuleType:
+def _module(loaded: Loaded, named: SchedulerClass | PlacementClass, trust: Trust) -> ModuleType:
+    return load_module(loaded, named.module, named.folder, trust, named.field)
+
+
+def load_module(loaded: Loaded, name: str, folder: Path, trust: Trust, field: str) -> ModuleType:
     """Import the module of a user's class afresh, from a folder or where Python looks.
 
     Raises ScenarioError, at `field`, if there is none, or it is not trusted or fails.
@@ -146,21 +243,24 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
     return module
 
 
-def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
+def _class(
+    loaded: Loaded, named: SchedulerClass | PlacementClass, module: ModuleType, base: type[T]
+) -> type[T]:
+    name = named.name
     found: Any = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, Scheduler) and found is not Scheduler:
+    if isinstance(found, type) and issubclass(found, base) and found is not base:
         return found
     if found is not None:
-        message = f"{name} is no subclass of headrace.Scheduler"
+        message = f"{name} is no subclass of headrace.{base.__name__}"
     else:
         here = [
             key
             for key, value in vars(module).items()
-            if isinstance(value, type) and issubclass(value, Scheduler) and value is not Scheduler
+            if isinstance(value, type) and issubclass(value, base) and value is not base
         ]
         known = f": it has {', '.join(here)}" if here else ""
         message = f"{module.__file__} has no class {name}{known}"
-    raise loaded.refusal(FIELD, message)
+    raise loaded.refusal(named.field, message)
 
 
 def describe(error: BaseException) -> str:

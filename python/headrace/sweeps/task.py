@@ -11,7 +11,12 @@ from headrace._core import Loaded, RunError, ScenarioError, TraceError
 from headrace.document_io import as_sets
 from headrace.simulate.policies import policies, policy_error
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import check_trust, schedulers
+from headrace.simulate.schedulers import (
+    check_trust,
+    placements,
+    python_classes,
+    schedulers,
+)
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
 
@@ -137,9 +142,8 @@ class TaskMaker:
         """
         sets = (*as_sets(point), f"run.seed={self.seed(replication)}", "run.replications=1")
         loaded = self._anonymous.with_sets(list(sets))
-        if loaded.scheduler is not None:
-            module, name, folder, *_ = loaded.scheduler
-            code = (module, name, str(folder))
+        for named in python_classes(loaded):
+            code = (named.module, named.name, str(named.folder))
             if code not in self._known_code:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))
@@ -193,6 +197,7 @@ def carry_out(
                 loaded,
                 traces=traces,
                 schedulers=schedulers(loaded, trust),
+                placements=placements(loaded, trust),
                 policies=policies(loaded, trust),
                 progress=progress,
             )

@@ -29,7 +29,7 @@ use crate::random::Random;
 use crate::slab::{Line, Slot};
 use crate::state::Core;
 use crate::time::{Span, Time};
-use crate::token::{Message, Token};
+use crate::token::{Message, News, Token};
 
 /// Decides order and service time of the tokens at one copy of a station.
 pub trait Discipline<T: Token>: Send + 'static {
@@ -48,6 +48,12 @@ pub trait Discipline<T: Token>: Send + 'static {
     /// A message from another copy of the same station has come.
     fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>) {
         let _ = (from, message, station);
+    }
+
+    /// A transition announces something to all copies of this station
+    /// ([`Firing::announce`](crate::Firing::announce)): the state of others.
+    fn news(&mut self, news: &News, station: &mut Station<'_, T>) {
+        let _ = (news, station);
     }
 
     /// Returns the name in reports and drawings, such as "FCFS, 4 servers".
@@ -276,6 +282,7 @@ pub(crate) trait Bank<T>: Send {
     fn wake(&mut self, tag: u32, station: &mut Station<'_, T>);
     fn signal(&mut self, token: &T, station: &mut Station<'_, T>);
     fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>);
+    fn news(&mut self, news: &News, station: &mut Station<'_, T>);
     fn name(&self) -> String;
     fn servers(&self) -> Option<u32>;
     /// The mean level of all copies.
@@ -302,6 +309,10 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
 
     fn message(&mut self, from: u32, message: Message, station: &mut Station<'_, T>) {
         self[station.copy as usize].message(from, message, station);
+    }
+
+    fn news(&mut self, news: &News, station: &mut Station<'_, T>) {
+        self[station.copy as usize].news(news, station);
     }
 
     fn name(&self) -> String {

@@ -1,6 +1,6 @@
 //! Interface of value types: parsing, printing and description.
 
-use crate::declare::{Nature, Place, Shape};
+use crate::declare::{Nature, Place, Section, Shape};
 use crate::error::Error;
 use crate::sections::Scenario;
 use crate::tree::{Node, Raw};
@@ -145,5 +145,56 @@ impl<C: Codec> Codec for Tables<C> {
     fn check(value: &Vec<C::Value>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
         let mut each = value.iter().enumerate();
         each.try_for_each(|(index, value)| C::check(value, all, &at.field(&index.to_string())))
+    }
+}
+
+/// One table, or an array of at least one: `[name]` or several `[[name]]` in the file.
+pub(crate) struct OneOrSeveral<C>(std::marker::PhantomData<C>);
+
+impl<C: Codec> Codec for OneOrSeveral<C> {
+    type Value = Vec<C::Value>;
+
+    fn shape() -> Shape {
+        match C::shape() {
+            Shape::Section(section) => Shape::Section(Section {
+                several: true,
+                ..section
+            }),
+            other => other,
+        }
+    }
+
+    fn read(node: &Node, path: &str) -> Result<Vec<C::Value>, Error> {
+        match &node.raw {
+            Raw::List(_) => Tables::<C>::read(node, path),
+            _ => Ok(vec![C::read(node, path)?]),
+        }
+    }
+
+    fn print(value: &Vec<C::Value>) -> Option<Raw> {
+        match &value[..] {
+            [only] => C::print(only),
+            _ => Tables::<C>::print(value),
+        }
+    }
+
+    fn check(value: &Vec<C::Value>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+        let listed = at.root.find(&at.path);
+        match (listed.map(|node| &node.raw), &value[..]) {
+            (Some(Raw::List(_)), _) => Tables::<C>::check(value, all, at),
+            (_, each) => each.iter().try_for_each(|it| C::check(it, all, at)),
+        }
+    }
+}
+
+/// Serializes a list of one as that one, as it is written.
+#[expect(clippy::ptr_arg, reason = "serde passes the field as it is")]
+pub(crate) fn one_or_several<T: serde::Serialize, S: serde::Serializer>(
+    value: &Vec<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match &value[..] {
+        [only] => only.serialize(serializer),
+        several => several.serialize(serializer),
     }
 }

@@ -39,6 +39,7 @@ macro_rules! section {
                         <section!(@codec $type $(, $codec)?) as $crate::declare::Codec>::shape(),
                     )),*],
                     removed: &[$($(($gone, $instead)),+)?],
+                    several: false,
                 }
             }
         }

@@ -36,7 +36,7 @@ mod place;
 mod read;
 mod shape;
 
-pub(crate) use codec::{Codec, Leaf, Tables};
+pub(crate) use codec::{Codec, Leaf, OneOrSeveral, Tables, one_or_several};
 pub(crate) use macros::{kinds, section};
 pub(crate) use place::Place;
 pub(crate) use read::{heading, kind_of, missing, quoted, table_of};

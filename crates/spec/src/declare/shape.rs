@@ -50,6 +50,8 @@ pub(crate) struct Section {
     pub fields: Vec<Field>,
     /// Fields of earlier versions, and what to write instead.
     pub removed: &'static [(&'static str, &'static str)],
+    /// True if a list of such tables may stand in its place.
+    pub several: bool,
 }
 
 /// Kinds of a table, and the fields of each.
@@ -118,6 +120,7 @@ impl Field {
                     doc,
                     fields: vec![kinds],
                     removed: &[],
+                    several: false,
                 })
             }
             // The section says what its kinds are about.

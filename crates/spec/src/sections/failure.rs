@@ -228,6 +228,7 @@ impl Parallel {
         let (servers, copies) = (self.servers.count, self.replication.copies);
         let is_gone = |server| gone.contains(&server);
         let no_set_is_gone = match self.replication.sets {
+            _ if self.crush().is_some() => gone.len() < copies as usize,
             ReplicaSets::Neighbours => (0..servers).all(|first| {
                 let mut set = (first..first.saturating_add(copies)).map(|it| it % servers);
                 !first.is_multiple_of(copies) && servers.is_multiple_of(copies) || !set.all(is_gone)

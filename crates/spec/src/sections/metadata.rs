@@ -2,15 +2,17 @@
 
 mod database;
 mod network;
+mod subtrees;
 mod times;
 mod write_once;
 
 pub use database::Database;
 pub use network::{MetadataNetwork, OwnNetwork, SharedNetwork, WhichNetwork};
+pub use subtrees::Subtree;
 pub use times::OperationTimes;
 
 use crate::Error;
-use crate::declare::{Place, kinds, section};
+use crate::declare::{Place, Tables, kinds, section};
 use crate::sections::{Card, Network, Parallel, Position, Scenario, Topology};
 use crate::values::{AtLeastOne, Seconds, choice};
 
@@ -21,6 +23,9 @@ choice! {
         File = "file",
         /// Directories take them in turn: all files of one are on one server.
         Directory = "directory",
+        /// The longest `[[metadata.subtree]]` that a file's directory lies in tells its server;
+        /// what lies in none is on server 0.
+        Subtree = "subtree",
     }
 }
 
@@ -60,6 +65,9 @@ section! {
         on: MetadataHosts = default("own-hosts", "PFSsim, Liu et al. 2011, section 4.1: metadata servers are apart") aka ["hosts", "where"],
         /// Distribution of files over metadata servers.
         distribution: Distribution = default("file", "hashing names spreads files evenly") aka ["partitioning"],
+        /// Parts of the tree of directories with servers of their own; only with `distribution =
+        /// "subtree"`.
+        subtree: Option<Vec<Subtree>> as Option<Tables<Subtree>> = optional("all directories are on server 0, unless `distribution` spreads them") aka ["subtrees", "pin", "pins"],
         /// Servers that are asked for a name.
         lookups: Lookups = default("one", "a hash or a directory tells which server knows a name"),
         /// Number of operations served at once; on simple data servers the threads are the
@@ -102,6 +110,7 @@ section! {
 }
 
 fn of_metadata(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    subtrees::are_used(metadata, at)?;
     if metadata.write_once && all.parallel().is_some() {
         write_once::suits(all, at)?;
     }
@@ -153,10 +162,12 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
         "streamed data bypasses the daemon: expected servers.streaming = false"
     } else if matches!(parallel.network.topology, Topology::Pairs(_)) {
         "pairs of hosts have links of their own: expected another network.topology"
-    } else if matches!(
-        parallel.scheduler.position,
-        Position::Gateway | Position::Proxy | Position::Metadata
-    ) {
+    } else if parallel.scheduler.iter().any(|it| {
+        matches!(
+            it.position,
+            Position::Gateway | Position::Proxy | Position::Metadata
+        )
+    }) {
         "schedulers tell data and names apart only on clients and servers: expected \
          scheduler.position = \"client\" or \"server\""
     } else if metadata.card.bandwidth.is_some() || metadata.card.burst.is_some() {

@@ -64,8 +64,9 @@ pub use io_scheduler::{
 };
 pub use lab::Lab;
 pub use layout::{
-    Basic, Component, ComponentPlace, FirstServer, Layout, LayoutKind, Progressive, ServersPerFile,
-    Strip, Striped, TwoDimensional, VariableStrip,
+    Basic, Component, ComponentPlace, Crush, FailureDomain, FirstServer, FreeSpace, Layout,
+    LayoutKind, Progressive, PythonLayout, ServersPerFile, Strip, Striped, TwoDimensional,
+    VariableStrip,
 };
 pub use local::Local;
 pub use locks::{ExtentLocks, Locks, NoLocks};
@@ -78,7 +79,7 @@ pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rdma, Rendezvous, Whole};
 pub use metadata::{
     Database, Distribution, InMemory, Lookups, Metadata, MetadataHosts, MetadataKind,
-    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
+    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, Subtree, WhichNetwork,
 };
 pub use network::{CREDIT_BLOCK, Credits, Duplex, FlowControl, Grain, Network, Switch};
 pub use parallel::Parallel;
@@ -92,7 +93,8 @@ pub use rpc::Rpc;
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{
-    Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, Mclock, NoScheduler, Ordered, Orr,
+    Choices, Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, KnownLoad, LeastLoaded,
+    Mclock, NoScheduler, Ordered, Orr,
     Position, PythonClass, PythonScheduler, RoundRobin, Scheduler, SchedulerKind, Sfq, SfqPlus,
     Tbf, Trr, TwoLevel,
 };

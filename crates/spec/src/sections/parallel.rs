@@ -1,9 +1,9 @@
 //! `kind = "parallel"`: a parallel file system.
 
-use crate::declare::{Tables, section};
+use crate::declare::{OneOrSeveral, Tables, section};
 use crate::sections::{
     Failure, Hosts, Layout, Locks, Messages, Metadata, Network, Pool, Recovery, Replication,
-    Scheduler, Servers,
+    Position, Scheduler, Servers,
 };
 
 section! {
@@ -27,8 +27,10 @@ section! {
         pool: Option<Vec<Pool>> as Option<Tables<Pool>> = optional("every server is for every file") aka ["pools"],
         /// Locks that clients must hold before they read or write.
         locks: Locks = section() aka ["locking"],
-        /// Scheduler that selects the next job.
-        scheduler: Scheduler = section(),
+        /// Scheduler that selects the next job; or several, as `[[scheduler]]`, each at a position
+        /// of its own.
+        #[serde(serialize_with = "crate::declare::one_or_several")]
+        scheduler: Vec<Scheduler> as OneOrSeveral<Scheduler> = section() aka ["schedulers"],
         /// Servers that fail, and when.
         failure: Option<Vec<Failure>> as Option<Tables<Failure>> = optional("no server fails") aka ["failures"],
         /// Recovery of clients when a server does not reply.
@@ -41,6 +43,19 @@ impl Parallel {
     #[must_use]
     pub fn pools(&self) -> &[Pool] {
         self.pool.as_deref().unwrap_or_default()
+    }
+
+    /// The scheduler at a position, if one that does something stands there.
+    #[must_use]
+    pub fn scheduler_at(&self, position: Position) -> Option<&Scheduler> {
+        let mut all = self.scheduler.iter();
+        all.find(|it| it.position == position && !it.is_none())
+    }
+
+    /// The first scheduler at one of these positions, and its field's path.
+    pub(crate) fn scheduler_in(&self, positions: &[Position]) -> Option<&Scheduler> {
+        let mut positions = positions.iter();
+        positions.find_map(|it| self.scheduler_at(*it))
     }
 
     /// Over how many places the layout spreads files: targets, or, where data is

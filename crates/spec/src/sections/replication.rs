@@ -4,10 +4,10 @@ use crate::Error;
 use crate::declare::{Place, section};
 use crate::presets;
 use crate::sections::{
-    ClientLeaves, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario, ServersPerFile,
+    ClientLeaves, Crush, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario, ServersPerFile,
     Topology,
 };
-use crate::values::{AtLeastOne, choice};
+use crate::values::{AtLeastOne, Bytes, choice};
 
 choice! {
     /// Component that creates the copies of written data.
@@ -62,7 +62,7 @@ section! {
         /// Servers that hold copies of the same data.
         sets: ReplicaSets = default("neighbours", "as GlusterFS makes its sets: bricks in the order they are listed") aka ["placement"],
         /// Number of servers that are in a rack, in the order of their numbers; only with `sets =
-        /// "blocks"`.
+        /// "blocks"` or `layout.kind = "crush"`.
         servers_per_rack: Option<u32> as Option<AtLeastOne> = optional("those on one leaf of a leaf-spine network; else all are in one rack") aka ["rack"],
         /// Repair of copies lost by a failure.
         repair: Repair = section() aka ["rebuild", "self_heal"],
@@ -100,7 +100,9 @@ fn copies_have_servers(
         return Err(at.error("copies", message));
     }
     let targets = parallel.servers.all_targets();
-    if replication.sets == ReplicaSets::Neighbours && !targets.is_multiple_of(copies) {
+    if replication.sets == ReplicaSets::Neighbours
+        && parallel.crush().is_none()
+        && !targets.is_multiple_of(copies) {
         let message = format!(
             "sets of neighbours would leave some of {targets} servers or targets without a set: \
              expected a number that divides it, or replication.sets = \"random\""
@@ -151,6 +153,15 @@ fn blocks_have_places(
     parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
+    if parallel.crush().is_some() {
+        return match replication.sets {
+            ReplicaSets::Neighbours => Ok(()),
+            _ => {
+                let message = "layout.kind = \"crush\" chooses the servers of copies: leave it out";
+                Err(at.error("sets", message))
+            }
+        };
+    }
     if replication.sets != ReplicaSets::Blocks {
         return match replication.servers_per_rack {
             Some(_) => {
@@ -179,6 +190,25 @@ fn blocks_have_places(
 }
 
 impl Parallel {
+    /// The layout of objects that a hash places, if files consist of such.
+    #[must_use]
+    pub fn crush(&self) -> Option<&Crush> {
+        match &self.layout.kind {
+            LayoutKind::Crush(crush) => Some(crush),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a block, if each block of a file has servers of its own.
+    #[must_use]
+    pub fn block(&self) -> Option<Bytes> {
+        match (self.replication.sets, &self.layout.kind) {
+            (_, LayoutKind::Crush(crush)) => Some(crush.unit),
+            (ReplicaSets::Blocks, LayoutKind::Striped(striped)) => Some(striped.unit),
+            _ => None,
+        }
+    }
+
     /// Number of servers that are in a rack, in the order of their numbers.
     #[must_use]
     pub fn servers_per_rack(&self) -> u32 {

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::declare::{Place, Tables, kinds, section};
 use crate::sections::{
     Card, Daemon, Device, Failover, Grain, IoScheduler, Machine, Memory, Parallel, Position,
-    ReceiveBuffer, Scenario, SchedulerKind, ServerGroup,
+    ReceiveBuffer, Scenario, ServerGroup,
 };
 use crate::values::{AtLeastOne, Rate};
 
@@ -162,9 +162,7 @@ fn at_servers(
     parallel: &Parallel,
     refused: impl Fn(String) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let scheduler = &parallel.scheduler;
-    let none = matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
-    if none || scheduler.position != Position::Server {
+    if parallel.scheduler_at(Position::Server).is_none() {
         return Ok(());
     }
     refused(

@@ -37,6 +37,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 kind,
                 client_cache,
                 takeover: None,
+                subtree: None,
                 write_once: false,
                 card,
                 network: MetadataNetwork {
@@ -56,7 +57,7 @@ pub fn put(scenario: &mut Scenario, wanted: bool) {
     let pairs = matches!(parallel.network.topology, Topology::Pairs(_));
     let star = matches!(parallel.network.topology, Topology::Star(_));
     let elsewhere = matches!(
-        parallel.scheduler.position,
+        parallel.scheduler[0].position,
         Position::Gateway | Position::Proxy | Position::Metadata
     );
     let failures = parallel.failure.iter().flatten();

@@ -639,7 +639,7 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                     1 => shared.3.clone(),
                                     _ => Locks::NoLocks(NoLocks {}),
                                 },
-                                scheduler,
+                                scheduler: vec![scheduler],
                                 failure: None,
                                 recovery: shared.2.0.clone(),
                             }),

@@ -17,6 +17,8 @@ pub fn scheduler(groups: Vec<String>) -> BoxedStrategy<Scheduler> {
                 kind,
                 position,
                 message_latency,
+                view_period: None,
+                view_delay: Seconds(0.0),
             })
         })
         .boxed()

@@ -84,6 +84,16 @@ impl Split {
             _ => 0..self.copies.count(),
         };
         let file = self.layouts.file(like.file, first_targets);
+        if file.layout.places_files() {
+            if let Some(wrong) = first_targets.take_failure() {
+                firing.fail(wrong);
+                return None;
+            }
+            if like.operation == Operation::Write {
+                let end = like.offset.saturating_add(like.size);
+                file.layout.is_written(like.file, end, first_targets);
+            }
+        }
         let layout = file.layout;
         if (layout.jobs(like.size)).saturating_mul(copies.len() as u64) > MOST_JOBS {
             firing.fail(format!(
@@ -97,7 +107,7 @@ impl Split {
             sizes.grow(like.file, like.offset.saturating_add(like.size));
         }
         if let Some(on_metadata) = &self.on_metadata
-            && let Some(job) = on_metadata.job(file, like)
+            && let Some(job) = on_metadata.job(&file, like)
         {
             firing.put(on_metadata.ask, job);
             jobs += 1;
@@ -141,7 +151,7 @@ impl Split {
 
 impl OnMetadata {
     /// The job for what a metadata server holds of a request. An fsync is for all of it.
-    fn job(&self, file: FileLayout<'_>, like: Job) -> Option<Job> {
+    fn job(&self, file: &FileLayout<'_>, like: Job) -> Option<Job> {
         let (offset, size) = match like.operation {
             Operation::Sync => (file.layout.on_metadata() > 0).then_some((0, 0))?,
             _ => file.on_metadata(like.offset, like.size)?,

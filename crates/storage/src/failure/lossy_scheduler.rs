@@ -48,6 +48,7 @@ pub fn lossy_scheduler(
         dispatched: page.output("sent on"),
         finished: page.input("answers"),
         returned: page.output("given back"),
+        news: scheduler.news,
     };
     let known = page.store("known jobs", |_| DispatchedJobs::default());
     let chosen = page.place::<Job>("chosen");

@@ -173,8 +173,9 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
             over: page.place("workload over"),
         }
     });
-    let position = parallel.scheduler.position;
-    let between = matches!(position, Position::Gateway | Position::Proxy);
+    let mut schedulers = parallel.scheduler.iter();
+    let between =
+        schedulers.any(|it| matches!(it.position, Position::Gateway | Position::Proxy));
     let given_up = between.then(|| page.place("given up"));
     Some(Failing {
         store,

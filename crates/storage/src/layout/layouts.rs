@@ -1,11 +1,15 @@
 //! Each workload's files with the layout of their directory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use headrace_spec::{Parallel, Scenario};
 use headrace_workload::Directories;
 
-use super::{FileLayout, FirstTargets, Layout};
+use super::{FileLayout, FirstTargets, Layout, Placement};
+
+/// Placements of the caller's own: of the scenario's layout, or of that of a workload by number.
+pub type Placements<'a> = dyn Fn(Option<u32>) -> Option<Arc<dyn Placement>> + Sync + 'a;
 
 /// The layouts of all files.
 #[derive(Clone, Debug)]
@@ -22,10 +26,17 @@ impl Layouts {
         parallel: &Parallel,
         directories: &Directories,
         seed: u64,
+        placements: &Placements<'_>,
     ) -> Layouts {
         let own = scenario.workload.iter().any(|it| it.layout.is_some());
         if !own {
-            let layout = Layout::new(scenario, parallel, &parallel.layout, seed);
+            let layout = Layout::new(
+                scenario,
+                parallel,
+                &parallel.layout,
+                seed,
+                placements(None).as_ref(),
+            );
             return Layouts {
                 parts: vec![(0, layout)],
             };
@@ -34,11 +45,13 @@ impl Layouts {
         let mut pools = BTreeMap::new();
         let workloads = scenario.workload.iter();
         let parts = workloads.zip(directories.first_files());
-        let parts = parts.map(|(workload, first_file)| {
+        let parts = (0..).zip(parts).map(|(number, (workload, first_file))| {
             let spec = workload.layout(parallel);
-            let layout = Layout::new(scenario, parallel, spec, seed);
+            let own = placements(workload.layout.as_ref().map(|_| number));
+            let layout = Layout::new(scenario, parallel, spec, seed, own.as_ref());
             let next = pools.len();
-            let assigned_in = *pools.entry(&spec.pool).or_insert(next);
+            let by_file = spec.kind.places_files().then_some(number);
+            let assigned_in = *pools.entry((&spec.pool, by_file)).or_insert(next);
             let layout = Layout {
                 assigned_in,
                 ..layout

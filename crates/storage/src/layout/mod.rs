@@ -1,6 +1,9 @@
 //! Layout of files: the target and server of each byte.
 
+mod crush;
+mod file_placement;
 mod first_targets;
+mod free_space;
 mod layouts;
 mod metadata_placement;
 mod pattern;
@@ -9,8 +12,9 @@ mod replica_placement;
 mod replicated_blocks;
 mod stripes;
 
+pub use file_placement::{Placement, Strip};
 pub use first_targets::FirstTargets;
-pub use layouts::Layouts;
+pub use layouts::{Layouts, Placements};
 pub use metadata_placement::MetadataPlacement;
 pub(crate) use metadata_placement::file_hash;
 pub use replica_placement::ReplicaPlacement;
@@ -18,10 +22,12 @@ pub use replica_placement::ReplicaPlacement;
 use std::sync::Arc;
 
 use headrace_net::Random;
-use headrace_spec::{FirstServer, LayoutKind, Parallel, ReplicaSets, Scenario};
+use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario};
 
 use smallvec::SmallVec;
 
+use self::file_placement::{FilePlacement, Placer};
+use self::free_space::FreeSpace;
 use self::pattern::Pattern;
 use self::progressive::Progressive;
 use self::stripes::Stripes;
@@ -51,6 +57,8 @@ pub struct Layout {
     known: Arc<[u32]>,
     /// Number of its pool in [`FirstTargets`], with [`FirstServer::Balance`].
     assigned_in: usize,
+    /// Rule by which each file gets its servers, if they are not in turn.
+    placer: Option<Placer>,
     seed: u64,
     packet: u64,
 }
@@ -88,6 +96,16 @@ impl Distribution {
                 Distribution::Pattern(Pattern::two_dimensional(spec, targets))
             }
             LayoutKind::VariableStrip(spec) => Distribution::Pattern(Pattern::variable(spec)),
+            LayoutKind::FreeSpace(spec) => Distribution::Stripes(Stripes {
+                unit: spec.unit.0,
+                width: u64::from(spec.servers.of(targets)),
+            }),
+            LayoutKind::Crush(spec) => Distribution::Blocks(spec.unit.0),
+            // For the number of jobs: each file has strips of its own.
+            LayoutKind::PythonLayout(spec) => Distribution::Stripes(Stripes {
+                unit: spec.unit.0,
+                width: u64::from(targets),
+            }),
             LayoutKind::Progressive(spec) => {
                 Distribution::Progressive(Progressive::new(spec, targets))
             }
@@ -165,17 +183,17 @@ impl Layout {
         parallel: &Parallel,
         spec: &headrace_spec::Layout,
         seed: u64,
+        own: Option<&Arc<dyn Placement>>,
     ) -> Layout {
-        if let (ReplicaSets::Blocks, LayoutKind::Striped(striped)) =
-            (parallel.replication.sets, &spec.kind)
-        {
+        if let Some(block) = parallel.block() {
             return Layout {
-                distribution: Distribution::Blocks(striped.unit.0),
+                distribution: Distribution::Blocks(block.0),
                 targets: BLOCKS,
                 pool: None,
                 first: FirstServer::Zero,
                 known: Arc::default(),
                 assigned_in: 0,
+                placer: None,
                 seed,
                 packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
             };
@@ -188,13 +206,27 @@ impl Layout {
             let of_device = |device| pool.servers.iter().map(move |server| device + server);
             devices.flat_map(of_device).collect()
         });
+        let distribution = Distribution::new(&spec.kind, targets);
+        let placer = match &spec.kind {
+            LayoutKind::FreeSpace(it) => {
+                let on = spec.pool(parallel).map_or(servers, |it| it.servers.len() as u32);
+                let rule = FreeSpace::new(it, it.servers.of(targets), on, seed);
+                Some(Placer::FreeSpace(Arc::new(rule), distribution.clone()))
+            }
+            LayoutKind::PythonLayout(_) => own.map(|it| Placer::Own {
+                placement: Arc::clone(it),
+                targets,
+            }),
+            _ => None,
+        };
         Layout {
-            distribution: Distribution::new(&spec.kind, targets),
+            distribution,
             targets: u64::from(targets),
             pool,
             first: spec.kind.first(),
             known: spec.first_servers.clone().unwrap_or_default().into(),
             assigned_in: 0,
+            placer,
             seed,
             packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
         }
@@ -202,6 +234,14 @@ impl Layout {
 
     /// A file on its targets; a new file is assigned its first one.
     pub fn file(&self, file: u32, first_targets: &mut FirstTargets) -> FileLayout<'_> {
+        if let Some(placer) = &self.placer {
+            let placed = first_targets.placed(self.assigned_in).place(file, placer);
+            return FileLayout {
+                layout: self,
+                first: 0,
+                placed: Some(placed),
+            };
+        }
         let first = self.fixed_first_target(file).unwrap_or_else(|| {
             let width = self.distribution.assigned();
             first_targets.assign(self.assigned_in, file, width, self.targets)
@@ -209,16 +249,38 @@ impl Layout {
         FileLayout {
             layout: self,
             first,
+            placed: None,
         }
+    }
+
+    /// A file is written up to a byte, which takes free space where targets are chosen by it.
+    pub fn is_written(&self, file: u32, end: u64, first_targets: &mut FirstTargets) {
+        if let Some(placer) = &self.placer {
+            first_targets.placed(self.assigned_in).grows(file, end, placer);
+        }
+    }
+
+    /// Returns true if each file is placed by itself.
+    pub fn places_files(&self) -> bool {
+        self.placer.is_some()
     }
 
     /// The same, if the file's first target has been assigned.
     pub fn known_file(&self, file: u32, first_targets: &FirstTargets) -> Option<FileLayout<'_>> {
+        if self.placer.is_some() {
+            let placed = first_targets.get_placed(self.assigned_in, file)?;
+            return Some(FileLayout {
+                layout: self,
+                first: 0,
+                placed: Some(Arc::clone(placed)),
+            });
+        }
         let first = self.fixed_first_target(file);
         let first = first.or_else(|| first_targets.get(self.assigned_in, file))?;
         Some(FileLayout {
             layout: self,
             first,
+            placed: None,
         })
     }
 
@@ -311,24 +373,51 @@ impl Layout {
 }
 
 /// A file on its targets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FileLayout<'a> {
     /// Layout that it has.
     pub layout: &'a Layout,
     /// The number among the layout's targets of the one that holds the first byte.
     first: u64,
+    /// Where its strips are, if it has servers of its own.
+    placed: Option<Arc<FilePlacement>>,
 }
 
 impl FileLayout<'_> {
+    fn distribution(&self) -> &Distribution {
+        match &self.placed {
+            Some(placed) => &placed.distribution,
+            None => &self.layout.distribution,
+        }
+    }
+
+    /// The target with a turn.
+    fn target(&self, turn: u64) -> u32 {
+        match &self.placed {
+            Some(placed) => self.layout.target(u64::from(placed.targets[turn as usize])),
+            None => self.layout.target(self.first + turn),
+        }
+    }
+
+    /// The turn of a target among the layout's, if it has one.
+    fn turn(&self, number: u64) -> Option<u64> {
+        if let Some(placed) = &self.placed {
+            let mut targets = placed.targets.iter();
+            return targets.position(|it| u64::from(*it) == number).map(|it| it as u64);
+        }
+        let turn = (number + self.layout.targets - self.first) % self.layout.targets;
+        (turn < self.layout.distribution.width()).then_some(turn)
+    }
+
     /// The targets that hold parts of it, where they are no blocks; of a file that grows over its
     /// targets, the first one and those that hold some of its first `size` bytes.
     pub fn targets(&self, size: u64) -> impl Iterator<Item = u32> {
-        let distribution = &self.layout.distribution;
+        let distribution = self.distribution();
         let grows = matches!(distribution, Distribution::Progressive(_));
         let turns = 0..distribution.width();
         let holding =
             turns.filter(move |turn| !grows || *turn == 0 || distribution.part(size, *turn) > 0);
-        holding.map(|turn| self.layout.target(self.first + turn))
+        holding.map(|turn| self.target(turn))
     }
 
     /// The part of a range on the metadata server: its first byte and its bytes.
@@ -339,24 +428,19 @@ impl FileLayout<'_> {
 
     /// Returns the bytes of it that a target holds if it has `size` bytes.
     pub fn part(&self, size: u64, target: u32) -> u64 {
-        let Some(number) = self.layout.number_of(target) else {
-            return 0;
-        };
-        let turn = (number + self.layout.targets - self.first) % self.layout.targets;
-        if turn >= self.layout.distribution.width() {
-            return 0;
-        }
-        self.layout.distribution.part(size, turn)
+        let turn = self.layout.number_of(target);
+        let turn = turn.and_then(|number| self.turn(number));
+        turn.map_or(0, |turn| self.distribution().part(size, turn))
     }
 
     /// The target that holds a byte, [`ON_METADATA`] if the metadata server does, and the byte after
     /// the strip.
     pub fn target_at(&self, offset: u64) -> (u32, u64) {
-        let (turn, end) = self.layout.distribution.at(offset);
+        let (turn, end) = self.distribution().at(offset);
         if offset < self.layout.on_metadata() {
             return (ON_METADATA, end);
         }
-        (self.layout.target(self.first + turn), end)
+        (self.target(turn), end)
     }
 
     /// Returns the extents of a range on each target, by target number: target, first byte
@@ -392,20 +476,21 @@ impl FileLayout<'_> {
 
     /// Gives what of a request each target holds, from that of the first byte on.
     fn parts(&self, offset: u64, size: u64, mut give: impl FnMut(u32, u64, u64)) {
-        let width = self.layout.distribution.width();
+        let distribution = self.distribution();
+        let width = distribution.width();
         // Sizes come from traces too: past the end of 64 bits there is nothing.
         let end = offset.saturating_add(size);
-        let (first_turn, _) = self.layout.distribution.at(offset);
+        let (first_turn, _) = distribution.at(offset);
         let turns = match end == offset {
             true => 1,
-            false => self.layout.distribution.spread(offset, end),
+            false => distribution.spread(offset, end),
         };
         for turn in first_turn..first_turn + turns {
             let turn = turn % width;
-            let at = self.layout.distribution.part(offset, turn);
-            let stop = self.layout.distribution.part(end, turn);
+            let at = distribution.part(offset, turn);
+            let stop = distribution.part(end, turn);
             if at < stop || end == offset {
-                give(self.layout.target(self.first + turn), at, stop);
+                give(self.target(turn), at, stop);
             }
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// A pattern of strips, each the turn of its target and its number of bytes.
-    fn new(strips: impl IntoIterator<Item = (u64, u64)>, width: u64) -> Pattern {
+    pub fn new(strips: impl IntoIterator<Item = (u64, u64)>, width: u64) -> Pattern {
         let mut pattern = Pattern {
             period: 0,
             strips: Vec::new(),

@@ -4,7 +4,7 @@
 //! it is a set of N targets, all on different servers.
 
 use headrace_net::Random;
-use headrace_spec::{LayoutKind, Parallel, ReadFrom, ReplicaSets};
+use headrace_spec::{Parallel, ReadFrom, ReplicaSets};
 
 use super::replicated_blocks::Blocks;
 
@@ -36,12 +36,9 @@ impl ReplicaPlacement {
                 ReplicaSets::Random if replication.copies > 1 => Some(seed),
                 _ => None,
             },
-            blocks: match (replication.sets, &parallel.layout.kind) {
-                (ReplicaSets::Blocks, LayoutKind::Striped(striped)) => {
-                    Some(Blocks::new(parallel, striped.unit.0, seed))
-                }
-                _ => None,
-            },
+            blocks: parallel
+                .block()
+                .map(|unit| Blocks::new(parallel, unit.0, seed)),
         }
     }
 

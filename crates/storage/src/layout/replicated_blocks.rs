@@ -1,4 +1,4 @@
-//! Placement of blocks by the rules of HDFS. The first server is drawn from all (the writer is on
+//! Placement of blocks by CRUSH ([`super::crush`]) or the rules of HDFS. By these, the first server is drawn from all (the writer is on
 //! none of them), the second from other racks, the third from the rack of the second. Further ones
 //! are drawn from the rest, at most (copies - 1) / racks + 2 per rack (Hadoop 0.20,
 //! ReplicationTargetChooser.java; Shvachko et al., MSST 2010, section III.B).
@@ -12,6 +12,8 @@
 use headrace_net::Random;
 use headrace_spec::Parallel;
 
+use super::crush::Crush;
+
 /// Locations of blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
@@ -21,6 +23,8 @@ pub(super) struct Blocks {
     devices: u32,
     per_rack: u32,
     seed: u64,
+    /// The hash that chooses servers, if it is not HDFS's rule.
+    crush: Option<Crush>,
 }
 
 impl Blocks {
@@ -33,6 +37,7 @@ impl Blocks {
             devices: parallel.servers.targets,
             per_rack: parallel.servers_per_rack().min(parallel.servers.count),
             seed,
+            crush: parallel.crush().map(|it| Crush::new(it, parallel, seed)),
         }
     }
 
@@ -52,7 +57,10 @@ impl Blocks {
         // Numbers that follow each other have nothing in common.
         counter = counter.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut random = Random::named(self.seed, "blocks", &mut counter);
-        let servers = self.servers_of(&mut random);
+        let servers = match &self.crush {
+            Some(crush) => crush.servers(file, block, self.copies),
+            None => self.servers_of(&mut random),
+        };
         let targets = servers.into_iter().map(|server| {
             let device = random.below(u64::from(self.devices)) as u32;
             device * self.servers + server
@@ -137,6 +145,7 @@ mod tests {
             devices: 2,
             per_rack,
             seed: 7,
+            crush: None,
         }
     }
 

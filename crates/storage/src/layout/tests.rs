@@ -11,6 +11,7 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
         targets: servers,
         pool: None,
         assigned_in: 0,
+        placer: None,
         first: FirstServer::RoundRobin,
         known: Arc::default(),
         seed: 1,

@@ -166,11 +166,26 @@ pub struct Attachments {
 
 /// Schedulers that stand between clients and data servers: where jobs enter the
 /// network, and where they leave it on their way back.
-pub enum Between {
-    /// One for all.
-    Gateway(SchedulerPorts),
+#[derive(Clone, Copy, Default)]
+pub struct Between {
+    /// One for all, nearer to the clients.
+    pub gateway: Option<SchedulerPorts>,
     /// One for each data server, numbered as these.
-    Proxies(SchedulerPorts),
+    pub proxies: Option<SchedulerPorts>,
+}
+
+impl Between {
+    /// Where jobs enter the first of them, if there is one.
+    fn submit(&self) -> Option<To<Job>> {
+        let proxies = self.proxies.map(|it| it.submit.by(server_of));
+        self.gateway.map(|it| it.submit.into()).or(proxies)
+    }
+
+    /// Where jobs that come back enter the first of them, if there is one.
+    pub fn finished(&self) -> Option<To<Job>> {
+        let gateway = self.gateway.map(|it| it.finished.into());
+        self.proxies.map(|it| it.finished.by(server_of)).or(gateway)
+    }
 }
 
 /// Joins the hosts, through the schedulers between them if there are any. Gives the
@@ -181,7 +196,7 @@ pub fn join(
     cards: &Clients,
     hosts: Hosts,
     attachments: &Attachments,
-    between: Option<Between>,
+    between: Between,
 ) -> Option<LinkLoads> {
     let Attachments {
         clients,
@@ -189,21 +204,8 @@ pub fn join(
         metadata,
     } = attachments;
     let to_clients = clients.from_servers.by(client_of);
-    let from_servers: To<Job> = match &between {
-        None => to_clients,
-        Some(Between::Gateway(gateway)) => gateway.finished.into(),
-        Some(Between::Proxies(proxies)) => proxies.finished.by(server_of),
-    };
-    let from_servers = {
-        let names = ["answered by servers", "answers or locks"];
-        past_schedulers(
-            page,
-            scenario,
-            between.as_ref(),
-            names,
-            [from_servers, to_clients],
-        )
-    };
+    let names = ["answered by servers", "answers or locks"];
+    let from_servers = past_schedulers(page, scenario, between.finished(), names, to_clients);
     // Messages between servers go past the schedulers that stand in between.
     let mut to_servers = servers.receive.by(server_of);
     let between_servers = servers.receive.by(receiving_server);
@@ -255,41 +257,37 @@ pub fn join(
         to_servers = submit.into();
         links = Some(loads);
     }
-    let submit = |submit: To<Job>, page: &mut Page<'_>| {
-        let names = ["sent by clients", "jobs or locks"];
-        let ways = [submit, to_servers];
-        let from_clients = past_schedulers(page, scenario, between.as_ref(), names, ways);
-        page.connect(clients.to_servers, from_clients);
-    };
-    match &between {
-        None => page.connect(clients.to_servers, to_servers),
-        Some(Between::Gateway(gateway)) => {
-            submit(gateway.submit.into(), page);
-            page.connect(gateway.dispatched, to_servers);
-            page.connect(gateway.returned, to_clients);
-        }
-        Some(Between::Proxies(proxies)) => {
-            submit(proxies.submit.by(server_of), page);
-            page.connect(proxies.dispatched, to_servers);
-            page.connect(proxies.returned, to_clients);
-        }
+    let names = ["sent by clients", "jobs or locks"];
+    let from_clients = past_schedulers(page, scenario, between.submit(), names, to_servers);
+    page.connect(clients.to_servers, from_clients);
+    if let Some(gateway) = between.gateway {
+        let proxies = between.proxies.map(|it| it.submit.by(server_of));
+        page.connect(gateway.dispatched, proxies.unwrap_or(to_servers));
+        page.connect(gateway.returned, to_clients);
+    }
+    if let Some(proxies) = between.proxies {
+        let gateway = between.gateway.map(|it| it.finished.into());
+        page.connect(proxies.dispatched, to_servers);
+        page.connect(proxies.returned, gateway.unwrap_or(to_clients));
     }
     links
 }
 
-/// Returns the destinations of scheduled jobs and of lock messages and pings, which bypass
+/// Returns the destination of jobs for a scheduler, of lock messages and of pings, which bypass
 /// schedulers in the network.
 fn past_schedulers(
     page: &mut Page<'_>,
     scenario: &Parallel,
-    between: Option<&Between>,
+    scheduler: Option<To<Job>>,
     [place, transition]: [&str; 2],
-    [scheduler, past]: [To<Job>; 2],
+    past: To<Job>,
 ) -> To<Job> {
     let jobs_only = scenario.locks.extent().is_none() && scenario.failures().is_empty();
-    if between.is_none() || jobs_only {
-        return scheduler;
-    }
+    let scheduler = match scheduler {
+        None => return past,
+        Some(scheduler) if jobs_only => return scheduler,
+        Some(scheduler) => scheduler,
+    };
     let place = page.place(place);
     page.transition(transition).take(place).route(
         [scheduler, past],

@@ -2,6 +2,7 @@
 //! with a type that implements [`Scheduler`] and name it in `factory.rs`.
 
 mod batches;
+mod copies;
 mod crrn;
 mod dsfq;
 mod edf;
@@ -9,6 +10,7 @@ mod external_scheduler;
 mod factory;
 mod fifo;
 mod job_class;
+mod least_loaded;
 mod mclock;
 mod ordered_queue;
 mod orr;
@@ -18,11 +20,14 @@ mod sfq_plus;
 mod tag;
 mod tbf;
 mod two_level;
+mod view;
 
+pub use copies::{Copies, CannotServe};
 pub use crrn::Crrn;
 pub use dsfq::Dsfq;
 pub use edf::Edf;
 pub use fifo::Fifo;
+pub use least_loaded::LeastLoaded;
 pub use mclock::{Controls, Mclock};
 pub use orr::{BatchOf, Orr};
 pub use round_robin::RoundRobin;
@@ -30,11 +35,15 @@ pub use sfq::Sfq;
 pub use sfq_plus::SfqPlus;
 pub use tbf::Tbf;
 pub use two_level::{Promise, TwoLevel};
+pub use view::{Ask, JobCounter, ServerView, View, Watch};
 
-use headrace_net::{Discipline, Message, Page, Port, Slot, Span, Station, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use headrace_net::{Discipline, Message, News, Page, Port, Random, Slot, Span, Station, Time, To};
 use headrace_spec::{Groups, Parallel, Position, Scenario, SchedulerKind};
 
-use crate::tokens::Job;
+use crate::tokens::{Job, Role};
 
 /// Decides in which order, and how many at a time, jobs go on. The methods
 /// are those of PFSsim's scheduler class (Liu et al. 2011, §4.2): arrival and
@@ -81,6 +90,11 @@ pub trait Scheduler: Send {
         let _ = (tag, dispatcher);
     }
 
+    /// The schedulers have learnt a newer state of the servers ([`Dispatcher::servers`]).
+    fn view_arrival(&mut self, dispatcher: &mut Dispatcher<'_, '_>) {
+        let _ = dispatcher;
+    }
+
     /// Returns its name, such as "SFQ(4)".
     fn name(&self) -> String;
 }
@@ -91,7 +105,16 @@ pub type JobId = Slot;
 /// Interface of a scheduler to its server.
 pub struct Dispatcher<'a, 's> {
     station: &'a mut Station<'s, Job>,
+    context: &'a Context,
+}
+
+/// State of a scheduler that is not its own.
+#[derive(Clone)]
+struct Context {
     message_latency: Span,
+    copies: Arc<Copies>,
+    /// The state of the servers, as far as it is known.
+    view: Option<Arc<View>>,
 }
 
 impl Dispatcher<'_, '_> {
@@ -120,10 +143,53 @@ impl Dispatcher<'_, '_> {
         self.station.release(job);
     }
 
+    /// Sends a waiting job to a server with a copy of what it reads, in the place of the one
+    /// that the layout or the client chose (PFSsim, Liu et al. 2011, §4.2: `dispatchJob(ID, job)`).
+    ///
+    /// # Errors
+    /// Why that server cannot serve it; the job then still waits.
+    pub fn dispatch_to(&mut self, server: u32, job: JobId) -> Result<(), CannotServe> {
+        let there = self.context.copies.at(self.station.token(job), server)?;
+        if let Some(there) = there {
+            *self.station.token_mut(job) = there;
+        }
+        self.station.release(job);
+        Ok(())
+    }
+
+    /// The servers that [`Dispatcher::dispatch_to`] may send a job to.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn servers_of(&self, job: JobId) -> Result<impl Iterator<Item = u32>, CannotServe> {
+        self.context.copies.servers(self.station.token(job))
+    }
+
+    /// The copies among which [`Dispatcher::dispatch_to`] may choose.
+    pub fn copies(&self) -> &Arc<Copies> {
+        &self.context.copies
+    }
+
+    /// The state of all data servers as the schedulers know it, by number: `scheduler.view_delay`
+    /// old when it arrives, and renewed each `scheduler.view_period`. Empty without one.
+    pub fn servers(&self) -> &[ServerView] {
+        self.context.view.as_ref().map_or(&[], |view| &view.servers)
+    }
+
+    /// The same with the time that it is of; none without `scheduler.view_period`.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.context.view.as_ref()
+    }
+
+    /// The random stream of this scheduler.
+    pub fn random(&mut self) -> Random<'_> {
+        self.station.random()
+    }
+
     /// Sends a message to another scheduler. It takes the scenario's
     /// `scheduler.message_latency` and no bandwidth.
     pub fn send_message(&mut self, to: u32, message: Message) {
-        self.station.send(to, message, self.message_latency);
+        self.station.send(to, message, self.context.message_latency);
     }
 
     /// Ends the run with an error of the scheduler's.
@@ -141,7 +207,7 @@ impl Dispatcher<'_, '_> {
 /// are dispatched. It serves nothing itself, so all of their stay is waiting.
 struct Scheduled {
     scheduler: Box<dyn Scheduler>,
-    message_latency: Span,
+    context: Context,
 }
 
 impl Scheduled {
@@ -149,14 +215,8 @@ impl Scheduled {
         &'a mut self,
         station: &'a mut Station<'s, Job>,
     ) -> (&'a mut dyn Scheduler, Dispatcher<'a, 's>) {
-        let message_latency = self.message_latency;
-        (
-            &mut *self.scheduler,
-            Dispatcher {
-                station,
-                message_latency,
-            },
-        )
+        let context = &self.context;
+        (&mut *self.scheduler, Dispatcher { station, context })
     }
 }
 
@@ -181,6 +241,14 @@ impl Discipline<Job> for Scheduled {
         scheduler.message_arrival(from, message, &mut dispatcher);
     }
 
+    fn news(&mut self, news: &News, station: &mut Station<'_, Job>) {
+        if let Ok(view) = Arc::clone(news).downcast::<View>() {
+            self.context.view = Some(view);
+            let (scheduler, mut dispatcher) = self.with(station);
+            scheduler.view_arrival(&mut dispatcher);
+        }
+    }
+
     fn name(&self) -> String {
         self.scheduler.name()
     }
@@ -191,6 +259,7 @@ impl Discipline<Job> for Scheduled {
 }
 
 /// A scheduler's ways in and out.
+#[derive(Clone, Copy)]
 pub struct SchedulerPorts {
     /// Jobs on their way to a server.
     pub submit: Port<Job>,
@@ -200,10 +269,12 @@ pub struct SchedulerPorts {
     pub finished: Port<Job>,
     /// Jobs sent on to the client.
     pub returned: Port<Job>,
+    /// Where news of the servers are announced, if the scheduler gets any.
+    pub news: Option<Port<Job>>,
 }
 
-/// Makes the scheduler of a number among those at its position.
-pub type Make<'a> = dyn Fn(u32) -> Box<dyn Scheduler> + Sync + 'a;
+/// Makes the scheduler of a number among those at a position; none for those of the scenario.
+pub type Make<'a> = dyn Fn(Position, u32) -> Option<Box<dyn Scheduler>> + Sync + 'a;
 
 /// Schedulers of a scenario.
 #[derive(Clone, Copy)]
@@ -227,56 +298,69 @@ impl<'a> Schedulers<'a> {
         }
     }
 
-    fn make(&self, number: u32) -> Option<Box<dyn Scheduler>> {
-        match self.own {
-            Some(make) => Some(make(number)),
-            None => factory::make(&self.scenario.scheduler.kind, self.groups),
-        }
+    fn own(&self, position: Position, number: u32) -> Option<Box<dyn Scheduler>> {
+        self.own.and_then(|make| make(position, number))
     }
 }
 
-/// Number of schedulers a scenario has, if it has any.
-pub fn count(scenario: &Scenario) -> u32 {
-    scenario
-        .parallel()
-        .map_or(0, |parallel| match parallel.scheduler.position {
-            Position::Server | Position::Proxy => parallel.servers.count,
-            Position::Client => scenario.clients.count,
-            Position::Gateway => 1,
-            Position::Metadata => parallel.metadata_servers(),
-        })
+/// Number of schedulers that a scenario has at a position, if it has any.
+pub fn count(scenario: &Scenario, position: Position) -> u32 {
+    scenario.parallel().map_or(0, |parallel| match position {
+        Position::Server | Position::Proxy => parallel.servers.count,
+        Position::Client => scenario.clients.count,
+        Position::Gateway => 1,
+        Position::Metadata => parallel.metadata_servers(),
+    })
 }
 
 /// The scheduler page, in every copy of the page around it, if schedulers stand at
-/// this position: none if they do not, or the scenario has none.
+/// this position: none if they do not, or the scenario has none. `number_of` gives the number of
+/// the scheduler in a copy.
 ///
 /// ```text
 ///   submit ─▶ (queue) ─▶ dispatched
 ///                ╎ job done
 ///   returned ◀─ [finish] ◀─ finished
 /// ```
+///
+/// Where jobs can be sent to other servers than they were for, it is known which were, and
+/// what asked for them gets them back as they came:
+///
+/// ```text
+///   submit ─▶ (queue) ─▶ [send on] ─▶ dispatched
+///                ╎ job done    ╎ sent elsewhere
+///   returned ◀─ [finish] ◀─ finished
+/// ```
 pub fn build(
     page: &mut Page<'_>,
     schedulers: Schedulers<'_>,
     position: Position,
+    number_of: impl Fn(u32) -> u32,
 ) -> Option<SchedulerPorts> {
-    let scenario = schedulers.scenario;
-    if scenario.scheduler.position != position {
+    let parallel = schedulers.scenario;
+    let spec = parallel.scheduler.iter().find(|it| it.position == position)?;
+    let mut first = schedulers.own(position, number_of(0));
+    let own = first.is_some();
+    if !own && spec.is_none() {
         return None;
     }
-    let own = schedulers.own.is_some();
-    if !own && matches!(scenario.scheduler.kind, SchedulerKind::NoScheduler(_)) {
-        return None;
-    }
-    let latency = scenario
-        .scheduler
-        .message_latency
-        .unwrap_or(scenario.network.latency);
-    Some(with(page, Span::from_seconds(latency.0), |number| {
-        schedulers
-            .make(number)
+    let latency = spec.message_latency.unwrap_or(parallel.network.latency);
+    let context = Context {
+        message_latency: Span::from_seconds(latency.0),
+        copies: Arc::new(Copies::new(parallel, position, page.seed())),
+        view: spec.view_period.map(|_| Arc::new(View::of_idle(parallel))),
+    };
+    let elsewhere = (own || matches!(spec.kind, SchedulerKind::LeastLoaded(_)))
+        && context.copies.are_elsewhere();
+    let make = |copy| {
+        let own = match copy {
+            0 => first.take(),
+            _ => schedulers.own(position, number_of(copy)),
+        };
+        own.or_else(|| factory::make(&spec.kind, schedulers.groups))
             .unwrap_or_else(|| Box::new(Fifo::new(None)))
-    }))
+    };
+    Some(write(page, "scheduler", &context, elsewhere, make))
 }
 
 /// A scheduler page around schedulers of the caller's own; `make` gets the
@@ -289,35 +373,96 @@ pub fn with(
     named(page, "scheduler", message_latency, make)
 }
 
-/// The same, as a page of another name.
+/// A scheduler page of this name around schedulers of the caller's own; `make` gets the
+/// copy's number.
 pub fn named(
     page: &mut Page<'_>,
     name: &str,
     message_latency: Span,
+    make: impl FnMut(u32) -> Box<dyn Scheduler>,
+) -> SchedulerPorts {
+    let context = Context {
+        message_latency,
+        copies: Arc::new(Copies::none()),
+        view: None,
+    };
+    write(page, name, &context, false, make)
+}
+
+/// Jobs that were sent elsewhere, as they left, and the server and target that they were for.
+type Elsewhere = BTreeMap<(u32, u32, u32, u16, u64), (u32, u16)>;
+
+fn key(job: &Job) -> (u32, u32, u32, u16, u64) {
+    (job.client, job.request, job.server, job.target, job.offset)
+}
+
+fn write(
+    page: &mut Page<'_>,
+    name: &str,
+    context: &Context,
+    elsewhere: bool,
     mut make: impl FnMut(u32) -> Box<dyn Scheduler>,
 ) -> SchedulerPorts {
     page.page(name, |page| {
-        let ports = SchedulerPorts {
+        let mut ports = SchedulerPorts {
             submit: page.input("submit"),
             dispatched: page.output("dispatched"),
             finished: page.input("finished"),
             returned: page.output("returned"),
+            news: None,
         };
         let queue = page.stations("queue", |copy| Scheduled {
             scheduler: make(copy),
-            message_latency,
+            context: context.clone(),
         });
         let done = page.place("done");
         page.connect(ports.submit, queue);
-        page.connect(queue, ports.dispatched);
+        if context.view.is_some() {
+            let news = page.input("news");
+            page.connect(news, queue);
+            ports.news = Some(news);
+        }
         page.connect(ports.finished, done);
-        page.transition("finish").take(done).signals(queue).put(
-            ports.returned,
-            move |firing, job, ()| {
-                firing.signal(queue, &job);
+        if !elsewhere {
+            page.connect(queue, ports.dispatched);
+            page.transition("finish").take(done).signals(queue).put(
+                ports.returned,
+                move |firing, job, ()| {
+                    firing.signal(queue, &job);
+                    job
+                },
+            );
+            return ports;
+        }
+        let sent = page.store("sent elsewhere", |_| Elsewhere::new());
+        let copies = Arc::clone(&context.copies);
+        page.transition("send on").take(queue).with(sent).put(
+            ports.dispatched,
+            move |_, mut job: Job, sent| {
+                if let Some(was_for) = copies.came_as(&mut job) {
+                    sent.insert(key(&job), was_for);
+                }
                 job
             },
         );
+        page.transition("finish")
+            .take(done)
+            .with(sent)
+            .signals(queue)
+            .put(ports.returned, move |firing, mut job: Job, sent| {
+                firing.signal(queue, &job);
+                if job.role == Role::Data
+                    && let Some((server, target)) = sent.remove(&key(&job))
+                {
+                    (job.server, job.target) = (server, target);
+                }
+                job
+            });
         ports
     })
+}
+
+/// Returns where the schedulers' news go in, in any copy of the pages around.
+pub fn news_of_copies(ports: &SchedulerPorts) -> Option<To<Job>> {
+    ports.news.map(|news| news.by(|_: &Job| 0))
 }

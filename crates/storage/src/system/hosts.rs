@@ -19,10 +19,11 @@ use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::layout::Placements;
 use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
-use crate::qos::{SchedulerPorts, Schedulers};
+use crate::qos::{Ask, JobCounter, SchedulerPorts, Schedulers, Watch};
 use crate::server::{InitialFiles, Served};
 use crate::tokens::{Job, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
@@ -38,6 +39,10 @@ pub(super) struct HostSpec<'a> {
     pub schedulers: Schedulers<'a>,
     /// None if no server fails.
     pub failing: Option<Failing>,
+    /// Views of the servers that schedulers have.
+    pub watches: &'a [Watch],
+    /// Placements of the caller's own.
+    pub placements: &'a Placements<'a>,
 }
 
 /// A client's ways in and out.
@@ -47,6 +52,8 @@ pub(super) struct ClientHost {
     pub attachment: ClientAttachment,
     pub shared: Option<Shared>,
     pub breaks: Option<BreakPorts>,
+    /// Where its scheduler learns of the servers.
+    pub news: Vec<To<Job>>,
 }
 
 impl ClientHost {
@@ -59,6 +66,7 @@ impl ClientHost {
         let complete = join.output("complete", all.iter().map(|it| it.complete));
         let shared = each(&all, |it| it.shared);
         let breaks = each(&all, |it| it.breaks);
+        let news = all.iter().flat_map(|it| it.news.clone()).collect();
         let attachments: Vec<ClientAttachment> = all.into_iter().map(|it| it.attachment).collect();
         Some(ClientHost {
             request,
@@ -66,6 +74,7 @@ impl ClientHost {
             attachment: ClientAttachment::join(join, &attachments)?,
             shared: shared.map(|all| Shared::join(join, &all)),
             breaks: breaks.map(|all| BreakPorts::of_pages(join, &all)),
+            news,
         })
     }
 }
@@ -83,7 +92,11 @@ pub(super) fn client_host(
     let request = page.input("request");
     let complete = page.output("complete");
     let attachment = network::attach_client(page, parallel, &clients.card, spec.hosts);
-    let scheduler = qos::build(page, spec.schedulers, Position::Client);
+    let scheduler = qos::build(page, spec.schedulers, Position::Client, |copy| {
+        spec.numbers.of(copy)
+    });
+    let news = scheduler.as_ref().and_then(qos::news_of_copies);
+    let news = Vec::from_iter(news);
 
     let way = attachment.duplex();
     let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
@@ -109,6 +122,7 @@ pub(super) fn client_host(
         attachment,
         shared: host.shared,
         breaks,
+        news,
     }
 }
 
@@ -166,18 +180,20 @@ fn server_scheduler(
     spec: HostSpec<'_>,
     position: Position,
     outside: Duplex,
-) -> Duplex {
-    let Some(scheduler) = qos::build(page, spec.schedulers, position) else {
-        return outside;
+) -> (Option<To<Job>>, Duplex) {
+    let number_of = |copy| spec.numbers.of(copy);
+    let Some(scheduler) = qos::build(page, spec.schedulers, position, number_of) else {
+        return (None, outside);
     };
     let dispatched = page.place("dispatched");
     page.connect(outside.received, scheduler.submit);
     page.connect(scheduler.dispatched, dispatched);
     page.connect(scheduler.returned, outside.send);
-    Duplex {
+    let inside = Duplex {
         send: scheduler.finished.into(),
         received: dispatched,
-    }
+    };
+    (qos::news_of_copies(&scheduler), inside)
 }
 
 /// A data server's ways in and out.
@@ -191,6 +207,10 @@ pub(super) struct ServerHost {
     pub partner: Option<server::PartnerPorts>,
     /// Place for orders to copy data to other servers.
     pub order: Option<Port<Job>>,
+    /// Where its scheduler learns of the servers.
+    pub news: Vec<To<Job>>,
+    /// Where it is asked for reports, for each view of the servers.
+    pub asks: Vec<Port<Ask>>,
     /// Count of answered jobs.
     pub served: Store<Served>,
 }
@@ -206,6 +226,12 @@ impl ServerHost {
         let names = each(&all, |it| it.names);
         let forget = each(&all, |it| it.forget);
         let order = each(&all, |it| it.order);
+        let news = all.iter().flat_map(|it| it.news.clone()).collect();
+        let views = all.first().map_or(0, |it| it.asks.len());
+        let asks = (0..views).map(|view| {
+            join.input(&format!("asked for view {view}"), all.iter().map(|it| it.asks[view]))
+        });
+        let asks = asks.collect();
         let attachments: Vec<ServerAttachment> = all.into_iter().map(|it| it.attachment).collect();
         Some(ServerHost {
             attachment: ServerAttachment::join(join, &attachments)?,
@@ -217,6 +243,8 @@ impl ServerHost {
             forget: forget.map(|all| join.input("crash", all.into_iter())),
             partner: None,
             order: order.map(|all| join.input("order", all.into_iter())),
+            news,
+            asks,
             served,
         })
     }
@@ -242,10 +270,13 @@ pub(super) fn server_host(
     let way = messages::server(page, parallel, way);
     let way = server::replication_chain(page, parallel, failing, way);
     let way = server::receive_buffers(page, parallel, way);
-    let way = server_scheduler(page, spec, Position::Server, way);
+    let (counter, way) = JobCounter::write(page, spec.watches, way);
+    let (news, way) = server_scheduler(page, spec, Position::Server, way);
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
     let (ports, served) = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    let threads = parallel.servers.machine().map(|_| parallel.servers.daemon.threads);
+    let asks = counter.map(|it| it.reports(page, spec.watches, threads));
     ServerHost {
         attachment,
         shared: host.shared,
@@ -253,6 +284,8 @@ pub(super) fn server_host(
         forget: ports.forget,
         partner: ports.partner,
         order: copying.map(|it| it.order),
+        news: Vec::from_iter(news),
+        asks: asks.unwrap_or_default(),
         served,
     }
 }
@@ -311,7 +344,7 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
 
     let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
-    let way = server_scheduler(page, spec, Position::Metadata, host.duplex);
+    let (_, way) = server_scheduler(page, spec, Position::Metadata, host.duplex);
     let forget = metadata::server(page, parallel, way, failing);
     MetadataHost {
         attachment,

@@ -23,12 +23,13 @@ use headrace_net::{
     BuildErrors, Gauge, Limits, Net, Playback, Precision, RunError, Stop, Store, Structure,
     TallyId, Time,
 };
-use headrace_spec::{Scenario, SystemKind};
+use headrace_spec::{LayoutKind, Scenario, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
+use crate::layout::Placements;
 use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, caches, counts};
 use crate::network::LinkLoads;
 use crate::qos::Make;
@@ -45,6 +46,9 @@ pub enum Error {
     /// warm-up is longer than its workload.
     #[error("{0}")]
     TooLarge(String),
+    /// The caller's own placement has no servers for a file.
+    #[error("{0}")]
+    Placement(String),
     /// The models do not fit together: an error of Headrace's.
     #[error("internal error in the model: {0}; please report it")]
     Build(#[from] BuildErrors),
@@ -62,6 +66,8 @@ pub struct Options<'a> {
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
+    /// Placements of the caller's own, where the scenario names one.
+    pub placements: Option<&'a Placements<'a>>,
     /// Replacement policies of the caller's own, if the scenario names a class in Python.
     pub policies: Option<&'a MakePolicy<'a>>,
     /// Frames to record for playback.
@@ -124,6 +130,7 @@ pub fn simulate(
     options: Options<'_>,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, Error> {
+    placements_are_given(scenario, options)?;
     let mut system = build(scenario, options)?;
     if scenario.parallel().is_some() {
         system.net.count(counts);
@@ -157,6 +164,27 @@ pub fn simulate(
         playback: system.net.playback(),
         server_series: server_series(&system.servers, &system.net),
     })
+}
+
+/// A class in Python can be drawn and not run.
+fn placements_are_given(scenario: &Scenario, options: Options<'_>) -> Result<(), Error> {
+    let Some(parallel) = scenario.parallel() else {
+        return Ok(());
+    };
+    let own = scenario.workload.iter();
+    let own = own.filter_map(|it| it.layout.as_ref());
+    let mut layouts = std::iter::once(&parallel.layout).chain(own);
+    let class = layouts.find_map(|it| match &it.kind {
+        LayoutKind::PythonLayout(it) => Some(&it.python),
+        _ => None,
+    });
+    match class {
+        Some(class) if options.placements.is_none() => Err(Error::Placement(format!(
+            "layout.python = \"{class}\" is a class in Python: run the scenario with \
+             `headrace run` or `headrace.run`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the open-loop requests that were due before a time and not issued.

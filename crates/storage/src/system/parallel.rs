@@ -16,7 +16,7 @@ use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes, StoredFile};
 use crate::locks::Oplocks;
 use crate::network::{self, Attachments, Between, Hosts};
-use crate::qos::Schedulers;
+use crate::qos::{Schedulers, Watch};
 use crate::server::InitialFiles;
 use crate::tokens::{Job, Message, Request};
 use crate::{failure, metadata, processors, qos};
@@ -45,6 +45,7 @@ pub(super) fn build(
     for file in &work.existing {
         sizes.grow(file.file, file.size);
     }
+    let placements = options.placements.unwrap_or(&|_| None);
     let context = ClientContext {
         numbers: HostNumbers::From(0),
         callers: Callers::clients(scenario),
@@ -52,10 +53,17 @@ pub(super) fn build(
         directories: work.directories.clone(),
         changes: (scenario.clients.machine())
             .map(|_| page.store("changes", |_| Changes::default())),
-        layouts: Layouts::new(scenario, parallel, &work.directories, page.seed()),
+        layouts: Layouts::new(
+            scenario,
+            parallel,
+            &work.directories,
+            page.seed(),
+            placements,
+        ),
         first_targets: page.store("first targets", |_| FirstTargets::default()),
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
+    let watches = Watch::all(&mut page, parallel);
     let all_hosts = HostNumbers::From(0);
     let spec = HostSpec {
         numbers: &all_hosts,
@@ -64,6 +72,8 @@ pub(super) fn build(
         hosts,
         schedulers,
         failing,
+        watches: &watches,
+        placements,
     };
     let clients = clients(&mut page, spec, &context)?;
     let layouts = &context.layouts;
@@ -117,6 +127,18 @@ pub(super) fn build(
         [clients.shared, servers.shared, metadata_cpu],
     );
     let between = between(&mut page, spec);
+    for (watch, ask) in watches.iter().zip(&servers.asks) {
+        let news = match watch.position() {
+            Position::Client => clients.news.clone(),
+            Position::Server => servers.news.clone(),
+            Position::Gateway => Vec::from_iter(between.gateway.and_then(|it| it.news).map(To::from)),
+            Position::Proxy => {
+                Vec::from_iter(between.proxies.as_ref().and_then(qos::news_of_copies))
+            }
+            Position::Metadata => Vec::new(),
+        };
+        watch.join(&mut page, *ask, news);
+    }
     let attachments = Attachments {
         clients: clients.attachment,
         servers: servers.attachment,
@@ -140,6 +162,9 @@ pub(super) fn build(
     }
     let mut net = builder.compile()?;
     let mut first_targets = first_targets.into_inner();
+    if let Some(wrong) = first_targets.take_failure() {
+        return Err(Error::Placement(wrong));
+    }
     if let Some(failing) = failing {
         let world = &mut net.store_mut(failing.store, 0).world;
         for file in &work.existing {
@@ -180,7 +205,13 @@ fn clients(
         let own = HostNumbers::new(&alike.numbers);
         let context = ClientContext {
             numbers: own.clone(),
-            layouts: Layouts::new(&scenario, spec.parallel, &context.directories, page.seed()),
+            layouts: Layouts::new(
+                &scenario,
+                spec.parallel,
+                &context.directories,
+                page.seed(),
+                spec.placements,
+            ),
             ..context.clone()
         };
         let spec = HostSpec {
@@ -294,27 +325,27 @@ fn names_on_servers(
 }
 
 /// The schedulers that stand in the network, if they do.
-fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Option<Between> {
+fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Between {
     let HostSpec { hosts, failing, .. } = spec;
-    let position = spec.parallel.scheduler.position;
-    let build = |page: &mut Page<'_>| {
-        let scheduler = qos::build(page, spec.schedulers, position);
+    let stands = |position| {
+        let mut schedulers = spec.parallel.scheduler.iter();
+        schedulers.any(|it| it.position == position)
+    };
+    let build = |page: &mut Page<'_>, position| {
+        let scheduler = qos::build(page, spec.schedulers, position, |copy| copy);
         scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
-    let between = match position {
-        Position::Gateway => page.page("gateway", build).map(Between::Gateway),
-        Position::Proxy => page
-            .fold("proxy", hosts.servers, build)
-            .map(Between::Proxies),
-        Position::Client | Position::Server | Position::Metadata => None,
-    };
+    let mut between = Between::default();
+    if stands(Position::Gateway) {
+        between.gateway = page.page("gateway", |page| build(page, Position::Gateway));
+    }
+    if stands(Position::Proxy) {
+        let copies = hosts.servers;
+        between.proxies = page.fold("proxy", copies, |page| build(page, Position::Proxy));
+    }
     if let Some(given_up) = failing.and_then(|it| it.given_up) {
-        let to: Option<To<Job>> = between.as_ref().map(|it| match it {
-            Between::Gateway(gateway) => gateway.finished.into(),
-            Between::Proxies(proxies) => proxies.finished.by(|job: &Job| job.server),
-        });
         let tell = page.transition("tell schedulers").take(given_up);
-        match to {
+        match between.finished() {
             Some(to) => tell.put(to, |_, job: Job, ()| Job {
                 message: Message::Failed,
                 ..job

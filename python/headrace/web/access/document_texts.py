@@ -45,7 +45,7 @@ def texts(document: dict[str, Any]) -> list[str]:
 
 
 def names_python(document: dict[str, Any]) -> bool:
-    """Return whether a scheduler or a replacement policy of a document is one in Python."""
+    """Return whether a scheduler, layout or replacement policy of a document is in Python."""
     waiting: list[Any] = [document]
     while waiting:
         it = waiting.pop()
@@ -54,9 +54,9 @@ def names_python(document: dict[str, Any]) -> bool:
         elif isinstance(it, dict):
             if "python" in it or it.get("kind") == "python":
                 return True
-            scheduler = it.get("scheduler")
-            if scheduler == "python" or (isinstance(scheduler, dict) and "class" in scheduler):
-                return True
+            for section in (it.get("scheduler"), it.get("layout")):
+                if section == "python" or (isinstance(section, dict) and "class" in section):
+                    return True
             waiting += it.values()
     return False
 

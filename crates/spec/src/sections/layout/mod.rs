@@ -2,11 +2,17 @@
 
 mod basic;
 mod progressive;
+mod crush;
+mod free_space;
+mod python;
 mod striped;
 mod two_dimensional;
 mod variable_strip;
 
 pub use basic::Basic;
+pub use crush::{Crush, FailureDomain};
+pub use free_space::FreeSpace;
+pub use python::PythonLayout;
 pub use progressive::{Component, ComponentPlace, Progressive};
 pub use striped::{FirstServer, ServersPerFile, Striped};
 pub use two_dimensional::TwoDimensional;
@@ -43,6 +49,9 @@ kinds! {
         Basic = "basic",
         TwoDimensional = "two-dimensional",
         VariableStrip = "variable-strip",
+        Crush = "crush",
+        FreeSpace = "free-space",
+        PythonLayout = "python",
         Progressive = "progressive",
     }
 }
@@ -56,8 +65,19 @@ impl LayoutKind {
             LayoutKind::Basic(layout) => layout.first,
             LayoutKind::TwoDimensional(layout) => layout.first,
             LayoutKind::VariableStrip(layout) => layout.first,
+            // The placement of each file says it.
+            LayoutKind::Crush(_) | LayoutKind::FreeSpace(_) | LayoutKind::PythonLayout(_) => {
+                FirstServer::Zero
+            }
             LayoutKind::Progressive(layout) => layout.first,
         }
+    }
+
+    /// Returns true if it chooses servers for each file or object, and no rule of turns.
+    #[must_use]
+    pub fn places_files(&self) -> bool {
+        use LayoutKind::{Crush, FreeSpace, PythonLayout};
+        matches!(self, Crush(_) | FreeSpace(_) | PythonLayout(_))
     }
 
     /// Number of targets that one file is spread over.
@@ -67,6 +87,8 @@ impl LayoutKind {
             LayoutKind::Basic(_) => 1,
             LayoutKind::TwoDimensional(_) => targets,
             LayoutKind::VariableStrip(layout) => layout.width(),
+            LayoutKind::FreeSpace(layout) => layout.servers.of(targets),
+            LayoutKind::Crush(_) | LayoutKind::PythonLayout(_) => targets,
             LayoutKind::Progressive(layout) => layout.width(targets),
         }
     }
@@ -81,6 +103,9 @@ impl LayoutKind {
                 let sizes = layout.strip.iter().map(|strip| strip.size);
                 sizes.min().unwrap_or(Bytes(1))
             }
+            LayoutKind::Crush(layout) => layout.unit,
+            LayoutKind::FreeSpace(layout) => layout.unit,
+            LayoutKind::PythonLayout(layout) => layout.unit,
             LayoutKind::Progressive(layout) => layout.smallest(),
         }
     }
@@ -145,6 +170,9 @@ fn pool_has_room(layout: &Layout, all: &Scenario, at: &Place<'_>) -> Result<(), 
         LayoutKind::Basic(_) => Ok(()),
         LayoutKind::TwoDimensional(spec) => spec.fits(there, at),
         LayoutKind::VariableStrip(spec) => spec.fits(there, at),
+        LayoutKind::Crush(spec) => spec.fits(layout, all, parallel, at),
+        LayoutKind::FreeSpace(spec) => spec.fits(layout, there, parallel, at),
+        LayoutKind::PythonLayout(spec) => spec.fits(at),
         LayoutKind::Progressive(spec) => spec.fits(layout, parallel, at),
     }
 }
@@ -161,6 +189,11 @@ fn first_servers_are_there(
     if parallel.replication.sets == ReplicaSets::Blocks {
         let message = "each block has servers of its own, drawn for it: leave it out, or give \
                        another replication.sets than \"blocks\"";
+        return Err(at.error("first_servers", message));
+    }
+    if layout.kind.places_files() {
+        let message = "this kind chooses the servers of each file: leave it out, or give another \
+                       kind";
         return Err(at.error("first_servers", message));
     }
     match known.iter().find(|it| **it >= there) {

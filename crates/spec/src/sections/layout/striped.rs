@@ -75,10 +75,22 @@ impl Striped {
         parallel: &Parallel,
         at: &Place<'_>,
     ) -> Result<(), Error> {
-        match self.servers {
-            ServersPerFile::Count(wanted) if wanted > there => {}
-            _ => return Ok(()),
-        }
+        fits(self.servers, layout, there, parallel, at)
+    }
+}
+
+/// Says no to more targets a file than are there.
+pub(super) fn fits(
+    per_file: ServersPerFile,
+    layout: &Layout,
+    there: u32,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    match per_file {
+        ServersPerFile::Count(wanted) if wanted > there => {}
+        _ => return Ok(()),
+    }
         let servers = &parallel.servers;
         let copies = parallel.replication.copies;
         let message = match (servers.targets, &layout.pool) {
@@ -95,4 +107,3 @@ impl Striped {
         };
         Err(at.error("servers", message))
     }
-}

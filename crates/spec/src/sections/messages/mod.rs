@@ -10,7 +10,7 @@ pub use whole::Whole;
 
 use crate::Error;
 use crate::declare::{Place, kinds};
-use crate::sections::{Position, Scenario, SchedulerKind};
+use crate::sections::{Position, Scenario};
 use crate::values::Bytes;
 
 kinds! {
@@ -58,9 +58,8 @@ fn suits_data_in_parts(buffer: Bytes, all: &Scenario, at: &Place<'_>) -> Result<
                        servers.streaming = true; expected \"whole\"";
         return Err(at.error("kind", message));
     }
-    let scheduler = &parallel.scheduler;
-    let none = matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
-    if !none && matches!(scheduler.position, Position::Gateway | Position::Proxy) {
+    let in_network = [Position::Gateway, Position::Proxy];
+    if let Some(scheduler) = parallel.scheduler_in(&in_network) {
         let message = format!(
             "a scheduler in the network sees messages, not jobs: scheduler.position = \"{}\"; \
              expected \"whole\", or schedulers at the \"server\" or \"client\"",

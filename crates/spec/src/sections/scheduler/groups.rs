@@ -4,7 +4,7 @@
 use crate::Error;
 use crate::declare::Place;
 use crate::names;
-use crate::sections::{Position, Scenario, Weights};
+use crate::sections::{Parallel, Position, Scenario, Scheduler, Weights};
 
 /// Checks that every group named in a field is one of the clients'.
 pub(super) fn exist<'a>(
@@ -30,7 +30,7 @@ pub(super) fn weighed(weights: &Weights, all: &Scenario, at: &Place<'_>) -> Resu
     exist(weights.0.keys(), "weights", all, at)?;
     let mut each = all.clients.groups.names().map(|group| weights.of(group));
     let first = each.next();
-    if at_clients(all) && each.any(|weight| Some(weight) != first) {
+    if at_clients(all, at) && each.any(|weight| Some(weight) != first) {
         let message = "each client is of one group, so its scheduler has nothing to weigh: \
                        scheduler.position = \"client\"; expected equal weights, or a scheduler \
                        at the \"server\" or \"gateway\"";
@@ -39,7 +39,18 @@ pub(super) fn weighed(weights: &Weights, all: &Scenario, at: &Place<'_>) -> Resu
     Ok(())
 }
 
-fn at_clients(all: &Scenario) -> bool {
+fn at_clients(all: &Scenario, at: &Place<'_>) -> bool {
     all.parallel()
-        .is_some_and(|parallel| parallel.scheduler.position == Position::Client)
+        .is_some_and(|parallel| own(parallel, at).position == Position::Client)
+}
+
+/// The scheduler whose fields are checked at a place: the only one, or one of a list.
+pub(super) fn own<'a>(parallel: &'a Parallel, at: &Place<'_>) -> &'a Scheduler {
+    &parallel.scheduler[number(at)]
+}
+
+/// Its number in the list.
+pub(super) fn number(at: &Place<'_>) -> usize {
+    let number = at.path.rsplit('.').next();
+    number.and_then(|it| it.parse().ok()).unwrap_or(0)
 }

@@ -5,6 +5,7 @@ mod dsfq;
 mod edf;
 mod fifo;
 mod groups;
+mod least_loaded;
 mod mclock;
 mod none;
 mod orr;
@@ -19,6 +20,7 @@ pub use crrn::Crrn;
 pub use dsfq::Dsfq;
 pub use edf::Edf;
 pub use fifo::Fifo;
+pub use least_loaded::{Choices, KnownLoad, LeastLoaded};
 pub use mclock::Mclock;
 pub use none::NoScheduler;
 pub use orr::{Ordered, Orr, Trr};
@@ -29,7 +31,9 @@ pub use sfq_plus::SfqPlus;
 pub use tbf::Tbf;
 pub use two_level::TwoLevel;
 
-use crate::declare::{kinds, section};
+use crate::Error;
+use crate::declare::{Place, kinds, section};
+use crate::sections::{Parallel, Scenario};
 use crate::values::{Seconds, choice};
 
 choice! {
@@ -49,7 +53,8 @@ choice! {
 }
 
 section! {
-    /// The schedulers of jobs.
+    /// The schedulers of jobs. Write `[[scheduler]]` for several of them, each at a position of its
+    /// own.
     pub struct Scheduler {
         /// Kind of scheduler.
         #[serde(flatten)]
@@ -60,6 +65,77 @@ section! {
         position: Position = default("server", "PFSsim, Liu et al. 2011, section 5: a proxy on every data server"),
         /// Time that a message from one scheduler to another takes.
         message_latency: Option<Seconds> = optional("network.latency"),
+        /// Interval at which the schedulers learn the state of all data servers: jobs, utilisation,
+        /// dirty and cached bytes.
+        view_period: Option<Seconds> = optional("the schedulers know nothing of the servers but their own jobs") aka ["sample_period", "update_period"],
+        /// Age of that state when the schedulers learn it.
+        view_delay: Seconds = default("0 s", "Mitzenmacher, IEEE TPDS 2000, section 3: a bulletin board that is current when it is updated") aka ["view_latency"],
+    }
+    check of_scheduler;
+}
+
+impl Scheduler {
+    /// Returns true if jobs go on at once.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self.kind, SchedulerKind::NoScheduler(_))
+    }
+}
+
+fn of_scheduler(scheduler: &Scheduler, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let before = &parallel.scheduler[..groups::number(at)];
+    if before.iter().any(|it| it.position == scheduler.position) {
+        let word = scheduler.position.word();
+        let message = format!(
+            "another [[scheduler]] has the position {word:?}: give each a position of its own"
+        );
+        return Err(at.error("position", message));
+    }
+    in_network(parallel, at)?;
+    view_is_collected(scheduler, parallel, at)
+}
+
+/// Clients tell a scheduler in the network what they have given up, and not two of them.
+fn in_network(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let stands = |position| parallel.scheduler.iter().any(|it| it.position == position);
+    let both = stands(Position::Gateway) && stands(Position::Proxy);
+    if !both || parallel.failures().is_empty() {
+        return Ok(());
+    }
+    let message = "with [[failure]] a job that passes two schedulers in the network is not \
+                   modelled: expected \"gateway\" or \"proxy\", not both";
+    Err(at.error("position", message))
+}
+
+fn view_is_collected(
+    scheduler: &Scheduler,
+    parallel: &Parallel,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    match scheduler.view_period {
+        Some(period) if period.0 <= 0.0 => Err(at.error("view_period", "expected a time of more than 0")),
+        None if scheduler.view_delay.0 > 0.0 => {
+            let message = "nothing is learnt of the servers: give view_period, or leave it out";
+            Err(at.error("view_delay", message))
+        }
+        Some(_) if scheduler.is_none() => {
+            let message = "there is no scheduler that would learn it: give a kind, or leave it out";
+            Err(at.error("view_period", message))
+        }
+        Some(_) if scheduler.position == Position::Metadata => {
+            let message = "the state is of data servers, and these schedulers stand before \
+                           metadata servers: expected another position, or no view_period";
+            Err(at.error("view_period", message))
+        }
+        Some(_) if parallel.servers.streaming => {
+            let message = "streamed data passes no queue of a server: expected \
+                           servers.streaming = false, or no view_period";
+            Err(at.error("view_period", message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -79,6 +155,7 @@ kinds! {
         Orr = "orr",
         Trr = "trr",
         Tbf = "tbf",
+        LeastLoaded = "least-loaded",
         PythonScheduler = "python",
     }
 }

@@ -172,6 +172,11 @@ pub(super) fn cached(
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
+    let sum = |of: fn(&PageCache) -> u64| {
+        move |cached: &Cached| cached.targets.iter().map(of).sum::<u64>() as f64
+    };
+    page.figure("dirty bytes", cache, sum(PageCache::dirty_bytes));
+    page.figure("cached bytes", cache, sum(PageCache::bytes));
     cache_counts::report(
         page,
         cache,
