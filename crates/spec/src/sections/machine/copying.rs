@@ -40,9 +40,9 @@ section! {
     }
     check times_grow;
     removed {
-        "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
-        "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
-        "write_l2_share": "copies into the page cache take \"write_share\" of those out of it, whatever their size",
+        "l1": Bytes = default("0 B"), "take it out: \"l3_reach\" alone tells what the processor's caches have";
+        "read_call": Seconds = default("0 s"), "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]";
+        "write_l2_share": Fraction = same(l2_share), "copies into the page cache take \"write_share\" of those out of it, whatever their size";
     }
 }
 
