@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from headrace.addresses import is_loopback
+from headrace.fields import decode_json
 from headrace.files import atomic_file
 from headrace.monitors.agent import read_token
 from headrace.monitors.host_sampler import MOST_FIGURES, Sample
@@ -183,8 +184,8 @@ class AgentClient:
         """Return the agent's facts about its host. Raises AgentFailure."""
         body, _ = self._get("/host")
         try:
-            found = msgspec.json.decode(body, type=dict[str, str | int | float])
-        except msgspec.MsgspecError as error:
+            found = decode_json(body, dict[str, str | int | float])
+        except ValueError as error:
             raise AgentFailure(f"/host: expected facts: {error}") from None
         return {key[:50]: it[:200] if isinstance(it, str) else it for key, it in found.items()}
 

@@ -5,6 +5,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.fields import decode_json
+
 Verdict: TypeAlias = Literal[
     "cpu",
     "memory",
@@ -178,6 +180,6 @@ def to_json(profile: Profile) -> bytes:
 def from_json(text: bytes) -> Profile:
     """Return the profile in a document.
 
-    Raises msgspec.ValidationError or msgspec.DecodeError if it is none.
+    Raises ValueError if it is none.
     """
-    return msgspec.json.decode(text, type=Profile)
+    return decode_json(text, Profile)

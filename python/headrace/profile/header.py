@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.fields import decode_json
 from headrace.files import atomic_file
 
 FILE = "recording.json"
@@ -69,8 +70,8 @@ def read_header(directory: Path) -> Header:
     """
     path = directory / FILE
     try:
-        header = msgspec.json.decode(path.read_bytes(), type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        header = decode_json(path.read_bytes(), Header)
+    except ValueError as error:
         raise ValueError(f"{path}: expected the header of a recording: {error}") from None
     if header.format > FORMAT:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import Self
 
 import msgspec
 
+from headrace.fields import decode_json
 from headrace.sweeps.task import Outcome
 
 FILE = "runs.jsonl"
@@ -63,8 +64,8 @@ class FinishedRuns:
             if not line.endswith(b"\n"):
                 break
             try:
-                run = msgspec.json.decode(line, type=Line)
-            except msgspec.DecodeError as error:
+                run = decode_json(line, Line)
+            except ValueError as error:
                 raise ValueError(
                     f"{self.path}:{number}: expected a run of a sweep: {error}; choose another"
                     " directory"

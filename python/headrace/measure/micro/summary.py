@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from headrace.fields import to_document
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import THROUGHPUT, Parameter, Point, Row, Study, called
-from headrace.measure.report import ResultWarning, Stop
+from headrace.measure.report import PlanText, ResultWarning, Stop
 from headrace.measure.resume import rank_count_field
 
 KIND = "study"
@@ -28,6 +28,37 @@ class PointText(msgspec.Struct, frozen=True):
     def of(cls, point: Point) -> "PointText":
         """Return the record of a point."""
         return cls(dict(point.parameters), point.scenario)
+
+
+class SummaryRow(msgspec.Struct):
+    """Figures of a point and a test over the repeats, beside the point's parameters."""
+
+    test: str
+    unit: Literal["throughput", "per_second"]
+    median: float | None
+    mean: float | None
+    half_width: float | None
+    least: float | None
+    most: float | None
+    repeats: int
+    cpu: float
+    in_memory: bool
+
+
+class StudyReport(msgspec.Struct):
+    """Types of a study's document."""
+
+    benchmark: str
+    scenario: PlanText
+    version: str
+    place: dict[str, str]
+    stop: Stop
+    wanted_repeats: int
+    parameters: list[str]
+    sizes: list[str]
+    summary: list[SummaryRow]
+    warnings: list[ResultWarning]
+    points: list[PointText]
 
 
 def summed_up(

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from headrace.fields import decode_json
+
 LOCAL = "local"
 """Name of the only user where nobody logs in."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -71,10 +73,8 @@ class UserFile:
         with self._lock:
             if self._read[0] != version:
                 try:
-                    found = msgspec.json.decode(
-                        self._path.read_bytes(), type=tuple[Entry, ...], strict=True
-                    )
-                except (msgspec.MsgspecError, OSError) as error:
+                    found = decode_json(self._path.read_bytes(), tuple[Entry, ...])
+                except (ValueError, OSError) as error:
                     raise DamagedUsers(f"{self._path}: {error}") from None
                 self._read = (version, found)
             return self._read[1]

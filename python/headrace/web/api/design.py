@@ -11,6 +11,7 @@ from headrace._core import ScenarioError
 from headrace.design import forms
 from headrace.design.catalogue_file import DEFAULT
 from headrace.design.evaluation import Solution
+from headrace.fields import decode_json
 from headrace.web.access.requests import user_of
 from headrace.web.design.calculations import CALCULATORS, calculate
 from headrace.web.design.catalogues import catalogue_names, open_catalogue
@@ -336,6 +337,6 @@ def _design(identifier: str, place: int) -> DesignView:
 
 async def _read(request: Request, kind: type[Any]) -> Any:
     try:
-        return msgspec.json.decode(await request.body() or b"{}", type=kind)
-    except msgspec.MsgspecError as error:
+        return decode_json(await request.body() or b"{}", kind)
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None

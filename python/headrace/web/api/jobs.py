@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 from nicegui import run
 
+from headrace.fields import decode_json
 from headrace.progress_events import Progress
 from headrace.web.access.requests import user_of
 from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest, UnwritableJob
@@ -49,7 +50,7 @@ async def submit(request: Request) -> dict[str, Any]:
     body, user = await request.body(), user_of(request)
 
     def submitted() -> Job:
-        return site().jobs.submit(msgspec.json.decode(body, type=JobRequest), user.name)
+        return site().jobs.submit(decode_json(body, JobRequest), user.name)
 
     try:
         return job_document(await asyncio.to_thread(submitted))
@@ -57,7 +58,7 @@ async def submit(request: Request) -> dict[str, Any]:
         raise HTTPException(507, str(error)) from None
     except RefusedRequest as error:
         raise HTTPException(422, {"message": str(error), "field": error.field}) from None
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         raise HTTPException(422, {"message": str(error), "field": None}) from None
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
+from headrace.fields import decode_json
 from headrace.monitors.history import MOST_POINTS, History, series_of
 from headrace.monitors.service import HostStatus
 from headrace.web.access.requests import user_of
@@ -138,9 +139,9 @@ async def set_rules(request: Request) -> dict[str, Any]:
     """
     _operator(request)
     try:
-        wanted = msgspec.json.decode(await request.body(), type=RulesRequest)
+        wanted = decode_json(await request.body(), RulesRequest)
         site().monitors.set_own_rules(wanted.own)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
     return rules()
 
@@ -153,9 +154,9 @@ async def add_agent(request: Request) -> dict[str, Any]:
     """
     _operator(request)
     try:
-        wanted = msgspec.json.decode(await request.body(), type=AgentRequest)
+        wanted = decode_json(await request.body(), AgentRequest)
         name = site().monitors.add_agent(wanted.url, wanted.token, wanted.name)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
     built: dict[str, Any] = msgspec.to_builtins(_host(name))
     return built

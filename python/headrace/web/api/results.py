@@ -9,6 +9,7 @@ import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from headrace.fields import decode_json
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.web.result_export import CONTENT_TYPES, exported
 from headrace.web.site import site
@@ -109,7 +110,7 @@ def result(identifier: str) -> dict[str, Any]:
 async def label(identifier: str, request: Request) -> Mapping[str, str]:
     """Set labels, and remove those that are null: `{"disks": "new", "rack": null}`."""
     try:
-        changes = msgspec.json.decode(await request.body(), type=dict[str, str | None])
+        changes = decode_json(await request.body(), dict[str, str | None])
         found = site().store().set_labels(identifier, changes)
         labels: Mapping[str, str] = site().store().shown(found)["labels"]
         return labels

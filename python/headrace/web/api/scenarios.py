@@ -7,6 +7,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from headrace import _core
 from headrace.document_io import as_sets
+from headrace.fields import decode_json
 from headrace.simulate.examples import example, examples, scenario_of_presets
 from headrace.web.quick_run import QuickError, Work
 from headrace.web.site import site
@@ -119,8 +120,8 @@ async def net(request: Request) -> dict[str, Any]:
 async def _read(request: Request) -> ScenarioRequest:
     body = await request.body()
     try:
-        return msgspec.json.decode(body, type=ScenarioRequest)
-    except msgspec.MsgspecError as error:
+        return decode_json(body, ScenarioRequest)
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
 
 
