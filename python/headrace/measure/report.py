@@ -138,6 +138,25 @@ class OperationFigures(msgspec.Struct, frozen=True):
     """Time of preparation, which no latency includes."""
 
 
+class CataloguedRate(msgspec.Struct, frozen=True):
+    """A rate that the store catalogues."""
+
+    per_second: float | None
+
+
+class CataloguedTime(msgspec.Struct, frozen=True):
+    """A time that the store catalogues, in seconds."""
+
+    mean: float
+
+
+class Catalogued(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures for the store's catalogue, by which sweeps are compared step by step."""
+
+    operations: dict[str, CataloguedRate]
+    latency: dict[str, Latency | CataloguedTime | None]
+
+
 class GroupFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     """Counts, rates and latencies of a group of operations."""
 

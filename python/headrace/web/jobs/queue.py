@@ -405,4 +405,4 @@ def _result_of(job: str) -> str | None:
     except (store.StoreError, store.StoreFailure, OSError) as error:
         log.warning("cannot look for the result of job %s: %s", job, error)
         return None
-    return str(listed.entries[0]["id"]) if listed.entries else None
+    return str(listed.entries[0].id) if listed.entries else None
