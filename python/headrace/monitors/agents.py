@@ -1,7 +1,6 @@
 """The agents that a server asks: `agents.toml` in its data directory, and a client for them."""
 
 import contextlib
-import fcntl
 import http.client
 import json
 import os
@@ -18,6 +17,7 @@ import msgspec
 from headrace.addresses import is_loopback
 from headrace.fields import decode_json
 from headrace.files import atomic_file
+from headrace.locks import hold
 from headrace.monitors.agent import read_token
 from headrace.monitors.host_sampler import MOST_FIGURES, Sample
 
@@ -97,15 +97,11 @@ class AgentFile:
     @contextlib.contextmanager
     def _changed(self) -> Iterator[list[Agent]]:
         self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self._data, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold(self._data):
             agents = list(self.entries())
             yield agents
             with atomic_file(self.path) as partial:
                 partial.write_text("".join(self._text(it) for it in agents), encoding="utf-8")
-        finally:
-            os.close(lock)
 
     def _text(self, agent: Agent) -> str:
         lines = [f'[agents."{agent.name}"]', f"url = {json.dumps(agent.url)}"]

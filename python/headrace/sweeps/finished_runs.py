@@ -1,6 +1,5 @@
 """Finished runs of a sweep on disk, so that none is run twice."""
 
-import fcntl
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -9,6 +8,7 @@ from typing import Self
 import msgspec
 
 from headrace.fields import decode_json
+from headrace.locks import try_lock
 from headrace.sweeps.task import Outcome
 
 FILE = "runs.jsonl"
@@ -47,15 +47,15 @@ class FinishedRuns:
 
     def _lock(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"{self.path}: another sweep writes it: wait for its end, or choose another"
-                " directory"
-            ) from None
+            locked = try_lock(self._file)
         except OSError:
             # A file system without locks.
             return
+        if not locked:
+            raise ValueError(
+                f"{self.path}: another sweep writes it: wait for its end, or choose another"
+                " directory"
+            )
 
     def _read(self) -> None:
         self._file.seek(0)

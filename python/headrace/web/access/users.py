@@ -1,7 +1,6 @@
 """Users of a server and their tokens."""
 
 import contextlib
-import fcntl
 import hmac
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from headrace.fields import decode_json
+from headrace.locks import hold
 
 LOCAL = "local"
 """Name of the only user where nobody logs in."""
@@ -119,9 +119,7 @@ class UserFile:
     @contextlib.contextmanager
     def _changed(self) -> Iterator[list[Entry]]:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold(self._path.parent):
             entries = list(self.entries())
             yield entries
             partial = self._path.with_suffix(".partial")
@@ -130,8 +128,6 @@ class UserFile:
             with open(os.open(partial, flags, 0o600), "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(entries)))
             partial.rename(self._path)
-        finally:
-            os.close(lock)
 
 
 def _digest(salt: str, token: str) -> str:
