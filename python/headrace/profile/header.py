@@ -18,6 +18,27 @@ LONGEST_S = 1e9
 """Seconds that no recording lasts."""
 
 
+class Attached(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was watched instead of a program."""
+
+    pid: int | None = None
+    pid_name: str | None = None
+    cgroup: str | None = None
+    seconds: float | None = None
+
+
+class Sampling(msgspec.Struct, frozen=True):
+    """Cost and gaps of the sampling."""
+
+    samples: int
+    missed: int
+    """Intervals without a sample."""
+    left_out: dict[str, int]
+    """Entries that were left out, by the reason."""
+    processor_s: float
+    """The profiler's own processor time."""
+
+
 class Header(msgspec.Struct, kw_only=True):
     """How a recording was made. The last fields are added at its end; a kill leaves None."""
 
@@ -32,8 +53,8 @@ class Header(msgspec.Struct, kw_only=True):
     """Time 0 of the samples in UTC, ISO 8601."""
     interval_s: float
     hosts: list[str]
-    attached: dict[str, Any] | None = None
-    """What was watched instead of a program: `pid`, `pid_name`, `cgroup` or `seconds`."""
+    attached: Attached | None = None
+    """What was watched instead of a program; None for a program."""
     environment: dict[str, Any] = {}
     capture: str | None = None
     """Method that captured the trace of file operations."""
@@ -43,8 +64,7 @@ class Header(msgspec.Struct, kw_only=True):
     """Uncertainty of the times of other hosts."""
     duration_s: float | None = None
     exit_status: int | None = None
-    sampling: dict[str, Any] | None = None
-    """Samples, missed intervals, entries left out, and the profiler's own processor time."""
+    sampling: Sampling | None = None
 
 
 def write_header(directory: Path, header: Header) -> None:
