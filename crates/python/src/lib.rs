@@ -10,6 +10,7 @@ mod measure;
 mod mirror;
 mod network;
 mod peers;
+mod replacement;
 mod rounds;
 mod run;
 mod scenario;
@@ -37,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     measure::register(module)?;
     mirror::register(module)?;
     network::register(module)?;
+    replacement::register(module)?;
     scheduler::register(module)?;
     survival::register(module)?;
     trace::register(module)

@@ -26,6 +26,15 @@ def net(
     load: Annotated[
         bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            min=0,
+            metavar="N",
+            help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
+        ),
+    ] = None,
     playback: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +69,11 @@ def net(
         raise ValueError(
             f"--playback and {other}: expected a page that ends in .html, and no --load"
         )
+    if depth is not None and suffix == ".html":
+        raise ValueError(
+            f"--depth and --output {output}: a page shows the whole net and can be zoomed:"
+            " expected a name that ends in .svg"
+        )
     check_writable(output)
     structure = scenario.structure()
     stations = None
@@ -74,6 +88,7 @@ def net(
             scenario.name, net_element(structure, stations=stations, playback=frames)
         )
     else:
-        picture = draw(structure, load_of(structure, stations) if stations is not None else {})
+        figures = load_of(structure, stations) if stations is not None else {}
+        picture = draw(structure, figures, depth)
     with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")
