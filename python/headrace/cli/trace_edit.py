@@ -108,10 +108,8 @@ def scale(
     """
     from headrace import trace as traces
 
-    factors: dict[str, Any] = {
-        "time": _factor("--time", time, traces.factor),
-        "size": _factor("--size", size, traces.factor),
-    }
+    time_factor = _factor("--time", time, traces.factor)
+    size_factor = _factor("--size", size, traces.factor)
     check_target(source, target, to_format)
     with records("trace scale") as on_progress:
         made = traces.scale_trace(
@@ -122,7 +120,8 @@ def scale(
             format=format,
             target_format=to_format,
             on_progress=on_progress,
-            **factors,
+            time=time_factor,
+            size=size_factor,
         )
     _print(source, target, made, as_json)
 

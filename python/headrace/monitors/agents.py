@@ -9,7 +9,7 @@ import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,7 +19,7 @@ from headrace.fields import decode_json
 from headrace.files import atomic_file
 from headrace.locks import hold
 from headrace.monitors.agent import read_token
-from headrace.monitors.host_sampler import MOST_FIGURES, Sample
+from headrace.monitors.host_sampler import MOST_FIGURES, Facts, Sample
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 MOST_AGENTS = 64
@@ -176,11 +176,11 @@ class AgentClient:
         self._tls = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Return the agent's facts about its host. Raises AgentFailure."""
         body, _ = self._get("/host")
         try:
-            found = decode_json(body, dict[str, str | int | float])
+            found = decode_json(body, Facts)
         except ValueError as error:
             raise AgentFailure(f"/host: expected facts: {error}") from None
         return {key[:50]: it[:200] if isinstance(it, str) else it for key, it in found.items()}
