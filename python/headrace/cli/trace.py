@@ -1,7 +1,6 @@
 """`headrace trace`: info and synth; the other commands are in modules of their own."""
 
 import json
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +19,7 @@ from headrace.cli.trace_options import (
     target_format,
     warn_if_empty,
 )
+from headrace.fields import to_document
 from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
@@ -77,7 +77,7 @@ def info(
     warn_if_empty(trace, information.summary["records"])
     if as_json:
         more = {"characteristics": characteristics} if full else {}
-        print(json.dumps(asdict(information) | more, allow_nan=False, indent=2))
+        print(json.dumps(to_document(information) | more, allow_nan=False, indent=2))
         return
     from headrace.report.trace_tables import trace_summary
 

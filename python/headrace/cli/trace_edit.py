@@ -19,6 +19,7 @@ from headrace.cli.trace_options import (
     show_skipped,
     warn_if_empty,
 )
+from headrace.fields import to_document
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _print(
 ) -> None:
     warn_if_empty(source, made.records + (more or {}).get("left_out", 0))
     if as_json:
-        figures = {"records": made.records, **(more or {}), "skipped": made.skipped}
+        figures = {"records": made.records, **(more or {}), "skipped": to_document(made.skipped)}
         document = {"source": str(source), "target": str(target), **figures}
         print(json.dumps(document, allow_nan=False, indent=2))
         return
