@@ -79,7 +79,7 @@ class NetworkReport(msgspec.Struct, frozen=True, kw_only=True):
     scenario: PlanText
     version: str
     place: dict[str, str]
-    environment: dict[str, Any]
+    environment: Environment
     peer: str
     """Address of the peer, HOST:PORT."""
     messages: list[MessageTimes]

@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.environment import Environment
 from headrace.fields import to_document
 
 EARLY = ("interrupted", "failed")
@@ -305,7 +306,7 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
     hosts: list[Host] = []
     """The hosts of several ranks."""
     warnings: list[ResultWarning]
-    environment: dict[str, Any] | None = None
+    environment: Environment | None = None
     """As `headrace.environment` has it; None for a step of a sweep."""
     kernel: KernelTime | None = None
     wanted_repeats: int | None = None

@@ -9,7 +9,7 @@ from typing import Any, Self
 import msgspec
 
 from headrace import store
-from headrace.environment import of_local_directory
+from headrace.environment import Environment, of_local_directory
 from headrace.fields import WrongField, convert
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.machine import machine_text
@@ -53,7 +53,7 @@ class Baseline(msgspec.Struct, kw_only=True):
 
     version: str
     """Version of Headrace."""
-    environment: dict[str, Any]
+    environment: Environment
     """As `headrace.environment.of_local_directory` returns it."""
     figures: dict[str, Figure]
     file_bytes: int | None
