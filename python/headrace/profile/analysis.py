@@ -14,7 +14,7 @@ from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
 from headrace.profile.characterise import CharacterisingReader
-from headrace.profile.document import HostVerdict, Prediction, Profile, Usage
+from headrace.profile.document import CaptureText, HostVerdict, Prediction, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.interval_means import mean_over_time
@@ -168,7 +168,7 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
         return None
     method = METHODS[header.capture]
     path = directory / f"trace{method.suffix}"
-    profile.capture = {"method": method.name, "left_out": method.left_out()}
+    profile.capture = CaptureText(method.name, method.left_out())
     if header.not_captured:
         profile.notes.append(f"{header.not_captured} running processes could not be captured")
     # A killed profiler leaves parts.

@@ -125,6 +125,14 @@ class HostVerdict(msgspec.Struct, kw_only=True):
     phases: list[Phase]
 
 
+class CaptureText(msgspec.Struct, frozen=True):
+    """Method of a capture."""
+
+    method: str
+    left_out: list[str]
+    """Statements of what it does not record."""
+
+
 class Profile(msgspec.Struct, kw_only=True):
     """The profile of one application run."""
 
@@ -151,8 +159,7 @@ class Profile(msgspec.Struct, kw_only=True):
     """Path of the samples, relative to the document."""
     trace: str | None = None
     """Path of the captured trace, relative to the document."""
-    capture: dict[str, Any] | None = None
-    """Method of the capture and what it left out."""
+    capture: CaptureText | None = None
     characteristics: dict[str, Any] | None = None
     """Summary of the trace: sizes, sequentiality, shares, bursts, think times."""
     workload: dict[str, Any] | None = None

@@ -12,7 +12,7 @@ from headrace.fields import to_document
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import THROUGHPUT, Parameter, Point, Row, Study, called
-from headrace.measure.report import PlanText, ResultWarning, Stop
+from headrace.measure.report import CataloguedRate, PlanText, ResultWarning, Stop
 from headrace.measure.resume import rank_count_field
 
 KIND = "study"
@@ -59,6 +59,13 @@ class StudyReport(msgspec.Struct):
     summary: list[SummaryRow]
     warnings: list[ResultWarning]
     points: list[PointText]
+
+
+class StudyFigures(msgspec.Struct, frozen=True):
+    """Figures for the store's catalogue, one for each point and test."""
+
+    throughput: dict[str, float]
+    operations: dict[str, CataloguedRate]
 
 
 def summed_up(
@@ -110,7 +117,9 @@ def summed_up(
         "sizes": list(study.sizes),
         "summary": summary,
         "repeats": [
-            _catalogued(study, [(row, row.rate) for row in rows if row.repeat == repeat])
+            to_document(
+                _catalogued(study, [(row, row.rate) for row in rows if row.repeat == repeat])
+            )
             for repeat in range(repeats)
         ],
         "warnings": to_document(warnings),
@@ -118,12 +127,13 @@ def summed_up(
         # The clients of each point's scenario, each with its processes.
         **rank_count_field(),
         # The store catalogues one figure for each point and test.
-        **_catalogued(study, figures),
+        **to_document(_catalogued(study, figures)),
     }
 
 
-def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> dict[str, Any]:
-    throughput, rates = {}, {}
+def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> StudyFigures:
+    throughput: dict[str, float] = {}
+    rates: dict[str, CataloguedRate] = {}
     for row, value in figures:
         if value is None:
             continue
@@ -132,5 +142,5 @@ def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> di
         if row.unit == THROUGHPUT:
             throughput[label] = value
         else:
-            rates[label] = {"per_second": value}
-    return {"throughput": throughput, "operations": rates}
+            rates[label] = CataloguedRate(value)
+    return StudyFigures(throughput, rates)
