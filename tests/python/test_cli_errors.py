@@ -126,7 +126,7 @@ def test_wrong_usage(headrace: Command, small: Path) -> None:
 
 @pytest.mark.parametrize("option", ["-o", "--requests", "--plot"])
 @pytest.mark.parametrize(
-    "group_name", ["bench net", "design", "lab", "profile", "results", "serve user", "trace"]
+    "group", ["bench net", "design", "lab", "profile", "results", "serve user", "trace"]
 )
 def test_a_group_without_a_command_shows_its_help(group: str, headrace: Command) -> None:
     ended = headrace(*group.split())
