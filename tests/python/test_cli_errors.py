@@ -124,7 +124,6 @@ def test_wrong_usage(headrace: Command, small: Path) -> None:
     refused(headrace("papers", "nobody"), "nobody", "pfssim")
 
 
-@pytest.mark.parametrize("option", ["-o", "--requests", "--plot"])
 @pytest.mark.parametrize(
     "group", ["bench net", "design", "lab", "profile", "results", "serve user", "trace"]
 )
