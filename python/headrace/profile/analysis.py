@@ -177,7 +177,7 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
         profile.notes.append(f"the capture by {method.name} left no trace")
         return None
     profile.trace = path.name
-    profile.capture["counts"] = method.counts(path)
+    profile.capture.counts = method.counts(path)
     if path.stat().st_size == 0:
         return None
     try:
@@ -241,7 +241,7 @@ def _add_advice(
             profile.notes.append(f"no prediction: {error}")
             return
     assert profile.capture is not None
-    cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
+    cost = tracer_cost(METHODS[profile.capture.method].wrap)
     figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
     application = Application(
         records, rates, machine, cores_of(rates), figures, cost or 0.0, directory

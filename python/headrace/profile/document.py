@@ -125,12 +125,14 @@ class HostVerdict(msgspec.Struct, kw_only=True):
     phases: list[Phase]
 
 
-class CaptureText(msgspec.Struct, frozen=True):
+class CaptureText(msgspec.Struct):
     """Method of a capture."""
 
     method: str
     left_out: list[str]
     """Statements of what it does not record."""
+    counts: dict[str, int] | UnsetType = UNSET
+    """Numbers that the method counts; absent without a trace."""
 
 
 class Profile(msgspec.Struct, kw_only=True):
