@@ -8,8 +8,12 @@ print(result.bottleneck)
 print(result.summary)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from headrace.early_interruption import install as _end_at_interruption
+
+_end_at_interruption()
+
+from importlib import import_module  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 if TYPE_CHECKING:
     from headrace import design, store

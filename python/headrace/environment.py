@@ -11,16 +11,37 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 from headrace import ranks
 from headrace.fields import WrongField, amount, an_object, or_null, text
 from headrace.mountinfo import Mounted, mounted
 from headrace.report.units import size
 
-Environment = dict[str, Any]
-"""Environment of a result by the keys below, without those that do not apply or that the kernel
-does not report."""
+
+class Environment(TypedDict, total=False):
+    """Environment of a result. Keys that do not apply, or that the kernel does not report, are
+    absent."""
+
+    started: str
+    """Start time in UTC, such as 2026-11-22T13:17:28.123456Z."""
+    host: str
+    client_hosts: int
+    kernel: str
+    processor: str
+    processors: int
+    memory_bytes: int
+    directory: str
+    file_system: str
+    mount_point: str
+    mount_source: str
+    mount_options: str
+    device: str
+    device_model: str
+    device_kind: str
+    device_bytes: int
+
+
 TEXTS = (
     *("host", "kernel", "processor", "directory", "file_system"),
     *("mount_point", "mount_source", "mount_options", "device", "device_model", "device_kind"),
@@ -60,7 +81,7 @@ def of_host(started: datetime | None = None) -> Environment:
         "processors": len(os.sched_getaffinity(0)),
         "memory_bytes": memory_bytes(_read(Path("/proc/meminfo")) or ""),
     }
-    return {key: value for key, value in environment.items() if value is not None}
+    return _known(environment, tuple(environment))
 
 
 def of_directory(directory: str | PathLike[str], started: datetime | None = None) -> Environment:
@@ -72,11 +93,10 @@ def of_directory(directory: str | PathLike[str], started: datetime | None = None
     here = ranks.current()
     below = here.run_on_all(lambda: _file_system(directory) if here.first else {})
     hosts = here.gather(here.host)
-    environment: Environment = {}
+    environment: Mapping[str, object] = {}
     if hosts is not None:
-        environment = of_host(started) | below | {"client_hosts": len(set(hosts))}
-    environment = here.broadcast(environment)
-    return {key: environment[key] for key in ("started", *KEYS) if key in environment}
+        environment = {**of_host(started), **below, "client_hosts": len(set(hosts))}
+    return _known(here.broadcast(environment))
 
 
 def of_local_directory(directory: str | PathLike[str]) -> Environment:
@@ -84,13 +104,13 @@ def of_local_directory(directory: str | PathLike[str]) -> Environment:
 
     Raises OSError if there is no such directory.
     """
-    environment = of_host() | _file_system(directory) | {"client_hosts": 1}
-    return {key: environment[key] for key in ("started", *KEYS) if key in environment}
+    return _known({**of_host(), **_file_system(directory), "client_hosts": 1})
 
 
 def of_device(path: str | PathLike[str], started: datetime | None = None) -> Environment:
     """This host and a block device. Raises OSError if there is none."""
-    return of_host(started) | _device(os.stat(path).st_rdev)
+    of_device = _device(os.stat(path).st_rdev)
+    return cast(Environment, {**of_host(started), **of_device})
 
 
 def of_document(document: Mapping[str, Any]) -> Environment:
@@ -101,7 +121,7 @@ def of_document(document: Mapping[str, Any]) -> Environment:
         **(place if isinstance(place, Mapping) else {}),
         **(found if isinstance(found, Mapping) else {}),
     }
-    return {key: values[key] for key in KEYS if values.get(key) is not None}
+    return _known(values, KEYS)
 
 
 def started_of(document: Mapping[str, Any]) -> datetime | None:
@@ -114,7 +134,9 @@ def started_of(document: Mapping[str, Any]) -> datetime | None:
 def resumed(environment: Environment, before: Mapping[str, Any] | None) -> Environment:
     """Return an environment with the start time of the resumed run, if it has one."""
     started = None if before is None else started_of(before)
-    return environment if started is None else environment | {"started": timestamp(started)}
+    if started is None:
+        return environment
+    return cast(Environment, {**environment, "started": timestamp(started)})
 
 
 class Difference(NamedTuple):
@@ -130,7 +152,7 @@ class Difference(NamedTuple):
         return f"{name}: " + ", ".join(f"{of} {value}" for of, value in self.values.items())
 
 
-def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference]:
+def differences(several: Mapping[str, Sequence[Mapping[str, object]]]) -> list[Difference]:
     """Return the environment keys in which results, or groups of them by name, differ. Results that
     lack a key are not compared by it."""
     found = []
@@ -145,7 +167,7 @@ def differences(several: Mapping[str, Sequence[Environment]]) -> list[Difference
     return found
 
 
-def _text(key: str, environment: Environment) -> str | None:
+def _text(key: str, environment: Mapping[str, object]) -> str | None:
     if key in environment:
         return shown(key, environment[key])
     # A file system without a device, as a remote one: not one of which it is not known.
@@ -194,10 +216,15 @@ def _processor() -> str:
     return next(filter(None, named), platform.machine())
 
 
-def _file_system(directory: str | PathLike[str]) -> Environment:
+def _known(values: Mapping[str, object], keys: Sequence[str] = ("started", *KEYS)) -> Environment:
+    """Return the keys with a value, in their order."""
+    return cast(Environment, {key: values[key] for key in keys if values.get(key) is not None})
+
+
+def _file_system(directory: str | PathLike[str]) -> Mapping[str, object]:
     number = os.stat(directory).st_dev
     path = os.path.realpath(directory)
-    found: Environment = {"directory": path}
+    found: dict[str, object] = {"directory": path}
     mount = _mount(path, f"{os.major(number)}:{os.minor(number)}")
     if mount is not None:
         found |= {
@@ -229,7 +256,7 @@ def _number(device: str) -> int | None:
     return os.makedev(int(major), int(minor)) if major != "0" else None
 
 
-def _device(number: int) -> Environment:
+def _device(number: int) -> dict[str, object]:
     """The block device with a number, or that a partition belongs to; nothing if there is none."""
     try:
         path = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve(strict=True)
@@ -238,7 +265,7 @@ def _device(number: int) -> Environment:
     name = path.name
     if (path / "partition").exists():
         path = path.parent
-    found = {"device": name, "device_kind": _kind(path)}
+    found: dict[str, object] = {"device": name, "device_kind": _kind(path)}
     for file in ("device/model", "loop/backing_file", "dm/name"):
         if model := _read(path / file):
             found["device_model"] = model

@@ -5,7 +5,10 @@ import sys
 import traceback
 from collections.abc import Callable
 
+import msgspec
+
 from headrace import RunError
+from headrace.fields import in_words
 from headrace.report.plain_text import plain
 from headrace.store.errors import StoreFailure
 
@@ -34,6 +37,8 @@ def run(work: Callable[[], int]) -> int:
         return work()
     except (RunError, StoreFailure) as error:
         return report_failure(with_notes(error), 1)
+    except msgspec.ValidationError as error:
+        return report_failure("; ".join([in_words(error), *getattr(error, "__notes__", ())]), 2)
     except ValueError as error:
         return report_failure(with_notes(error), 2)
     except OSError as error:

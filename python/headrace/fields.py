@@ -4,7 +4,11 @@
 and its value. Checks and `convert` raise `WrongField` if a value is invalid.
 """
 
+import functools
+import operator
 import re
+import types
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias, TypeVar
 
@@ -146,6 +150,62 @@ def convert(document: Any, of: type[Of]) -> Of:
         raise _wrong_field(document, of, error) from None
 
 
+def decode_json(text: bytes | str, of: type[Of]) -> Of:
+    """Return a document in JSON as a type, as `convert` does.
+
+    Raises
+    ------
+    WrongField
+        If a field is missing or has another type.
+    ValueError
+        If the text is not JSON.
+    """
+    try:
+        return msgspec.json.decode(text, type=of)
+    except msgspec.ValidationError as error:
+        raise _wrong_field(msgspec.json.decode(text), of, error) from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"JSON is malformed: {error}") from None
+
+
+def in_words(error: msgspec.ValidationError) -> str:
+    """Return the message for an invalid document that is not at hand. `*` is any key of its
+    mappings."""
+    text, _, path = str(error).partition(" - at `$")
+    keys = (name or number or "*" for name, number, _ in _PATH.findall(path.removesuffix("`")))
+    where = ".".join(keys) or "the document"
+    if missing := _MISSING.match(text):
+        return f"{where}: expected an object with {missing[1]}"
+    return f"{where}: expected {_expected(text, None)}"
+
+
+@functools.cache
+def partial(of: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return a type like a record whose fields may all be absent, here and in the records within.
+
+    It serves documents of earlier versions, which lack later fields.
+    """
+    own = typing.get_type_hints(of, include_extras=True)
+    return msgspec.defstruct(
+        f"Partial{of.__name__}",
+        [
+            (it.encode_name, _partial_type(own[it.name]) | msgspec.UnsetType, msgspec.UNSET)
+            for it in msgspec.structs.fields(of)
+        ],
+    )
+
+
+def _partial_type(of: Any) -> Any:
+    if isinstance(of, type) and issubclass(of, msgspec.Struct):
+        return partial(of)
+    arguments = typing.get_args(of)
+    if typing.get_origin(of) in (list, dict, tuple):
+        return typing.get_origin(of)[tuple(map(_partial_type, arguments))]
+    if typing.get_origin(of) in (typing.Union, types.UnionType):
+        return functools.reduce(operator.or_, map(_partial_type, arguments))
+    return of
+
+
 def to_document(record: Any) -> Any:
     """Return a record, or a list of records, as JSON has it."""
     return msgspec.to_builtins(record, enc_hook=_plain)
@@ -182,13 +242,19 @@ def _wrong_field(document: Any, of: type[Any], error: msgspec.ValidationError) -
     text, _, _ = str(error).partition(" - at ")
     if missing := _MISSING.match(text):
         return WrongField(where or "the document", value, f"an object with {missing[1]}")
-    expected = _CONDITIONS.get(text, "a known value" if text.startswith("Invalid") else text)
-    if found := _EXPECTED.match(text):
-        expected = " or ".join(_WORDS.get(it, it) for it in found[1].split(" | "))
-        if found[2]:
-            bound = _BOUNDS[found[2]].format(f"{float(found[3]):g}")
-            expected = bound if is_number(value) else f"{expected}, {bound}"
-    return WrongField(where or "the document", value, expected)
+    return WrongField(where or "the document", value, _expected(text, value))
+
+
+def _expected(text: str, value: Any) -> str:
+    """Return in words the condition in a message of msgspec about a value."""
+    found = _EXPECTED.match(text)
+    if found is None:
+        return _CONDITIONS.get(text, "a known value" if text.startswith("Invalid") else text)
+    expected = " or ".join(_WORDS.get(it, it) for it in found[1].split(" | "))
+    if not found[2]:
+        return expected
+    bound = _BOUNDS[found[2]].format(f"{float(found[3]):g}")
+    return bound if is_number(value) else f"{expected}, {bound}"
 
 
 def _place_of(

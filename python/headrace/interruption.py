@@ -1,18 +1,18 @@
 """Ctrl-C: one line and status 130, whenever it comes.
 
-This module imports little: it must be ready before anything else is imported.
+This module imports little: it must be ready before most is imported.
 """
 
 import contextlib
-import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import NoReturn
 
-INTERRUPTED = 130
+from headrace.early_interruption import INTERRUPTED as INTERRUPTED
+from headrace.early_interruption import end
+
 PAPER_SCRIPT = "headrace.cli.paper_script"
 """Module by which `headrace papers` runs a script. The command itself reports the interruption."""
 LOOK_S = 0.05
@@ -44,13 +44,13 @@ def end_at_once() -> None:
     have blocked the signal until now, so that it does not come while Python starts.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler and not _of_command():
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def raise_keyboard_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt again."""
-    if signal.getsignal(signal.SIGINT) is _end:
+    if signal.getsignal(signal.SIGINT) is end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -164,11 +164,6 @@ def record_signals() -> Iterator[list[int]]:
 
 def _of_command() -> bool:
     return PAPER_SCRIPT in sys.orig_argv
-
-
-def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
-    os.write(2, b"interrupted\n")
-    os._exit(INTERRUPTED)
 
 
 def import_numpy() -> None:

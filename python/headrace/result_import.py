@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from headrace import measure, simulate
 from headrace.document_io import read_document
-from headrace.store.documents import check_document
-from headrace.store.errors import StoreError
+from headrace.result_documents import check_saved
 from headrace.store.record import KINDS, SIMULATED, current_kind
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ def import_results(
     if is_archive(path):
         return store.import_archive(path, on_progress)
     saved = read_document(path)
-    try:
-        check_document(saved)
-    except StoreError as error:
-        raise StoreError(f"{path}: {error}") from None
+    check_saved(saved, str(path))
     if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
         return measure.import_saved(store, path, saved)
     return simulate.import_saved(store, path)

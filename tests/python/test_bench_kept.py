@@ -290,7 +290,7 @@ def test_load_sweeps_saved_as_ladders_are_read(
     assert {it["kind"] for it in json.loads(shown.out)["results"]} == {"load-sweep"}
     assert run(["results", "show", imported]) == 0 and "requested" in capsys.readouterr().out
     assert store.compare(ids).table.height
-    assert rows(store.shown(imported)["document"])
+    assert rows(store.shown(imported).document)
 
 
 def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(

@@ -57,7 +57,7 @@ def test_every_record_is_carried_out_or_counted(trace: str, tmp_path: Path) -> N
     scenario = _scenario(tmp_path, trace)
     information = trace_info(TRACES / trace)
     recorded = {it["operation"]: it["count"] for it in information.summary["operations"]}
-    by_reader = sum(it["count"] for it in information.skipped if it["reason"] != "assumed")
+    by_reader = sum(it.count for it in information.skipped if it.reason != "assumed")
     bench = tmp_path / "bench"
     bench.mkdir()
     measured = _run("bench", "run", scenario, bench)

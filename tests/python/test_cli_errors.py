@@ -124,6 +124,17 @@ def test_wrong_usage(headrace: Command, small: Path) -> None:
     refused(headrace("papers", "nobody"), "nobody", "pfssim")
 
 
+@pytest.mark.parametrize(
+    "group", ["bench net", "design", "lab", "profile", "results", "serve user", "trace"]
+)
+def test_a_group_without_a_command_shows_its_help(group: str, headrace: Command) -> None:
+    ended = headrace(*group.split())
+    assert (ended.returncode, ended.stdout) == (2, "")
+    lines = ended.stderr.splitlines()
+    assert lines[0].startswith(f"Usage: headrace {group} [OPTIONS]")
+    assert "Commands:" in lines and max(map(len, lines)) <= 80
+
+
 @pytest.mark.parametrize("option", ["-o", "--requests", "--plot"])
 def test_output_that_cannot_be_written_is_told_before_the_run(
     option: str, headrace: Command, small: Path, tmp_path: Path

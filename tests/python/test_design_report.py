@@ -487,7 +487,7 @@ def test_a_wrong_file_is_refused_in_one_line(saved: Path, tmp_path: Path) -> Non
     document = json.loads((saved / "solution.json").read_bytes())
     cases = {
         "text.json": ("hello", "expected a solution of `headrace design solve`"),
-        "other.json": ('{"results": 3}', "missing required field"),
+        "other.json": ('{"results": 3}', "expected an object with"),
         "chosen.json": (json.dumps(document | {"chosen": 99}), "chosen = 99: expected"),
         "sheet.json": (json.dumps(document | {"worksheet_text": "a = 1"}), "worksheet_text"),
     }

@@ -12,6 +12,7 @@ from conftest import Command
 from headrace.cli.app import run
 from headrace.design.quantities import DAY, HOUR, YEAR
 from headrace.design.reliability import ask
+from headrace.design.reliability.laws import found_probability
 from headrace.design.reliability.question import (
     Array,
     Constant,
@@ -23,7 +24,7 @@ from headrace.design.reliability.question import (
     Spares,
     Weibull,
 )
-from headrace.design.spares import advise, fewest_spares, found_probability, simulate
+from headrace.design.spares import advise, fewest_spares, simulate
 
 
 def poisson_below(spares: int, mean: float) -> float:

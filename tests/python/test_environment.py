@@ -204,7 +204,7 @@ def test_an_earlier_catalogue_is_asked_for_it(place: Path) -> None:
     _first(store)
     assert store.list(search="node").height == 0
     (entry, *_) = store.listed(hr.store.make_filter()).entries
-    assert entry["environment"] == {}
+    assert entry.environment == {}
 
 
 @given(

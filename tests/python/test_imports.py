@@ -69,3 +69,8 @@ def test_a_command_imports_only_what_it_uses(
     found = imported([file if it == "FILE" else it for it in arguments], with_catalogue)
     assert "headrace.cli.app" in found
     assert not found & {*unwanted, *NEVER}
+
+
+@pytest.mark.parametrize("module", ["headrace.design.spares", "headrace.design.reliability.laws"])
+def test_a_module_is_imported_alone(module: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)

@@ -1,6 +1,7 @@
 """Ctrl-C at the moment at which something has been made and nobody has it yet."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -174,3 +175,44 @@ def test_an_interruption_while_python_starts_leaves_no_traceback(tmp_path: Path)
         process.send_signal(signal.SIGINT)
         assert process.communicate()[1].startswith("interrupted")
         assert process.returncode == 130
+
+
+INTERRUPT_AT = """
+import os, signal, sys
+
+class AtImport:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPT_AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, AtImport())
+"""
+"""Interrupts the process when a module is first looked for."""
+
+
+@pytest.mark.parametrize("script", [False, True])
+@pytest.mark.parametrize(
+    "module", ["headrace.interruption", "headrace.cli", "threading", "headrace.cli.app", "typer"]
+)
+def test_an_interruption_during_an_import_leaves_no_traceback(
+    tmp_path: Path, module: str, script: bool
+) -> None:
+    command = ["-m", "headrace"]
+    if script:
+        file = tmp_path / "headrace"
+        file.write_text("import sys\nfrom headrace.cli import main\nsys.exit(main())\n")
+        command = [str(file)]
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
+    ended = subprocess.run(
+        [sys.executable, *command, "--version"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": module},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+def test_a_program_that_imports_the_package_keeps_its_handler() -> None:
+    program = "import signal, headrace; print(signal.getsignal(signal.SIGINT).__name__)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout == "default_int_handler\n"

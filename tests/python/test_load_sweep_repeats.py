@@ -260,9 +260,9 @@ def test_steps_are_catalogued_by_operation(
     assert one["samples"].to_list() == [2, 2] and one["ratio"].null_count() == 1
     with pytest.raises(StoreError, match="expected one of 100/s, 200/s, 400/s"):
         store.compare(ids, step="300/s")
-    assert store.shown(ids[0], "200/s")["step"] == step
+    assert store.shown_step(ids[0], "200/s").step == step
     with pytest.raises(StoreError, match="expected 100/s, 200/s"):
-        store.shown(ids[0], "400/s")
+        store.shown_step(ids[0], "400/s")
     # Percentiles of several load sweeps are of all their operations at the step.
     for version, it in (("0.0.1", sweeps[0]), ("0.0.1", sweeps[1]), ("0.0.2", sweeps[0])):
         tables = {name: getattr(it, name) for name in names}
@@ -379,7 +379,7 @@ def test_curves_of_several_sweeps_are_in_one_figure(load: measure.MixedLoad, bel
     picture = (plots / "load-sweeps.svg").read_text()
     assert first in picture and second in picture and "disk=old" in picture
     shown = hr.store.open().shown(second)
-    overall, figure = shown["document"]["overall_response_s"], shown["figures"]
+    overall, figure = shown.document["overall_response_s"], shown.figures
     # A busy machine may sustain no load.
     if overall is None:
         assert "overall response" not in figure

@@ -23,7 +23,7 @@ from headrace.profile import recording
 from headrace.profile.analysis import analyse
 from headrace.profile.capture import METHODS
 from headrace.profile.document import to_json
-from headrace.profile.header import Header, write_header
+from headrace.profile.header import Attached, Header, write_header
 from headrace.profile.sampler import EARLY_S
 from headrace.report.verdict_tables import verdict_tables
 from mpi import HEADRACE, started
@@ -287,7 +287,7 @@ def test_a_running_process_is_watched_to_its_end(tmp_path: Path) -> None:
     assert watching.returncode == 0, err
     assert "sh: " in out
     of_header = header(made)
-    assert of_header.attached == {"pid": program.pid} and of_header.exit_status is None
+    assert of_header.attached == Attached(pid=program.pid) and of_header.exit_status is None
     assert recording.rates(made)["tree.processes"].max() == 2
 
 

@@ -162,7 +162,7 @@ def test_positions_and_names_are_those_before_the_capture(writer: Writer, tmp_pa
     offsets = writes["offset"].to_list()
     assert offsets[0] >= 500
     assert offsets == list(range(offsets[0], offsets[0] + 70 * len(offsets), 70))
-    skipped = [it["name"] for it in trace_info(made / "trace.strace").skipped]
+    skipped = [it.name for it in trace_info(made / "trace.strace").skipped]
     assert "process that no clone shows: a thread that shares descriptors" not in skipped
     assert writer.is_free()
 

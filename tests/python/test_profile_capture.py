@@ -285,5 +285,5 @@ def test_a_trace_of_strace_says_what_it_skips(tmp_path: Path) -> None:
         pytest.skip("strace is not installed")
     path = tmp_path / "trace.strace"
     subprocess.run(METHODS["strace"].wrap(["true"], path), check=True)
-    reasons = {it["reason"] for it in trace_info(path).skipped}
+    reasons = {it.reason for it in trace_info(path).skipped}
     assert "not_understood" not in reasons

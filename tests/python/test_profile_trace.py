@@ -48,9 +48,7 @@ def test_the_summary_is_what_is_known_of_tar() -> None:
     assert information.summary["bytes_written"] == 194_560
     assert information.summary["bytes_read"] == 152_770
     assert information.summary["busiest_files"][0]["file"] == "/out/sources.tar"
-    assert {"name": "mmap", "count": 17}.items() <= next(
-        it for it in information.skipped if it["name"] == "mmap"
-    ).items()
+    assert next(it.count for it in information.skipped if it.name == "mmap") == 17
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])

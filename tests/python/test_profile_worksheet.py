@@ -135,7 +135,7 @@ def test_devices_and_interfaces_are_found(root: Path) -> None:
     # As they are stored, and read again.
     assert worksheet.facts_of({"worksheet": msgspec.to_builtins(found)}) == found
     assert worksheet.facts_of({}) == worksheet.MachineFacts()
-    with pytest.raises(ValueError, match="Expected `array`"):
+    with pytest.raises(ValueError, match="disks = 7: expected a list"):
         worksheet.facts_of({"worksheet": {"disks": 7}})
 
 

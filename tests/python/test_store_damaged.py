@@ -20,6 +20,7 @@ from conftest import MIX, Command
 from damage import damaged
 from headrace.cli.app import run
 from headrace.cli.screen import ProgressLines
+from headrace.measure import micro
 from headrace.result_import import import_results
 from headrace.store import StoreError
 from headrace.store.documents import check_document
@@ -75,7 +76,14 @@ def put(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
             "steps.0.requested_per_second = None: expected a nu",
         ),
         ("histograms/histogram/0", "AAAA", "its histograms are damaged: histogram.0: "),
-        ("histograms/histogram", [], "a table is malformed"),
+        ("histograms/histogram", [], "histograms: a table is malformed"),
+        ("series/seconds", 7, "series.seconds = 7: expected a list"),
+        ("series", [1], "series = [1]: expected an object with a list for each column"),
+        ("steps/0/processes", "two", "steps.0.processes = 'two': expected a"),
+        ("steps/0/partial", "no", "steps.0.partial = 'no': expected true or false"),
+        ("place/host", 3, "place.host = 3: expected text"),
+        ("cores", "many", "cores = 'many': expected a whole number"),
+        ("of", 1, "of = 1: expected text"),
         ("calls", "magic", "calls = 'magic': expected one of posix, io-uring, null"),
         ("scenario", {}, "scenario = {}: expected an object with name"),
         ("version", None, "version = None: expected text"),
@@ -103,6 +111,65 @@ def test_the_command_refuses_what_is_damaged(
     assert refused.stderr.startswith(f"{file}: steps.1.name"), refused.stderr
     file.write_text(json.dumps(load_sweep))
     assert headrace("results", "import", file).returncode == 0
+
+
+def test_a_damaged_result_is_not_resumed(
+    headrace: Command, load_sweep: dict[str, Any], file: Path, folder: Path
+) -> None:
+    """The check is that of an import."""
+    options = ["--workload", folder / "mix.toml", "--rates", "200", "--time", "0.05"]
+    for path, value, told in (
+        ("cores", "many", "cores = 'many': expected a whole number"),
+        ("steps/0/operations/read/count", "x", "steps.0.operations.read.count = 'x': expected"),
+        ("series/seconds", 7, "series.seconds = 7: expected a list"),
+    ):
+        file.write_text(json.dumps(put(load_sweep, path, value)))
+        for command in (["results", "import", file], ["bench", "mix", folder, *options]):
+            resume = ["--resume", file] if command[0] == "bench" else []
+            refused = headrace(*command, *resume)
+            assert (refused.returncode, refused.stdout) == (2, "")
+            assert refused.stderr.startswith(f"{file}: {told}"), refused.stderr
+            assert refused.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def study(folder: Path) -> dict[str, Any]:
+    """A study, as it is saved."""
+    made = micro.run_study(micro.blocks(64 << 10, [4096]), folder, repeats=1)
+    made.save(folder / "study.json")
+    saved: dict[str, Any] = json.loads((folder / "study.json").read_text())
+    return saved
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        ("rows/unit/0", "furlong", "rows.unit.0 = 'furlong': expected a known value"),
+        ("rows/repeat", ["x", "y"], "rows.repeat.0 = 'x': expected a whole number"),
+        ("rows/test", [{}, 3], "rows: a table is malformed"),
+        ("summary/0/unit", 3, "summary.0.unit = 3: expected"),
+        ("parameters", {}, "parameters = {}: expected a list"),
+        ("points/0/parameters", [], "points.0.parameters = []: expected an object"),
+        ("wanted_repeats", "x", "wanted_repeats = 'x': expected a number"),
+    ],
+)
+def test_a_damaged_study_is_not_resumed(
+    headrace: Command,
+    study: dict[str, Any],
+    file: Path,
+    folder: Path,
+    path: str,
+    value: Any,
+    told: str,
+) -> None:
+    file.write_text(json.dumps(put(study, path, value)))
+    options = ("--file", "64 KiB", "--blocks", "4 KiB", "--repeats", "1")
+    resumed = headrace("bench", "blocks", folder, *options, "--resume", file)
+    imported = headrace("results", "import", file)
+    for refused in (resumed, imported):
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"{file}: {told}"), refused.stderr
+        assert refused.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")

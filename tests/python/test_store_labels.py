@@ -11,7 +11,7 @@ from headrace.store import Store, StoreError, make_filter
 def test_labels_are_set_changed_and_removed(store: Store, result: hr.Result) -> None:
     identifier = store.add(result.document, labels={"disks": "old", "rack": "1"})
     store.set_labels(identifier, {"disks": "new", "rack": None, "note": "after the\nmove"})
-    assert store.shown(identifier)["labels"] == {"disks": "new", "note": "after the\nmove"}
+    assert store.shown(identifier).labels == {"disks": "new", "note": "after the\nmove"}
     assert store.list(search="after the").height == 1
 
 

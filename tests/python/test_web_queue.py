@@ -141,7 +141,7 @@ def test_a_job_runs_and_its_result_is_found(tmp_path: Path) -> None:
         assert made.state is JobState.DONE, queue.directory(made.id).log()
         from headrace import store
 
-        labels = store.open().shown(str(made.result))["labels"]
+        labels = store.open().shown(str(made.result)).labels
         assert labels == {"job": made.id, "owner": "ann"}
         assert queue.directory(made.id).document()["scenario"]["name"] == "short"
 

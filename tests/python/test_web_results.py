@@ -57,7 +57,7 @@ def test_a_result_is_found_labelled_compared_and_exported(filled: Filled, browse
         page.get_by_label("Note").fill("half as fast")
         page.get_by_label("Note").blur()
         labels = {"disks": "new", "rack": "7", "note": "half as fast"}
-        until(lambda: store.shown(ids[1])["labels"] == labels)
+        until(lambda: store.shown(ids[1]).labels == labels)
         visit(page, site.url + f"/results/compare?ids={ids[0]},{ids[1]}")
         page.get_by_text("Figures", exact=True).click()
         expect(page.get_by_role("cell", name="0.500").first).to_be_visible()
@@ -77,12 +77,12 @@ def test_the_api_of_results(filled: Filled) -> None:
     site, store, ids = filled
     found = site.get("/api/results", params={"label": "disks=new"}).json()
     assert [it["id"] for it in found["results"]] == [ids[1]] and found["total"] == 1
-    assert site.get(f"/api/results/{ids[0]}").json()["document"] == store.shown(ids[0])["document"]
+    assert site.get(f"/api/results/{ids[0]}").json()["document"] == store.shown(ids[0]).document
     compared = site.get("/api/results/compare", params={"ids": ",".join(ids[:2])}).json()
     ratios = {(it["operation"], it["figure"]): it["ratio"] for it in compared["figures"][1::2]}
     assert ratios["write", "throughput_bytes_per_s"] == 0.5
     history = site.get("/api/results/history", params={"name": "small", "operation": "write"})
-    now = store.shown(ids[0])["version"]
+    now = store.shown(ids[0]).version
     assert [it["version"] for it in history.json()] == [now, "9.9.9", now]
 
 

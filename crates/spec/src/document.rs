@@ -9,6 +9,7 @@ use crate::explain::{self, Row};
 use crate::form;
 use crate::load::{error_at, in_file, read_file, resolve_files, supply_name, user_layer};
 use crate::reference::{self, Page};
+use crate::removed;
 use crate::schema;
 use crate::structure;
 use crate::tree::Node;
@@ -152,6 +153,7 @@ pub fn read_catalogue(text: &str, file: &Path, sets: &[String]) -> Result<Catalo
 fn read<T: Document>(text: &str, file: &Path, sets: &[String]) -> Result<(T, Node), Error> {
     let mut tree = user_layer(text, file, sets, T::declared(), T::SETTING)?;
     supply_name(&mut tree, name_of(file, T::NOUN));
+    removed::take_out(&mut tree, T::declared())?;
     structure::check(&tree, T::declared(), "")?;
     resolve_files(
         &mut tree,

@@ -43,6 +43,7 @@ mod names;
 mod presets;
 mod quantities;
 mod reference;
+mod removed;
 mod schema;
 mod sections;
 mod set;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::sections::Scenario;
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{limits, merge, models, presets, set, structure, system_file, workloads};
+use crate::{limits, merge, models, presets, removed, set, structure, system_file, workloads};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -93,6 +93,7 @@ fn loaded(
     workloads::fill(&mut tree)?;
     merge::complete(&mut tree, &DECLARED);
     models::fill(&mut tree, &DECLARED)?;
+    removed::take_out(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
     name_kinds(&mut tree, &DECLARED);
     resolve_files(&mut tree, &DECLARED, "", folder)?;

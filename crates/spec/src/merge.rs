@@ -58,16 +58,8 @@ fn kind_by_name(node: &mut Node, section: &Section) {
 /// The same for the entries of a section.
 pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
     if let Some(kind) = section.given_kind(&upper) {
-        let kept: Vec<&str> = section
-            .fields(Some(&kind))
-            .iter()
-            .map(|field| field.name)
-            .collect();
-        let known: Vec<&str> = section
-            .fields(None)
-            .iter()
-            .map(|field| field.name)
-            .collect();
+        let kept = field_names(section, Some(&kind));
+        let known = field_names(section, None);
         let told = upper.get("kind").is_none();
         lower.entries.retain(|entry| {
             let key = entry.key.as_str();
@@ -93,6 +85,14 @@ pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
             (None, _) => lower.entries.push(entry),
         }
     }
+}
+
+/// Names of the fields of a section, of one kind or of all, with those of earlier versions.
+fn field_names(section: &Section, kind: Option<&str>) -> Vec<&'static str> {
+    let fields = section.fields(kind).into_iter().map(|field| field.name);
+    fields
+        .chain(section.removed_fields(kind).map(|removed| removed.name))
+        .collect()
 }
 
 /// Completes every table that another says the rest of, as a workload's layout is

@@ -76,8 +76,8 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
     let (first, rest) = parts.split_first().ok_or(Wrong::NoSuchPath)?;
     let fields = section.fields(None);
     let Some(field) = fields.iter().find(|field| field.name == *first) else {
-        return Err(match section.instead_of(None, first) {
-            Some(instead) => Wrong::Because(format!("{first:?} was removed: {instead}")),
+        return Err(match section.removed_field(None, first) {
+            Some(removed) => Wrong::Because(format!("{first:?} was removed: {}", removed.instead)),
             None => Wrong::NoSuchPath,
         });
     };

@@ -77,10 +77,6 @@ fn unknown(
     };
     let at = |message: String| Error::at(&entry.key_origin, message);
 
-    if let Some(instead) = section.instead_of(section.kind_of(table).as_deref(), &entry.key) {
-        return at(format!("{name}{place} was removed: {instead}"));
-    }
-
     if let Some(field) = fields
         .iter()
         .find(|field| field.aka.contains(&entry.key.as_str()))

@@ -898,6 +898,111 @@ fn a_removed_field_says_what_to_write_instead() {
     }
 }
 
+const EARLIER: &str = r#"
+system = "ext4"
+[machine.copying]
+l1 = "0 B"
+l2_share = 0.25
+read_call = "0 s"
+write_l2_share = 0.25
+[machine.file_system]
+buffer_head_in_l2 = "0 us"
+buffer_head_in_l3 = "0 s"
+new_folio_order = "0 s"
+[machine.device]
+kind = "throttled"
+rate = "1 GB/s"
+new_block = "0 s"
+fresh_page = "0 s"
+bulk_service = false
+[[workload]]
+block = "1 MiB"
+[[calibration]]
+field = "machine.copying.page_in_l2"
+values = ["100 ns", "110 ns"]
+[[calibration]]
+field = "machine.copying.read_call"
+values = ["0 s", "0 ns"]
+"#;
+
+/// A result or a machine file of an earlier version has every field.
+#[test]
+fn removed_fields_without_an_effect_are_ignored() {
+    let earlier = load(EARLIER, &[]).expect("no field has an effect");
+    let removed = |line: &&str| {
+        let name = line.split(' ').next().unwrap_or_default();
+        let gone = [
+            "l1",
+            "read_call",
+            "write_l2_share",
+            "new_folio_order",
+            "new_block",
+        ];
+        !gone.contains(&name)
+            && !name.starts_with("buffer_head_in")
+            && !["fresh_page", "bulk_service"].contains(&name)
+    };
+    let now: Vec<&str> = EARLIER.lines().filter(removed).collect();
+    let now = now.join("\n").replace(
+        "[[calibration]]\nfield = \"machine.copying.read_call\"\nvalues = [\"0 s\", \"0 ns\"]",
+        "",
+    );
+    let now = load(&now, &[]).expect("no field was removed");
+    assert_eq!(earlier.scenario, now.scenario);
+    // The kind that had the field is another's.
+    let other = load(
+        EARLIER,
+        &[
+            "machine.device=simple",
+            "machine.device.read_rate=1 GB/s",
+            "machine.device.write_rate=1 GB/s",
+        ],
+    );
+    assert!(other.is_ok(), "{other:?}");
+}
+
+#[test]
+fn removed_fields_with_an_effect_are_refused_together() {
+    let with = |changes: &[(&str, &str)]| {
+        let text = changes.iter().fold(EARLIER.to_owned(), |text, (old, new)| {
+            assert!(text.contains(old), "{old}");
+            text.replace(old, new)
+        });
+        load(&text, &[])
+            .expect_err("a field has an effect")
+            .to_string()
+    };
+    let again =
+        "; an earlier version measured this machine: calibrate it again with headrace calibrate";
+    assert_eq!(
+        with(&[("write_l2_share = 0.25", "write_l2_share = 0.5")]),
+        format!(
+            "my.toml:7:1: \"write_l2_share\" in [machine.copying] was removed: copies into the page \
+             cache take \"write_share\" of those out of it, whatever their size{again}"
+        )
+    );
+    let several = [
+        ("l1 = \"0 B\"", "l1 = \"32 KiB\""),
+        ("bulk_service = false", "bulk_service = true"),
+        ("\"0 s\", \"0 ns\"", "\"30 ns\", \"31 ns\""),
+    ];
+    assert_eq!(
+        with(&several),
+        format!(
+            "my.toml:4:1: 3 fields were removed: \"l1\" in [machine.copying] (line 4): take it out: \
+             \"l3_reach\" alone tells what the processor's caches have; \"bulk_service\" in \
+             [machine.device] (line 17): give it in the section \"hypervisor\"; \
+             \"machine.copying.read_call\" in [[calibration]] (line 23): take it out: a call that \
+             follows no other takes \"discontiguous_call\" in [machine.cpu]{again}"
+        )
+    );
+    // A field is named once, and a scenario that nobody measured is not to be calibrated.
+    let start = EARLIER.split("[[calibration]]").next().expect("a start");
+    let error = load(&start.replace("read_call = \"0 s\"", "read_call = 3"), &[]);
+    let error = error.expect_err("no time").to_string();
+    assert!(error.ends_with("[machine.cpu]"), "{error}");
+}
+
 #[test]
 fn what_no_machine_has_is_refused_by_its_field() {
     for (set, expected) in [

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
+from headrace.fields import convert
+
 Group: TypeAlias = Literal["setting", "configuration", "hardware", "system"]
 """Cost of a change: a setting, a reformat or rewritten files, hardware, or another system."""
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -94,7 +96,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def table() -> Table:
     """Return the shipped table."""
     text = files(__package__).joinpath(SHIPPED).read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Table)
+    return convert(tomllib.loads(text), Table)
 
 
 def group(name: str) -> Group:

@@ -1,11 +1,12 @@
 """Records of a calibration's document. Times are in seconds."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from headrace import environment
+from headrace.environment import Environment
 from headrace.fields import Seconds, check_usable
 from headrace.measure.report import ResultWarning
 
@@ -77,7 +78,7 @@ class CalibrationRecord(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[ResultWarning]
     machine: str
     """Text of the machine file."""
-    environment: dict[str, Any] | UnsetType = UNSET
+    environment: Environment | UnsetType = UNSET
     """As `headrace.environment` has it; missing in files of earlier versions."""
 
 
@@ -121,7 +122,7 @@ class SavedCalibration(msgspec.Struct, frozen=True, kw_only=True):
     parameters: list[ParameterRecord]
     checks: list[SavedCheck]
     warnings: list[ResultWarning]
-    environment: dict[str, Any] | None = None
+    environment: Environment | None = None
 
     def __post_init__(self) -> None:
         environment.check("environment", self.environment)

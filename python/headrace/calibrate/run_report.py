@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 
 from headrace import simulate
+from headrace.fields import convert
 from headrace.measure.report import Report
 
 
@@ -96,7 +97,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         ValueError
             If it lacks them. The message names the field.
         """
-        return msgspec.convert(document, cls)
+        return convert(document, cls)
 
     @property
     def elapsed(self) -> float:

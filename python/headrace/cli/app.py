@@ -1,6 +1,7 @@
 """All commands."""
 
 import signal
+import sys
 from collections import UserDict
 from importlib import import_module
 from types import FrameType
@@ -13,6 +14,7 @@ from typer.core import TyperGroup
 from headrace import __version__, exit_codes, ranks
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
+from headrace.report.plain_text import plain
 
 COMMANDS = {
     "run": "run_scenario.run",
@@ -154,6 +156,10 @@ def _run(arguments: list[str]) -> int:
         status = app(arguments, prog_name="headrace", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
+        if context is not None and error.message == context.get_help():
+            # A group without a subcommand.
+            print(plain(error.message), file=sys.stderr)
+            return 2
         command = context.command_path if context is not None else "headrace"
         return report_failure(f"{command}: {error.format_message()} (see {command} --help)", 2)
     return status if isinstance(status, int) else 0

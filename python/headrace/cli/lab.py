@@ -9,6 +9,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
+from headrace.fields import to_document
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -125,11 +126,11 @@ def _become(line: list[str]) -> NoReturn:
 def _print(made: "Lab", as_json: bool) -> bool:
     from headrace import lab
 
-    document = lab.status(made)
+    status = lab.status(made)
     if as_json:
-        print(json.dumps(document, allow_nan=False, indent=2))
+        print(json.dumps(to_document(status), allow_nan=False, indent=2))
     else:
         from headrace.report import lab_tables
 
-        show(lab_tables.testbed(document))
-    return bool(document["up"])
+        show(lab_tables.testbed(status))
+    return status.up

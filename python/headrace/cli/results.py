@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -13,8 +13,12 @@ from headrace.cli.options import AsJson
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
 from headrace.cli.store_options import parse_labels
+from headrace.fields import to_document
 from headrace.files import check_directory, check_writable
 from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    from headrace.store.listing import ShownResult
 
 app = typer.Typer(
     help="List, show, compare, export and import saved results.",
@@ -168,7 +172,8 @@ def list_(
     shown = len(listed.entries) + len(set(listed.damaged))
     if as_json:
         damaged = {"damaged": listed.damaged} if listed.damaged else {}
-        _print({"results": listed.entries, "total": listed.total, "page": page} | damaged)
+        entries = to_document(listed.entries)
+        _print({"results": entries, "total": listed.total, "page": page} | damaged)
     else:
         from headrace.report.store_tables import results
 
@@ -188,14 +193,20 @@ def list_(
 def show(identifier: Identifier, step: Step = None, as_json: AsJson = False) -> None:
     """Show a result: how it was made, and its figures."""
     from headrace import store
-
-    shown = store.open().shown(identifier, step)
-    if as_json:
-        _print(shown)
-        return
     from headrace.report.store_tables import one_result, one_step
 
-    show_tables(one_result(shown) if step is None else one_step(shown))
+    if step is not None:
+        found = store.open().shown_step(identifier, step)
+        if as_json:
+            _print(to_document(found))
+        else:
+            show_tables(one_step(found))
+        return
+    shown = store.open().shown(identifier)
+    if as_json:
+        _print(to_document(shown))
+    else:
+        show_tables(one_result(shown))
 
 
 @app.command()
@@ -268,16 +279,16 @@ def plot(
     sweeps = {}
     for identifier in identifiers:
         entry = there.shown(identifier)
-        document = entry["document"]
-        of = document.get("of") if entry["kind"] == "load-sweep" else None
+        document = entry.document
+        of = document.get("of") if entry.kind == "load-sweep" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
                 sweeps[f"{hosts(count, 'client host')}, {_curve(entry)}"] = curve
             continue
         if of != "loads":
             raise ValueError(
-                f"{entry['id']}: expected a mixed load at several loads, as headrace bench mix"
-                f" saves it; this is a {entry['kind']}"
+                f"{entry.id}: expected a mixed load at several loads, as headrace bench mix"
+                f" saves it; this is a {entry.kind}"
             )
         sweeps[_curve(entry)] = document
     from headrace.report import plots
@@ -286,12 +297,12 @@ def plot(
         print(plain_line(f"plot: {file}"))
 
 
-def _curve(entry: Mapping[str, Any]) -> str:
+def _curve(entry: "ShownResult") -> str:
     """Return the label of a curve: mix, place, labels and identifier."""
-    place = entry["document"].get("place", {})
+    place = entry.document.get("place", {})
     where = " ".join(str(place[key]) for key in ("host", "file_system") if key in place)
-    labels = ", ".join(f"{key}={value}" for key, value in entry["labels"].items())
-    return ", ".join(part for part in (entry["name"], where, labels, entry["id"]) if part)
+    labels = ", ".join(f"{key}={value}" for key, value in entry.labels.items())
+    return ", ".join(part for part in (entry.name, where, labels, entry.id) if part)
 
 
 @app.command()
@@ -380,7 +391,7 @@ def label(
         raise ValueError("nothing to change: expected KEY=VALUE, --remove KEY or --note TEXT")
     there = store.open()
     found = there.set_labels(identifier, changes)
-    now = there.shown(found)["labels"]
+    now = there.shown(found).labels
     shown = ", ".join(f"{key}={value}" for key, value in now.items()) or "no labels"
     print(plain_line(f"{found}: {shown}"))
 
@@ -443,5 +454,5 @@ def _counted(number: int) -> str:
     return "1 result" if number == 1 else f"{number} results"
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: Mapping[str, Any]) -> None:
     print(json.dumps(document, allow_nan=False, indent=2))

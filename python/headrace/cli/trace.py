@@ -1,10 +1,9 @@
 """`headrace trace`: info and synth; the other commands are in modules of their own."""
 
 import json
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,6 +19,7 @@ from headrace.cli.trace_options import (
     target_format,
     warn_if_empty,
 )
+from headrace.fields import to_document
 from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
 
@@ -77,7 +77,7 @@ def info(
     warn_if_empty(trace, information.summary["records"])
     if as_json:
         more = {"characteristics": characteristics} if full else {}
-        print(json.dumps(asdict(information) | more, allow_nan=False, indent=2))
+        print(json.dumps(to_document(information) | more, allow_nan=False, indent=2))
         return
     from headrace.report.trace_tables import trace_summary
 
@@ -116,11 +116,9 @@ def synth(
     """Write a synthetic trace with parameters of IOR."""
     from headrace import trace as traces
 
-    pattern: dict[str, Any] = {
-        "block": parsed("--block", block, _core.parse_bytes),
-        "transfer": parsed("--transfer", transfer, _core.parse_bytes),
-        "think_ns": round(parsed("--think", think, _core.parse_seconds) * 1e9),
-    }
+    block_bytes = parsed("--block", block, _core.parse_bytes)
+    transfer_bytes = parsed("--transfer", transfer, _core.parse_bytes)
+    think_ns = round(parsed("--think", think, _core.parse_seconds) * 1e9)
     check_writable(target, target_format(target, to_format))
     with records("trace synth") as on_progress:
         made = traces.synthesize(
@@ -133,7 +131,9 @@ def synth(
             random=random,
             seed=seed,
             on_progress=on_progress,
-            **pattern,
+            block=block_bytes,
+            transfer=transfer_bytes,
+            think_ns=think_ns,
         )
     if as_json:
         print(json.dumps({"target": str(target), "records": made.records}, indent=2))

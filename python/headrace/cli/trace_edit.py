@@ -19,6 +19,7 @@ from headrace.cli.trace_options import (
     show_skipped,
     warn_if_empty,
 )
+from headrace.fields import to_document
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -108,10 +109,8 @@ def scale(
     """
     from headrace import trace as traces
 
-    factors: dict[str, Any] = {
-        "time": _factor("--time", time, traces.factor),
-        "size": _factor("--size", size, traces.factor),
-    }
+    time_factor = _factor("--time", time, traces.factor)
+    size_factor = _factor("--size", size, traces.factor)
     check_target(source, target, to_format)
     with records("trace scale") as on_progress:
         made = traces.scale_trace(
@@ -122,7 +121,8 @@ def scale(
             format=format,
             target_format=to_format,
             on_progress=on_progress,
-            **factors,
+            time=time_factor,
+            size=size_factor,
         )
     _print(source, target, made, as_json)
 
@@ -181,7 +181,7 @@ def _print(
 ) -> None:
     warn_if_empty(source, made.records + (more or {}).get("left_out", 0))
     if as_json:
-        figures = {"records": made.records, **(more or {}), "skipped": made.skipped}
+        figures = {"records": made.records, **(more or {}), "skipped": to_document(made.skipped)}
         document = {"source": str(source), "target": str(target), **figures}
         print(json.dumps(document, allow_nan=False, indent=2))
         return

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from headrace.cli.screen import show
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    from headrace.trace.batches import SkippedKind
 
 FORMATS = ", ".join([*(name for name, _, _ in _core.TRACE_FORMATS), "parquet", "darshan"])
 WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "parquet"])
@@ -50,7 +53,7 @@ def warn_if_empty(trace: Path, records: int) -> None:
         print(plain_line(f"warning: {trace}: {problem}"), file=sys.stderr)
 
 
-def show_skipped(skipped: list[dict[str, Any]]) -> None:
+def show_skipped(skipped: "list[SkippedKind]") -> None:
     """Print the skipped lines and assumptions of a reader."""
     if skipped:
         from headrace.report.trace_tables import skipped_lines

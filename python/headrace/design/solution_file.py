@@ -8,6 +8,7 @@ import msgspec
 
 from headrace.design.evaluation import Evaluation, Solution
 from headrace.design.figure import Figure
+from headrace.fields import decode_json
 from headrace.files import atomic_file
 
 FILE = "solution.json"
@@ -79,8 +80,8 @@ def read_solution(path: Path) -> Solution:
         ValueError: It is not a solution, or its chosen design is not in its front.
     """
     try:
-        solution = msgspec.json.decode(path.read_bytes(), type=Solution)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        solution = decode_json(path.read_bytes(), Solution)
+    except ValueError as error:
         raise ValueError(
             f"{path}: expected a solution of `headrace design solve`: {error}"
         ) from None

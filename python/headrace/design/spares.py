@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from scipy.special import gammaincc
 
 from headrace.design.quantities import YEAR
+from headrace.design.reliability.laws import found_probability
 from headrace.design.reliability.question import Exponential, Weibull
 
 Pooling = Literal["global", "per-shelf"]
@@ -58,20 +58,6 @@ class SpareAdvice(msgspec.Struct, frozen=True, kw_only=True):
     """Mean number of spares of a pool that are on order."""
     rows: tuple[SpareRow, ...]
     assumptions: tuple[str, ...]
-
-
-def found_probability(spares: int, missing: float) -> float:
-    """Return the probability that a failed disk finds a spare.
-
-    P(N < spares) with N Poisson of mean `missing`.
-
-    Args:
-        spares: Spares of the pool when none is missing.
-        missing: Failures of the pool's disks in a restocking time, on average.
-    """
-    if spares == 0:
-        return 0.0
-    return float(gammaincc(spares, missing))
 
 
 def fewest_spares(missing: float, wanted: float) -> int:

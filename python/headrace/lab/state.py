@@ -1,7 +1,6 @@
 """Directory of a testbed: its plan, and the journal of all steps."""
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -17,6 +16,7 @@ import msgspec
 from headrace import _core
 from headrace._core import RunError
 from headrace.lab.plan import Plan
+from headrace.locks import try_lock
 from headrace.mountinfo import mounted
 
 LABS = Path("/var/lib/headrace/labs")
@@ -131,12 +131,10 @@ class Lab:
 
 
 def _lock(file: IO[bytes], name: str) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(file):
         raise RunError(
             f"{name}: another headrace lab command is using this testbed: wait until it ends"
-        ) from None
+        )
 
 
 def create(name: str) -> Lab:

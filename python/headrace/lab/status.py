@@ -4,12 +4,10 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from headrace._core import RunError
-from headrace.fields import to_document
 from headrace.lab import cgroups, processes, servers, steps
 from headrace.lab.hosts import Hosts
 from headrace.lab.links import CARD
@@ -98,8 +96,8 @@ class TestbedStatus(msgspec.Struct, frozen=True, kw_only=True):
     not_carried: tuple[Note, ...]
 
 
-def status(lab: Lab) -> dict[str, Any]:
-    """Return a document with the state of each host, link, disk, file system and process.
+def status(lab: Lab) -> TestbedStatus:
+    """Return the state of each host, link, disk, file system and process.
 
     Raises
     ------
@@ -113,19 +111,16 @@ def status(lab: Lab) -> dict[str, Any]:
     }
     server = servers.by_name(plan.server)
     found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
-    document: dict[str, Any] = to_document(
-        TestbedStatus(
-            name=lab.name,
-            scenario=plan.scenario,
-            server=plan.server,
-            mount_point=str(lab.mount_point),
-            up=all(it.complete for it in found),
-            hosts=found,
-            carried=plan.carried,
-            not_carried=plan.not_carried,
-        )
+    return TestbedStatus(
+        name=lab.name,
+        scenario=plan.scenario,
+        server=plan.server,
+        mount_point=str(lab.mount_point),
+        up=all(it.complete for it in found),
+        hosts=found,
+        carried=plan.carried,
+        not_carried=plan.not_carried,
     )
-    return document
 
 
 def _host(

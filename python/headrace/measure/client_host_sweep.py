@@ -5,12 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
 
+import msgspec
+
 from headrace import _core, ranks
 from headrace.fields import to_document
 from headrace.measure.load_sweep import (
     SPEC_SFS,
     AtLoad,
     Criteria,
+    LoadPoint,
     Loads,
     catalogued,
     findings,
@@ -18,7 +21,7 @@ from headrace.measure.load_sweep import (
     load_step,
     repetitions_of,
 )
-from headrace.measure.report import Report
+from headrace.measure.report import CataloguedRate, CataloguedTime, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step
@@ -146,22 +149,41 @@ def _document(
         "criteria": criteria._asdict(),
         "hosts": [{"name": name, "ranks": list(of_it)} for name, of_it in hosts.items()],
         "steps": [step.json() for step in steps],
-        **_shown(whole),
+        **to_document(_shown(whole)),
     }
     if sweep.repetition_count > 1:
         repetitions = repetitions_of(whole, _step) if sweep.first_complete else ()
-        document["repetitions"] = [_shown(judged(it, criteria)) for it in repetitions]
+        document["repetitions"] = to_document([_shown(judged(it, criteria)) for it in repetitions])
     return document
 
 
-def _shown(steps: Sequence[Step]) -> dict[str, Any]:
-    """The curve of each number of hosts, and the figures that the store catalogues."""
+class HostCurve(msgspec.Struct, frozen=True):
+    """Findings of the steps on a number of hosts."""
+
+    client_hosts: int
+    knee: LoadPoint | None
+    kept_up: LoadPoint | None
+    cut_off: LoadPoint | None
+    achieved_at_most_per_second: float | None
+    overall_response_s: float | None
+
+
+class FoundCurves(msgspec.Struct, frozen=True):
+    """The curve of each number of hosts, and the figures for the store's catalogue."""
+
+    curves: list[HostCurve]
+    operations: dict[str, CataloguedRate]
+    latency: dict[str, Latency | CataloguedTime | None]
+
+
+def _shown(steps: Sequence[Step]) -> FoundCurves:
+    """Return the findings of complete steps, with the catalogued figures."""
     counts = dict.fromkeys(step.client_hosts or 1 for step in steps)
     curves = {count: findings([it for it in steps if it.client_hosts == count]) for count in counts}
     suffixes = {on_hosts("", count): found for count, found in curves.items()}
-    return {
-        "curves": [
-            {"client_hosts": count, **to_document(found)} for count, found in curves.items()
-        ],
-        **catalogued(steps, suffixes),
-    }
+    figures = catalogued(steps, suffixes)
+    return FoundCurves(
+        [HostCurve(count, **msgspec.structs.asdict(found)) for count, found in curves.items()],
+        figures.operations,
+        figures.latency,
+    )

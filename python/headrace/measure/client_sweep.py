@@ -11,7 +11,7 @@ from headrace import _core
 from headrace.fields import to_document
 from headrace.histograms import ALL
 from headrace.intervals import half_width
-from headrace.measure.report import Latency, Report
+from headrace.measure.report import Catalogued, CataloguedRate, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step
@@ -61,33 +61,35 @@ def _document(sweep: SweepRunner, warm_up: float) -> dict[str, Any]:
     document = {
         **sweep.document(),
         "steps": [step.json() for step in steps],
-        **_catalogued(
-            [(it.name, it.operations_per_second, it.report.latency.get(ALL)) for it in whole]
+        **to_document(
+            _catalogued(
+                [(it.name, it.operations_per_second, it.report.latency.get(ALL)) for it in whole]
+            )
         ),
     }
     if sweep.repetition_count > 1:
         several = zip(*(step.each for step in whole if sweep.first_complete), strict=False)
-        document["repetitions"] = [
-            _catalogued(
-                [
-                    (step.name, _rate(one, warm_up), one.latency.get(ALL))
-                    for step, one in zip(whole, reports, strict=True)
-                ]
-            )
-            for reports in several
-        ]
+        document["repetitions"] = to_document(
+            [
+                _catalogued(
+                    [
+                        (step.name, _rate(one, warm_up), one.latency.get(ALL))
+                        for step, one in zip(whole, reports, strict=True)
+                    ]
+                )
+                for reports in several
+            ]
+        )
     return document
 
 
-def _catalogued(figures: Sequence[tuple[str, float | None, Latency | None]]) -> dict[str, Any]:
+def _catalogued(figures: Sequence[tuple[str, float | None, Latency | None]]) -> Catalogued:
     """Return the figures that the store catalogues, so that sweeps can be compared step by step:
     operations a second, and service times, by step."""
-    return {
-        "operations": {name: {"per_second": rate} for name, rate, _ in figures},
-        "latency": {
-            name: to_document(service) for name, _, service in figures if service is not None
-        },
-    }
+    return Catalogued(
+        operations={name: CataloguedRate(rate) for name, rate, _ in figures},
+        latency={name: service for name, _, service in figures if service is not None},
+    )
 
 
 def _step(report: Report, each: Sequence[Report], warm_up: float) -> Step:

@@ -11,7 +11,7 @@ from headrace import _core, ranks
 from headrace.fields import to_document
 from headrace.measure.calls import NULL
 from headrace.measure.load_search import search
-from headrace.measure.report import Report
+from headrace.measure.report import Catalogued, CataloguedRate, CataloguedTime, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step, StepOf
@@ -153,11 +153,11 @@ def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
         **sweep.document(),
         "criteria": criteria._asdict(),
         "steps": [step.json() for step in steps],
-        **_shown(whole),
+        **to_document(_shown(whole)),
     }
     if sweep.repetition_count > 1:
         repetitions = repetitions_of(whole, load_step) if sweep.first_complete else ()
-        document["repetitions"] = [_shown(judged(it, criteria)) for it in repetitions]
+        document["repetitions"] = to_document([_shown(judged(it, criteria)) for it in repetitions])
     return document
 
 
@@ -174,18 +174,20 @@ def repetitions_of(steps: Sequence[Step], step_of: StepOf) -> Iterator[list[Step
         yield [step for it in several if (step := step_of(it, [it])) is not None]
 
 
-def _shown(steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the findings of complete steps in order of load, and the figures for the store's
-    catalogue, by which sweeps are compared step by step."""
+def _shown(steps: Sequence[Step]) -> "FoundLoads":
+    """Return the findings of complete steps in order of load, with the catalogued figures."""
     found = findings(steps)
-    return {**to_document(found), **catalogued(steps, {"": found})}
+    figures = catalogued(steps, {"": found})
+    return FoundLoads(
+        **msgspec.structs.asdict(found), operations=figures.operations, latency=figures.latency
+    )
 
 
-def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> dict[str, Any]:
+def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> Catalogued:
     """Return the figures for the store's catalogue: those of the curves, each of which has a suffix
     for its names, and of all steps."""
-    operations: dict[str, Any] = {}
-    latency: dict[str, Any] = {}
+    operations: dict[str, CataloguedRate] = {}
+    latency: dict[str, Latency | CataloguedTime | None] = {}
     for suffix, found in curves.items():
         for name, point in (
             ("knee", found.knee),
@@ -193,13 +195,13 @@ def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> dict[
             ("cut off", found.cut_off),
         ):
             if point is not None:
-                operations[name + suffix] = {"per_second": point.requested_per_second}
+                operations[name + suffix] = CataloguedRate(point.requested_per_second)
         if found.overall_response_s is not None:
-            latency[OVERALL + suffix] = {"mean": found.overall_response_s}
+            latency[OVERALL + suffix] = CataloguedTime(found.overall_response_s)
     for step in steps:
-        operations[step.name] = {"per_second": step.load.achieved_per_second}
-        latency[step.name] = to_document(step.response)
-    return {"operations": operations, "latency": latency}
+        operations[step.name] = CataloguedRate(step.load.achieved_per_second)
+        latency[step.name] = step.response
+    return Catalogued(operations=operations, latency=latency)
 
 
 class LoadPoint(msgspec.Struct, frozen=True):
@@ -220,6 +222,13 @@ class Findings(msgspec.Struct, frozen=True):
     """The first load that is not sustained."""
     achieved_at_most_per_second: float | None
     overall_response_s: float | None
+
+
+class FoundLoads(Findings, frozen=True, kw_only=True):
+    """Findings with the figures for the store's catalogue."""
+
+    operations: dict[str, CataloguedRate]
+    latency: dict[str, Latency | CataloguedTime | None]
 
 
 def findings(steps: Sequence[Step]) -> Findings:

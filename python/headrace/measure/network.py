@@ -10,7 +10,7 @@ import msgspec
 from headrace import _core
 from headrace.environment import Environment, of_host
 from headrace.environment import resumed as resumed_environment
-from headrace.fields import to_document
+from headrace.fields import convert, to_document
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import (
@@ -79,7 +79,7 @@ class NetworkReport(msgspec.Struct, frozen=True, kw_only=True):
     scenario: PlanText
     version: str
     place: dict[str, str]
-    environment: dict[str, Any]
+    environment: Environment
     peer: str
     """Address of the peer, HOST:PORT."""
     messages: list[MessageTimes]
@@ -136,7 +136,7 @@ def _known(
         return {}
     check_matches(resumed, {"kind": KIND}, here)
     check_checksum(resumed, "messages")
-    messages = msgspec.convert(resumed.get("messages", []), list[MessageTimes])
+    messages = convert(resumed.get("messages", []), list[MessageTimes])
     if any(it.seconds != seconds for it in messages):
         raise other_options_error(resumed)
     return {it.size: it for it in messages}

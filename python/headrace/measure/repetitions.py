@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 import polars as pl
@@ -169,7 +169,7 @@ def _left_out(reports: Sequence[Report]) -> list[LeftOut]:
 def _operations(reports: Sequence[Report]) -> dict[str, OperationFigures]:
     """Counts and rates by operation."""
     return {
-        name: OperationFigures(group=of_it[0].group, **_counted(of_it))
+        name: OperationFigures(group=of_it[0].group, **msgspec.structs.asdict(_Counts.of(of_it)))
         for name, of_it in _by_name([it.operations for it in reports])
     }
 
@@ -187,7 +187,7 @@ def _operation_groups(
             throughput=means([it.throughput for it in of_it]),
             latency=service[name],
             latency_from_intended=response[name] if of_it[0].latency_from_intended else None,
-            **_counted(of_it),
+            **msgspec.structs.asdict(_Counts.of(of_it)),
         )
         for name, of_it in _by_name([it.operation_groups for it in reports])
     }
@@ -199,14 +199,25 @@ def _by_name(several: Sequence[Mapping[str, Of]]) -> Iterator[tuple[str, list[Of
         yield name, [it[name] for it in several if name in it]
 
 
-def _counted(of_it: Sequence[OperationFigures | GroupFigures]) -> dict[str, Any]:
-    return {
-        "count": sum(it.count for it in of_it),
-        "bytes": sum(it.bytes for it in of_it),
-        "active_seconds": sum(it.active_seconds for it in of_it),
-        "prepare_seconds": sum(it.prepare_seconds for it in of_it),
-        "per_second": means([it.per_second for it in of_it]),
-    }
+class _Counts(msgspec.Struct, frozen=True):
+    """Counts, times and rate of several repetitions."""
+
+    count: int
+    bytes: int
+    active_seconds: float
+    prepare_seconds: float
+    per_second: float | None
+
+    @classmethod
+    def of(cls, several: Sequence[OperationFigures | GroupFigures]) -> Self:
+        """Return the sums, and the mean rate."""
+        return cls(
+            count=sum(it.count for it in several),
+            bytes=sum(it.bytes for it in several),
+            active_seconds=sum(it.active_seconds for it in several),
+            prepare_seconds=sum(it.prepare_seconds for it in several),
+            per_second=means([it.per_second for it in several]),
+        )
 
 
 def _latencies(histograms: pl.DataFrame, time: str, *, by: By = "operation") -> dict[str, Latency]:

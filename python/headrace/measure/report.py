@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.environment import Environment
 from headrace.fields import to_document
 
 EARLY = ("interrupted", "failed")
@@ -136,6 +137,25 @@ class OperationFigures(msgspec.Struct, frozen=True):
     """None if the operations took no time."""
     prepare_seconds: float
     """Time of preparation, which no latency includes."""
+
+
+class CataloguedRate(msgspec.Struct, frozen=True):
+    """A rate that the store catalogues."""
+
+    per_second: float | None
+
+
+class CataloguedTime(msgspec.Struct, frozen=True):
+    """A time that the store catalogues, in seconds."""
+
+    mean: float
+
+
+class Catalogued(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures for the store's catalogue, by which sweeps are compared step by step."""
+
+    operations: dict[str, CataloguedRate]
+    latency: dict[str, Latency | CataloguedTime | None]
 
 
 class GroupFigures(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -286,7 +306,7 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
     hosts: list[Host] = []
     """The hosts of several ranks."""
     warnings: list[ResultWarning]
-    environment: dict[str, Any] | None = None
+    environment: Environment | None = None
     """As `headrace.environment` has it; None for a step of a sweep."""
     kernel: KernelTime | None = None
     wanted_repeats: int | None = None

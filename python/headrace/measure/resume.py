@@ -9,6 +9,7 @@ from typing import Any
 from headrace import ranks
 from headrace._core import VERSION
 from headrace.document_io import read_document
+from headrace.result_documents import check_saved
 from headrace.store import open as open_store
 from headrace.store.record import current_kind
 
@@ -21,18 +22,24 @@ CHECKSUM = "steps_sha256"
 def read_earlier(named: str) -> dict[str, Any]:
     """Read the result of an earlier run with its tables: a file, or `results:ID` in the store.
 
-    Raises ValueError if the file is no result, and OSError if it cannot be read. Raises StoreError
+    The result is checked as at an import. Raises ValueError if the file is no result or damaged,
+    and OSError if it cannot be read. Raises StoreError
     or StoreFailure if there is no such result in the store.
     """
     if not named.startswith(PREFIX):
-        return read_document(Path(named)) | {"named": named}
+        saved = read_document(Path(named))
+        check_saved(saved, named)
+        return saved | {"named": named}
     store = open_store()
     record = store.record(named.removeprefix(PREFIX))
     tables = {
         it.name: store.table(record.id, it.name).to_dict(as_series=False)
         for it in store.contents(record.id)
     }
-    return {**record.contents, **tables, "named": f"{PREFIX}{record.id}"}
+    found = {**record.contents, **tables}
+    named = f"{PREFIX}{record.id}"
+    check_saved(found, named)
+    return {**found, "named": named}
 
 
 def check_matches(

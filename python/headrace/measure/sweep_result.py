@@ -11,7 +11,7 @@ import polars as pl
 
 from headrace.files import save_json
 from headrace.host import this_host
-from headrace.measure.saved_results import TABLES
+from headrace.result_documents import TABLES
 from headrace.store import open as open_store
 
 KIND = "load-sweep"

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 import msgspec
 import polars as pl
 
+from headrace.fields import WrongField, convert
 from headrace.histograms import ALL, check, with_exact
 from headrace.histograms import SCHEMA as HISTOGRAMS
 from headrace.measure.counters import SERIES as COUNTERS
 from headrace.measure.measurement import SERIES, Measurement
-from headrace.measure.report import Latency, Load, Report
-from headrace.measure.saved_results import TABLES
+from headrace.measure.report import Latency, Load, Report, ResultWarning, ScenarioText, Stop
+from headrace.result_documents import TABLES
 
 SWEEP_KEYS = ("kind", "scenario", "seed", "version", "calls")
 """Keys that a sweep has once for all its steps."""
@@ -143,6 +144,19 @@ class SavedStep(msgspec.Struct):
     repetitions: list[dict[str, Any]] = []
 
 
+class SweepDocument(msgspec.Struct):
+    """Types of a sweep's document, beside those that the store checks."""
+
+    of: str
+    scenario: ScenarioText
+    place: dict[str, str]
+    cores: int
+    steps: list[SavedStep]
+    stop: Stop
+    ranks: int
+    warnings: list[ResultWarning]
+
+
 class EarlierMeasurements:
     """Measurements of an earlier run of a sweep."""
 
@@ -153,11 +167,11 @@ class EarlierMeasurements:
         self._found: dict[str, list[Measurement]] = {}
         try:
             for saved in self._sweep.get("steps", ()):
-                step = msgspec.convert(saved, SavedStep)
+                step = convert(saved, SavedStep)
                 if not step.partial:
                     self._found[str(step.scenario_sha256)] = list(self._of(step, saved))
-        except msgspec.ValidationError:
-            raise _malformed(self._sweep, "steps") from None
+        except WrongField as error:
+            raise _malformed(self._sweep, "steps") from error
 
     def measurements(self) -> dict[str, list[Measurement]]:
         """Return the measurements of each complete step, in the order of repetitions, by digest.
@@ -175,7 +189,7 @@ class EarlierMeasurements:
             }
             if not tables["histograms"].height:
                 return
-            report = msgspec.convert(common | figures, Report)
+            report = convert(common | figures, Report)
             yield Measurement(report, tables["series"], tables["counters"], tables["histograms"])
 
 

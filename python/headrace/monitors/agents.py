@@ -1,7 +1,6 @@
 """The agents that a server asks: `agents.toml` in its data directory, and a client for them."""
 
 import contextlib
-import fcntl
 import http.client
 import json
 import os
@@ -10,15 +9,17 @@ import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from headrace.addresses import is_loopback
+from headrace.fields import decode_json
 from headrace.files import atomic_file
+from headrace.locks import hold
 from headrace.monitors.agent import read_token
-from headrace.monitors.host_sampler import MOST_FIGURES, Sample
+from headrace.monitors.host_sampler import MOST_FIGURES, Facts, Sample
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 MOST_AGENTS = 64
@@ -96,15 +97,11 @@ class AgentFile:
     @contextlib.contextmanager
     def _changed(self) -> Iterator[list[Agent]]:
         self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self._data, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold(self._data):
             agents = list(self.entries())
             yield agents
             with atomic_file(self.path) as partial:
                 partial.write_text("".join(self._text(it) for it in agents), encoding="utf-8")
-        finally:
-            os.close(lock)
 
     def _text(self, agent: Agent) -> str:
         lines = [f'[agents."{agent.name}"]', f"url = {json.dumps(agent.url)}"]
@@ -179,12 +176,12 @@ class AgentClient:
         self._tls = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Return the agent's facts about its host. Raises AgentFailure."""
         body, _ = self._get("/host")
         try:
-            found = msgspec.json.decode(body, type=dict[str, str | int | float])
-        except msgspec.MsgspecError as error:
+            found = decode_json(body, Facts)
+        except ValueError as error:
             raise AgentFailure(f"/host: expected facts: {error}") from None
         return {key[:50]: it[:200] if isinstance(it, str) else it for key, it in found.items()}
 

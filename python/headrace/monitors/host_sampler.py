@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from headrace.profile.counters import OF_MACHINE, Columns, Watched
 from headrace.profile.counters.reader import CounterReader
@@ -31,6 +31,10 @@ SHORTEST_S, LONGEST_S = 0.1, 60.0
 """Range of intervals. Processor time is counted in ticks of 10 ms."""
 
 
+Facts: TypeAlias = dict[str, str | int | float]
+"""Facts about a host by name. An agent of another version may have others."""
+
+
 class Sample(NamedTuple):
     """Figures of an interval."""
 
@@ -44,7 +48,7 @@ class Sample(NamedTuple):
     """By name as in docs/reference/profile-samples.md. Unknown ones are left out."""
 
 
-def host_facts() -> dict[str, Any]:
+def host_facts() -> Facts:
     """Return name, kernel, processors, memory and version of Headrace of this host."""
     try:
         of_headrace = version("headrace")

@@ -1,5 +1,6 @@
 """Installing the agent on another host over ssh."""
 
+import dataclasses
 import importlib.util
 import json
 import secrets
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headrace.fields import convert
 from headrace.monitors import remote
 from headrace.monitors.agent import read_token
 
@@ -81,35 +83,30 @@ class Installation:
         answer = self._call(
             python,
             "install",
-            {
-                "directory": self._directory,
-                "token": token,
-                "address": address,
-                "port": port,
-                "interval": interval_s,
-            },
+            remote.Settings(self._directory, address, port, interval_s, token),
         )
         if is_new:
             token_file.touch(mode=0o600, exist_ok=False)
             token_file.write_text(token + "\n", encoding="ascii")
-        on_step(f"{self._host}: runs as {answer['how']}")
-        return Installed(f"http://{self.short_name}:{port}", token_file, answer["facts"])
+        on_step(f"{self._host}: runs as {answer.how}")
+        return Installed(f"http://{self.short_name}:{port}", token_file, answer.facts)
 
     def remove(self, python: str = "python3") -> bool:
         """Stop and remove the agent. Return whether one was there. Raises ValueError."""
-        return bool(self._call(python, "remove", {"directory": self._directory})["was_there"])
+        return self._call(python, "remove", remote.Settings(self._directory)).was_there
 
-    def _call(self, python: str, action: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _call(self, python: str, action: str, settings: remote.Settings) -> remote.Answer:
         # Standard input, because everyone on the host can read the words of a command.
-        text = f"{_source()}\nrun({action!r}, json.loads({json.dumps(given)!r}))\n"
+        given = json.dumps(dataclasses.asdict(settings))
+        text = f"{_source()}\nrun({action!r}, Settings(**json.loads({given!r})))\n"
         output = self._run([python, "-"], text.encode())
         try:
-            answer = json.loads(output.splitlines()[-1])
+            answer = convert(json.loads(output.splitlines()[-1]), remote.Answer)
         except (ValueError, IndexError):
             raise ValueError(f"{self._host}: expected an answer, got: {_tail(output)}") from None
-        if "error" in answer:
-            raise ValueError(f"{self._host}: {answer['error']}")
-        return dict(answer)
+        if answer.error:
+            raise ValueError(f"{self._host}: {answer.error}")
+        return answer
 
     def _run(self, words: list[str], content: bytes) -> str:
         # ssh gives the words to a shell.

@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 import zipfile
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,32 @@ MARK = "headrace-agent.json"
 """File by which a directory of an agent is known."""
 UNIT = "headrace-agent.service"
 PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the agent is, and how it runs. All but the token are saved beside it."""
+
+    directory: str
+    address: str = ""
+    port: int = 0
+    interval: float = 0.0
+    """Seconds between samples."""
+    token: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Result of an action."""
+
+    how: str = ""
+    """How the agent runs."""
+    facts: Any = None
+    """The agent's facts about its host."""
+    was_there: bool = False
+    """True if an agent was there."""
+    error: str = ""
+    """Why the action failed."""
 
 
 class Refused(Exception):
@@ -40,14 +67,14 @@ def receive(directory: str) -> None:
         shutil.copyfileobj(sys.stdin.buffer, file)
 
 
-def install(given: dict[str, Any]) -> dict[str, Any]:
+def install(settings: Settings) -> Answer:
     """Install and start the agent from the wheel that was received."""
     if sys.version_info < (3, 11):  # noqa: UP036 - the host's Python, which may be older.
         raise Refused(f"{sys.executable} is Python {sys.version.split()[0]}: 3.11 is needed")
-    path = _path(given["directory"])
+    path = _path(settings.directory)
     new, old = _new(path), path.with_name(path.name + ".old")
     try:
-        _make(new, given)
+        _make(new, settings)
         has_old = path.exists()
         _stop(path)
         shutil.rmtree(old, ignore_errors=True)
@@ -55,30 +82,30 @@ def install(given: dict[str, Any]) -> dict[str, Any]:
             path.rename(old)
         new.rename(path)
         try:
-            how = _start(path, given)
-            facts = _wait(path, given)
+            how = _start(path, settings)
+            facts = _wait(path, settings)
         except BaseException:
             _stop(path)
             shutil.rmtree(path, ignore_errors=True)
             if has_old:
                 old.rename(path)
-                _start(path, json.loads((path / MARK).read_text()))
+                _start(path, Settings(**json.loads((path / MARK).read_text())))
             raise
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return {"how": how, "facts": facts}
+    return Answer(how, facts)
 
 
-def remove(given: dict[str, Any]) -> dict[str, Any]:
+def remove(settings: Settings) -> Answer:
     """Stop the agent and remove its directory."""
-    path = _path(given["directory"])
+    path = _path(settings.directory)
     _check(path)
     was_there = path.exists()
     _stop(path)
     for it in (path, _new(path), path.with_name(path.name + ".old")):
         shutil.rmtree(it, ignore_errors=True)
-    return {"was_there": was_there}
+    return Answer(was_there=was_there)
 
 
 def _path(directory: str) -> Path:
@@ -95,7 +122,7 @@ def _check(path: Path) -> None:
         raise Refused(f"{path} exists and is not the directory of an agent")
 
 
-def _make(new: Path, given: dict[str, Any]) -> None:
+def _make(new: Path, settings: Settings) -> None:
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--without-pip", str(new / "venv")],
         capture_output=True,
@@ -112,13 +139,13 @@ def _make(new: Path, given: dict[str, Any]) -> None:
     (new / "headrace.whl").unlink()
     token = os.open(new / "token", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(token, "w", encoding="ascii") as file:
-        file.write(given["token"] + "\n")
-    public = {key: it for key, it in given.items() if key != "token"}
+        file.write(settings.token + "\n")
+    public = {key: it for key, it in asdict(settings).items() if key != "token"}
     (new / MARK).write_text(json.dumps(public))
 
 
-def _command(path: Path, given: dict[str, Any]) -> list[str]:
-    options = [f"--{it}={given[it]}" for it in ("address", "port", "interval")]
+def _command(path: Path, settings: Settings) -> list[str]:
+    options = [f"--{it}={getattr(settings, it)}" for it in ("address", "port", "interval")]
     program = [str(path / "venv" / "bin" / "python"), "-m", "headrace.monitors.agent"]
     return [*program, *options, f"--token-file={path / 'token'}"]
 
@@ -141,8 +168,8 @@ def _systemctl(*words: str) -> bool:
     return found.returncode == 0
 
 
-def _start(path: Path, given: dict[str, Any]) -> str:
-    command = _command(path, given)
+def _start(path: Path, settings: Settings) -> str:
+    command = _command(path, settings)
     if _systemctl("show-environment"):
         words = " ".join('"' + it.replace("%", "%%").replace('"', '\\"') + '"' for it in command)
         unit = _unit(path)
@@ -201,14 +228,14 @@ def _has_ended(number: int) -> bool:
     return not Path(f"/proc/{number}").exists()
 
 
-def _wait(path: Path, given: dict[str, Any]) -> Any:
+def _wait(path: Path, settings: Settings) -> Any:
     """Wait until the agent answers, and return its facts."""
-    address = given["address"]
+    address = settings.address
     if address in ("0.0.0.0", "::"):
         address = "127.0.0.1" if address == "0.0.0.0" else "::1"
     host = f"[{address}]" if ":" in address else address
     request = urllib.request.Request(
-        f"http://{host}:{given['port']}/host",
+        f"http://{host}:{settings.port}/host",
         headers={"Authorization": f"Bearer {(path / 'token').read_text().strip()}"},
     )
     without_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -225,10 +252,10 @@ def _wait(path: Path, given: dict[str, Any]) -> Any:
         time.sleep(0.2)
 
 
-def run(action: str, given: dict[str, Any]) -> None:
+def run(action: str, settings: Settings) -> None:
     """Do an action and print its result as JSON."""
     try:
-        result = {"install": install, "remove": remove}[action](given)
+        result = {"install": install, "remove": remove}[action](settings)
     except (Refused, OSError, zipfile.BadZipFile) as error:
-        result = {"error": str(error)}
-    print(json.dumps(result), flush=True)
+        result = Answer(error=str(error))
+    print(json.dumps(asdict(result)), flush=True)

@@ -14,7 +14,7 @@ import msgspec
 from headrace.files import atomic_file
 from headrace.monitors.agents import Agent, AgentClient, AgentFailure, AgentFile, name_of
 from headrace.monitors.history import Event, History
-from headrace.monitors.host_sampler import HostSampler, Sample, host_facts
+from headrace.monitors.host_sampler import Facts, HostSampler, Sample, host_facts
 from headrace.monitors.rules import OWN, Rule, load_rules, parse_rules
 from headrace.monitors.states import Change, HostStates, State, is_reported, worst
 
@@ -47,7 +47,7 @@ class HostStatus(msgspec.Struct, frozen=True):
     offset_s: float
     """Its clock's time less this host's."""
     offset_uncertainty_s: float | None
-    facts: dict[str, Any]
+    facts: Facts
 
 
 class MonitoredHost:
@@ -58,7 +58,7 @@ class MonitoredHost:
         self.from_options = False
         self.states = HostStates(rules)
         self.latest: Sample | None = None
-        self.facts: dict[str, Any] = {}
+        self.facts: Facts = {}
         self.error = ""
         self.unreached_since: float | None = None
         self.offset_s = 0.0

@@ -14,7 +14,7 @@ from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
 from headrace.profile.characterise import CharacterisingReader
-from headrace.profile.document import HostVerdict, Prediction, Profile, Usage
+from headrace.profile.document import CaptureText, HostVerdict, Prediction, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.interval_means import mean_over_time
@@ -168,7 +168,7 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
         return None
     method = METHODS[header.capture]
     path = directory / f"trace{method.suffix}"
-    profile.capture = {"method": method.name, "left_out": method.left_out()}
+    profile.capture = CaptureText(method.name, method.left_out())
     if header.not_captured:
         profile.notes.append(f"{header.not_captured} running processes could not be captured")
     # A killed profiler leaves parts.
@@ -177,7 +177,7 @@ def _trace(profile: Profile, directory: Path, header: Header) -> pl.DataFrame | 
         profile.notes.append(f"the capture by {method.name} left no trace")
         return None
     profile.trace = path.name
-    profile.capture["counts"] = method.counts(path)
+    profile.capture.counts = method.counts(path)
     if path.stat().st_size == 0:
         return None
     try:
@@ -241,7 +241,7 @@ def _add_advice(
             profile.notes.append(f"no prediction: {error}")
             return
     assert profile.capture is not None
-    cost = tracer_cost(METHODS[profile.capture["method"]].wrap)
+    cost = tracer_cost(METHODS[profile.capture.method].wrap)
     figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
     application = Application(
         records, rates, machine, cores_of(rates), figures, cost or 0.0, directory

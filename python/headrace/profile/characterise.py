@@ -3,7 +3,6 @@
 Not counted: accesses to mapped memory; requests whose offset the trace does not give.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -30,6 +29,7 @@ from headrace.profile.trace_codes import (
 )
 from headrace.profile.trace_timing import Timing
 from headrace.trace import BATCH, Batch, Reader, open_trace
+from headrace.trace.batches import skipped_kinds
 
 OnProgress: TypeAlias = Callable[[int], object]
 
@@ -147,7 +147,7 @@ class Characteriser:
 
     def finish(self, reader: Reader) -> Characteristics:
         """Return the characteristics; the reader names the files."""
-        skipped = json.loads(reader.skipped())
+        skipped = skipped_kinds(reader.skipped())
         records = int(self._counts.sum())
         span_s = self._timing.span_s()
         read, written = (float(self._bytes[it]) for it in MOVES)
@@ -194,7 +194,7 @@ class Characteriser:
             ),
             direct_opens=self._direct_opens,
             synchronous_opens=self._synchronous_opens,
-            mapped=sum(it["count"] for it in skipped if it["name"] in MAPS),
+            mapped=sum(it.count for it in skipped if it.name in MAPS),
             skipped=skipped,
         )
 

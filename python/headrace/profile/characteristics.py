@@ -1,8 +1,10 @@
 """The document of a trace's characteristics. Times are in seconds, sizes in bytes."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
+
+from headrace.trace.batches import SkippedKind
 
 Pattern: TypeAlias = Literal["sequential", "monotonic", "strided", "backward", "random", "single"]
 """How a file's requests follow each other. `single`: no request follows another."""
@@ -180,5 +182,5 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     synchronous_opens: int
     mapped: int
     """Calls of mmap and msync that the reader counted and left out."""
-    skipped: list[dict[str, Any]]
+    skipped: list[SkippedKind]
     """Skipped lines and assumptions of the reader."""

@@ -5,6 +5,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from headrace.fields import decode_json
+
 Verdict: TypeAlias = Literal[
     "cpu",
     "memory",
@@ -123,6 +125,16 @@ class HostVerdict(msgspec.Struct, kw_only=True):
     phases: list[Phase]
 
 
+class CaptureText(msgspec.Struct):
+    """Method of a capture."""
+
+    method: str
+    left_out: list[str]
+    """Statements of what it does not record."""
+    counts: dict[str, int] | UnsetType = UNSET
+    """Numbers that the method counts; absent without a trace."""
+
+
 class Profile(msgspec.Struct, kw_only=True):
     """The profile of one application run."""
 
@@ -149,8 +161,7 @@ class Profile(msgspec.Struct, kw_only=True):
     """Path of the samples, relative to the document."""
     trace: str | None = None
     """Path of the captured trace, relative to the document."""
-    capture: dict[str, Any] | None = None
-    """Method of the capture and what it left out."""
+    capture: CaptureText | None = None
     characteristics: dict[str, Any] | None = None
     """Summary of the trace: sizes, sequentiality, shares, bursts, think times."""
     workload: dict[str, Any] | None = None
@@ -178,6 +189,6 @@ def to_json(profile: Profile) -> bytes:
 def from_json(text: bytes) -> Profile:
     """Return the profile in a document.
 
-    Raises msgspec.ValidationError or msgspec.DecodeError if it is none.
+    Raises ValueError if it is none.
     """
-    return msgspec.json.decode(text, type=Profile)
+    return decode_json(text, Profile)

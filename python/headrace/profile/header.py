@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.fields import decode_json
 from headrace.files import atomic_file
 
 FILE = "recording.json"
@@ -15,6 +16,27 @@ SAMPLES = "samples.jsonl"
 FORMAT = 1
 LONGEST_S = 1e9
 """Seconds that no recording lasts."""
+
+
+class Attached(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was watched instead of a program."""
+
+    pid: int | None = None
+    pid_name: str | None = None
+    cgroup: str | None = None
+    seconds: float | None = None
+
+
+class Sampling(msgspec.Struct, frozen=True):
+    """Cost and gaps of the sampling."""
+
+    samples: int
+    missed: int
+    """Intervals without a sample."""
+    left_out: dict[str, int]
+    """Entries that were left out, by the reason."""
+    processor_s: float
+    """The profiler's own processor time."""
 
 
 class Header(msgspec.Struct, kw_only=True):
@@ -31,8 +53,8 @@ class Header(msgspec.Struct, kw_only=True):
     """Time 0 of the samples in UTC, ISO 8601."""
     interval_s: float
     hosts: list[str]
-    attached: dict[str, Any] | None = None
-    """What was watched instead of a program: `pid`, `pid_name`, `cgroup` or `seconds`."""
+    attached: Attached | None = None
+    """What was watched instead of a program; None for a program."""
     environment: dict[str, Any] = {}
     capture: str | None = None
     """Method that captured the trace of file operations."""
@@ -42,8 +64,7 @@ class Header(msgspec.Struct, kw_only=True):
     """Uncertainty of the times of other hosts."""
     duration_s: float | None = None
     exit_status: int | None = None
-    sampling: dict[str, Any] | None = None
-    """Samples, missed intervals, entries left out, and the profiler's own processor time."""
+    sampling: Sampling | None = None
 
 
 def write_header(directory: Path, header: Header) -> None:
@@ -69,8 +90,8 @@ def read_header(directory: Path) -> Header:
     """
     path = directory / FILE
     try:
-        header = msgspec.json.decode(path.read_bytes(), type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        header = decode_json(path.read_bytes(), Header)
+    except ValueError as error:
         raise ValueError(f"{path}: expected the header of a recording: {error}") from None
     if header.format > FORMAT:
         raise ValueError(

@@ -16,7 +16,15 @@ import msgspec
 
 from headrace import __version__, environment, ranks
 from headrace.profile.counters import Watched
-from headrace.profile.header import FILE, LONGEST_S, SAMPLES, Header, write_header
+from headrace.profile.header import (
+    FILE,
+    LONGEST_S,
+    SAMPLES,
+    Attached,
+    Header,
+    Sampling,
+    write_header,
+)
 from headrace.profile.hosts import Begin, merge_hosts, shared_begin
 from headrace.profile.program import (
     CannotStart,
@@ -98,16 +106,11 @@ class Request:
                 f"--capture {self.capture}: expected one host: under mpirun, capture none"
             )
 
-    def attached(self) -> dict[str, Any] | None:
+    def attached(self) -> Attached | None:
         """Return what is watched, as the header has it; None for a command."""
-        values = {
-            "pid": self.pid,
-            "pid_name": self.pid_name,
-            "cgroup": None if self.cgroup is None else str(self.cgroup),
-            "seconds": self.seconds,
-        }
-        found = {name: value for name, value in values.items() if value is not None}
-        return found or None
+        cgroup = None if self.cgroup is None else str(self.cgroup)
+        found = Attached(self.pid, self.pid_name, cgroup, self.seconds)
+        return None if found == Attached() else found
 
     def profile_name(self) -> str:
         """Return the name of the application."""
@@ -286,12 +289,12 @@ def _sample(
         if is_empty:
             _remove(directory, request)
     header.duration_s = sampler.last_s
-    header.sampling = {
-        "samples": sampler.count,
-        "missed": sampler.missed,
-        "left_out": dict(target.watched.left_out),
-        "processor_s": round(time.process_time() - cost, 6),
-    }
+    header.sampling = Sampling(
+        samples=sampler.count,
+        missed=sampler.missed,
+        left_out=dict(target.watched.left_out),
+        processor_s=round(time.process_time() - cost, 6),
+    )
     # Under mpirun it may have come on another host.
     if ranks.count() == 1 and not target.have_come():
         raise NothingCame(

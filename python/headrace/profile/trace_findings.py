@@ -5,12 +5,14 @@ themselves; the verdict of a profile says what limits the program.
 """
 
 import math
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from headrace.fields import convert
 from headrace.profile.access_totals import accesses
 from headrace.profile.trace_figures import figures
 from headrace.trace import OnProgress
@@ -90,8 +92,8 @@ def load_rules(path: str | Path | None = None) -> Rules:
         except UnicodeDecodeError:
             raise ValueError(f"{path}: not a text file: expected a table of rules") from None
     try:
-        return msgspec.toml.decode(text, type=Rules)
-    except (msgspec.MsgspecError, ValueError) as error:
+        return convert(tomllib.loads(text), Rules)
+    except ValueError as error:
         problem = str(error).splitlines()[0]
         raise ValueError(f"{path}: not a table of rules: {problem}") from None
 

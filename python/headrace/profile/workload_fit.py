@@ -11,6 +11,7 @@ import polars as pl
 
 from headrace import simulate
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
+from headrace.fields import convert
 from headrace.profile.characterise import Characteriser, characterise
 from headrace.profile.characteristics import Characteristics, SizeClass, Steps
 from headrace.profile.workload_candidates import CANDIDATES, Workload
@@ -93,7 +94,7 @@ def fit(
         OSError: if the trace cannot be read.
     """
     document = characterise(trace, format) if characteristics is None else characteristics
-    recorded = msgspec.convert(document, Characteristics)
+    recorded = convert(document, Characteristics)
     made = [
         (kind, workload)
         for kind, candidate in CANDIDATES.items()

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from headrace.environment import memory_bytes, of_local_directory
+from headrace.fields import convert
 
 SECTOR = 512
 """Bytes: the unit of /sys/block/*/size."""
@@ -117,7 +118,7 @@ def facts_of(environment: Mapping[str, Any]) -> MachineFacts:
 
     Raises ValueError if they are damaged.
     """
-    return msgspec.convert(environment.get("worksheet") or {}, MachineFacts)
+    return convert(environment.get("worksheet") or {}, MachineFacts)
 
 
 def processors(cpuinfo: str) -> Processors:
@@ -242,7 +243,7 @@ def _storage(directory: str | PathLike[str], disks: Sequence[Disk]) -> Storage:
     environment = of_local_directory(directory)
     device = environment.get("device")
     devices = devices_below(device, disks) if device else []
-    return msgspec.convert({**environment, "devices": devices}, Storage)
+    return convert({**environment, "devices": devices}, Storage)
 
 
 def _entries(directory: Path) -> list[Path]:

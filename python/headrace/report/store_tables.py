@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -23,17 +23,20 @@ from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
 from headrace.report.units import duration, figure, megabytes, milliseconds, size
 
-Entry = Mapping[str, Any]
+if TYPE_CHECKING:
+    from headrace.store.listing import ResultEntry, ShownResult, ShownStep
+
+Document = Mapping[str, Any]
 
 
-def _sweep(document: Entry) -> RenderableType:
+def _sweep(document: Document) -> RenderableType:
     # A sweep's table needs polars, which a list of results should not wait for.
     from headrace.report import sweep_tables
 
     return sweep_tables.of_document(document)
 
 
-SHOWN: Mapping[str, Callable[[Entry], RenderableType]] = {
+SHOWN: Mapping[str, Callable[[Document], RenderableType]] = {
     "simulated": tables.result,
     "measured": measurement_tables.measurement,
     "load-sweep": load_sweep_tables.load_sweep,
@@ -65,7 +68,7 @@ LESS_TO_RESULTS = (
 """Columns that narrow terminals omit, in this order."""
 
 
-def results(entries: Sequence[Entry]) -> RenderableType:
+def results(entries: Sequence["ResultEntry"]) -> RenderableType:
     """A line for each result."""
     if not entries:
         return Text("No results match.")
@@ -85,22 +88,22 @@ def results(entries: Sequence[Entry]) -> RenderableType:
     columns += ("read MB/s", "write MB/s", "p95 ms", "overall ms")
     made = FittedTable("Results", 2, columns, LESS_TO_RESULTS)
     for entry in entries:
-        figures = entry["figures"]
+        figures = entry.figures
         moved = (figures.get(name, {}).get("throughput_bytes_per_s") for name in ("read", "write"))
         p95 = figures.get("all", {}).get("latency_p95_s")
         # The overall response time of a load sweep.
         overall = figures.get("overall response", {}).get("latency_mean_s")
         made.add_row(
-            entry["id"],
-            entry["name"],
-            when(entry["started"]),
-            entry["kind"],
-            entry["version"],
-            entry["calls"] or "",
-            "" if entry["seed"] is None else str(entry["seed"]),
-            "" if entry["duration_s"] is None else duration(entry["duration_s"]),
-            entry["environment"].get("host", ""),
-            entry["environment"].get("file_system", ""),
+            entry.id,
+            entry.name,
+            when(entry.started),
+            entry.kind,
+            entry.version,
+            entry.calls or "",
+            "" if entry.seed is None else str(entry.seed),
+            "" if entry.duration_s is None else duration(entry.duration_s),
+            entry.environment.get("host", ""),
+            entry.environment.get("file_system", ""),
             labels(entry),
             *("" if value is None else megabytes(value) for value in moved),
             "" if p95 is None else milliseconds(p95),
@@ -109,21 +112,21 @@ def results(entries: Sequence[Entry]) -> RenderableType:
     return made
 
 
-def one_result(entry: Entry) -> RenderableType:
+def one_result(entry: "ShownResult") -> RenderableType:
     """Return how a result was made, and its figures."""
-    text = Text(f"{entry['id']}: {entry['kind']}", style="bold")
+    text = Text(f"{entry.id}: {entry.kind}", style="bold")
     lines = [
-        f"started {when(entry['started'])} with version {plain(entry['version'])}"
-        f" on {plain(entry['system'])} ({plain(entry['machine'])})",
-        f"scenario {(entry['scenario_sha256'] or 'none')[:12]}",
+        f"started {when(entry.started)} with version {plain(entry.version)}"
+        f" on {plain(entry.system)} ({plain(entry.machine)})",
+        f"scenario {(entry.scenario_sha256 or 'none')[:12]}",
     ]
-    lines += map(plain_line, environment(entry["environment"]))
-    if entry["calls"]:
-        lines.append(f"measured by {plain(entry['calls'])} calls")
-    if entry["labels"]:
+    lines += map(plain_line, environment(entry.environment))
+    if entry.calls:
+        lines.append(f"measured by {plain(entry.calls)} calls")
+    if entry.labels:
         lines.append(f"labels {plain(labels(entry))}")
-    for name, table in entry["tables"].items():
-        lines.append(f"table {plain(name)}, {size(table['bytes'])}")
+    for name, table in entry.tables.items():
+        lines.append(f"table {plain(name)}, {size(table.bytes)}")
     text.append("\n" + "\n".join(lines) + "\n", style="not bold")
     return Group(text, _figures(entry))
 
@@ -153,27 +156,27 @@ def environment(of: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def one_step(entry: Entry) -> RenderableType:
+def one_step(entry: "ShownStep") -> RenderableType:
     """Return the figures of one step of a load sweep."""
-    name, step = plain(entry["name"]), plain(entry["step"]["name"])
-    text = Text(f"{entry['id']}: {name}, {step}", style="bold")
+    name, step = plain(entry.name), plain(entry.step["name"])
+    text = Text(f"{entry.id}: {name}, {step}", style="bold")
     try:
-        return Group(text, measurement_tables.step(entry["step"]))
+        return Group(text, measurement_tables.step(entry.step))
     except UNSHOWN as error:
         raise ValueError(
-            f"{entry['id']}: its {step} lacks fields that this version shows, or is damaged"
+            f"{entry.id}: its {step} lacks fields that this version shows, or is damaged"
             f" ({type(error).__name__}: {error}): expected --json beside --step"
         ) from None
 
 
-def _figures(entry: Entry) -> RenderableType:
+def _figures(entry: "ShownResult") -> RenderableType:
     """Return the tables of the command that made the result. For results of other versions without
     some of its fields, return the catalogued figures."""
     try:
-        return SHOWN[entry["kind"]](entry["document"])
+        return SHOWN[entry.kind](entry.document)
     except UNSHOWN:
         made = FittedTable("Figures", 2, ("operation", "figure", "value"))
-        for operation, figures in entry["figures"].items():
+        for operation, figures in entry.figures.items():
             for name, value in figures.items():
                 made.add_row(operation, name, figure(value))
         return made
@@ -184,6 +187,6 @@ def when(timestamp: str) -> str:
     return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def labels(entry: Entry) -> str:
+def labels(entry: "ResultEntry") -> str:
     """Labels in one line."""
-    return ", ".join(f"{key}={value}" for key, value in entry["labels"].items())
+    return ", ".join(f"{key}={value}" for key, value in entry.labels.items())

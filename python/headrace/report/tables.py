@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.fields import convert
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import (
@@ -216,7 +216,8 @@ def _from_intended(late: Mapping[str, Latency]) -> FittedTable:
 def unfinished(document: Document) -> str:
     """Return the number of requests that were due before the end of the run and not done, if
     any."""
-    found = msgspec.convert(document.get("unfinished"), Unfinished | None)
+    of_document = document.get("unfinished")
+    found = None if of_document is None else convert(of_document, Unfinished)
     if found is None or found.mean is None or found.max is None:
         return ""
     what = f"{whole(found.count)} requests were due before the end of the run and not"

@@ -1,7 +1,7 @@
 """Summary of a trace, as tables for a terminal."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -9,6 +9,9 @@ from rich.text import Text
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, percent, size, whole
+
+if TYPE_CHECKING:
+    from headrace.trace.batches import SkippedKind
 
 
 def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
@@ -51,16 +54,15 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
-def skipped_lines(skipped: Sequence[Mapping[str, Any]]) -> RenderableType:
+def skipped_lines(skipped: "Sequence[SkippedKind]") -> RenderableType:
     """Return the skipped lines and the assumptions of an import."""
     columns = ("what", "why", "count", "first line")
     made = FittedTable("Skipped or assumed", 2, columns, ("first line",))
     for kind in skipped:
-        examples = kind["examples"]
         made.add_row(
-            kind["name"],
-            kind["reason"].replace("_", " "),
-            whole(kind["count"]),
-            whole(examples[0]["line"]) if examples else "",
+            kind.name,
+            kind.reason.replace("_", " "),
+            whole(kind.count),
+            whole(kind.examples[0].line) if kind.examples else "",
         )
     return made

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.alternatives import GROUPS
+from headrace.fields import convert
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, milliseconds
@@ -26,7 +26,7 @@ PAIRS = "pair"
 def what_if(document: Mapping[str, Any]) -> RenderableType:
     """Return the table of changes that help, by group from cheap to expensive and the largest gain
     first; all others in a line each."""
-    report = msgspec.convert(document, WhatIfReport)
+    report = convert(document, WhatIfReport)
     changes = report.changes
     helps = [change for change in changes if change.effect == "helps"]
     shown, more = _shown([change for change in helps if not _trades(change)])

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from headrace.fields import convert
+
 
 class ScenarioText(msgspec.Struct):
     """The scenario of a run."""
@@ -314,6 +316,6 @@ class Report(msgspec.Struct):
 def report_of(document: Mapping[str, Any]) -> Report:
     """Read the figures of a simulation's document.
 
-    Raises msgspec.ValidationError, a ValueError, if a field is missing or malformed.
+    Raises WrongField, a ValueError, if a field is missing or malformed.
     """
-    return msgspec.convert(document, Report)
+    return convert(document, Report)

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from headrace.document_io import not_a_result, read_saved
+from headrace.environment import Environment
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
 from headrace.simulate import frames
@@ -42,7 +43,9 @@ def load_result(path: str | PathLike[str]) -> Result:
                 "headrace.store.open() has its document and its tables"
             )
         loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _stored_tables(record.id))
-        there = {"started": record.started, **record.environment} if record.environment else None
+        if not record.environment:
+            return replace(loaded, environment=None)
+        there = cast(Environment, {"started": record.started, **record.environment})
         return replace(loaded, environment=there)
     return load_saved(Path(path))[0]
 

@@ -13,19 +13,22 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
+import msgspec
 import psutil
 
 from headrace.environment import check as check_environment
-from headrace.fields import WrongField
+from headrace.fields import WrongField, to_document
 from headrace.files import atomic_file
 from headrace.histograms import check
 from headrace.report.units import size
+from headrace.result_documents import check_types
 from headrace.store.catalogue import Store
-from headrace.store.documents import check_document, check_values
+from headrace.store.documents import check_values
 from headrace.store.errors import StoreError
 from headrace.store.identifier import PATTERN
+from headrace.store.listing import TableEntry
 from headrace.store.parquet_tables import from_parquet
 from headrace.store.record import Record, moment, sha256
 from headrace.store.table_size import check_table_size
@@ -64,14 +67,14 @@ def write_archive(
     """Write results with their tables to a file and return their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
     with atomic_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
-        digests = {it: sha256(_json(_entry_and_tables(store, it)[0])) for it in whole}
+        digests = {it: sha256(_json(to_document(_entry_and_tables(store, it)[0]))) for it in whole}
         listed = {"format": FORMAT, "results": whole, DIGESTS: digests}
         _write(archive, LISTED, _json(listed))
         for number, identifier in enumerate(whole):
             if on_progress is not None:
                 on_progress(number, len(whole), identifier)
             entry, tables = _entry_and_tables(store, identifier)
-            _write(archive, _result(identifier), _json(entry))
+            _write(archive, _result(identifier), _json(to_document(entry)))
             for name, content in tables.items():
                 _write(archive, _table(identifier, name), content, zipfile.ZIP_STORED)
     return whole
@@ -109,11 +112,11 @@ def read_archive(
         return new
 
 
-def _entry_and_tables(store: Store, identifier: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _entry_and_tables(store: Store, identifier: str) -> "tuple[ArchiveEntry, dict[str, bytes]]":
     """Return the archive's entry of a result, and its tables."""
     names = [content.name for content in store.contents(identifier)]
     tables = {name: store.parquet(identifier, name) for name in names}
-    return _entry(store.record(identifier), tables), tables
+    return ArchiveEntry.of(store.record(identifier), tables), tables
 
 
 def is_archive(path: Path) -> bool:
@@ -122,21 +125,38 @@ def is_archive(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def _entry(record: Record, tables: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the fields that are not in the document, and the document."""
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "started": record.started,
-        "labels": record.labels,
-        "host": {"machine": record.machine, "system": record.system},
-        "environment": record.environment,
-        "tables": {
-            name: {"bytes": len(content), "sha256": sha256(content)}
-            for name, content in tables.items()
-        },
-        "document": record.contents,
-    }
+class HostEntry(msgspec.Struct, frozen=True):
+    """The host of a result."""
+
+    machine: str
+    system: str
+
+
+class ArchiveEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A result in an archive: what is not in its document, and the document."""
+
+    id: str
+    kind: str
+    started: str
+    labels: Mapping[str, str]
+    host: HostEntry
+    environment: Mapping[str, Any]
+    tables: Mapping[str, TableEntry]
+    document: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, record: Record, tables: Mapping[str, bytes]) -> Self:
+        """Return the entry of a record."""
+        return cls(
+            id=record.id,
+            kind=record.kind,
+            started=record.started,
+            labels=record.labels,
+            host=HostEntry(record.machine, record.system),
+            environment=record.environment,
+            tables={name: TableEntry(len(it), sha256(it)) for name, it in tables.items()},
+            document=record.contents,
+        )
 
 
 def _write(
@@ -268,7 +288,7 @@ def _record(
         raise _broken(path, f"{name} belongs to another result")
     try:
         check_values({key: it for key, it in entry.items() if key != "document"})
-        check_document(document)
+        check_types(document | {"kind": str(entry.get("kind"))})
         check_environment("environment", environment)
         made = Record.of(
             document,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
     from headrace.store.integrity import Checked, OnProgress
-    from headrace.store.listing import Listed
+    from headrace.store.listing import Listed, ShownResult, ShownStep
     from headrace.store.queries import Content, Filter
 
 
@@ -198,21 +198,25 @@ class Store:
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
     def listed(self, wanted: "Filter") -> "Listed":
-        """The results that are wanted, with their labels and figures, as JSON has them."""
+        """The results that are wanted, with their labels and figures."""
         from headrace.store import listing
 
         with self._database.reading() as connection:
             return listing.several(connection, wanted)
 
-    def shown(self, text: str, step: str | None = None) -> dict[str, Any]:
-        """Return a result without its tables as JSON; with `step`, that step of a load sweep."""
+    def shown(self, text: str) -> "ShownResult":
+        """Return a result without its tables."""
         from headrace.store import listing, queries
 
         with self._database.reading() as connection:
-            identifier = queries.found(connection, text)
-            if step is None:
-                return listing.one(connection, identifier)
-            return listing.step(connection, identifier, step)
+            return listing.one(connection, queries.found(connection, text))
+
+    def shown_step(self, text: str, step: str) -> "ShownStep":
+        """Return a step of a load sweep. Raises StoreError if there is no such step."""
+        from headrace.store import listing, queries
+
+        with self._database.reading() as connection:
+            return listing.step(connection, queries.found(connection, text), step)
 
     def figures(self, ids: Sequence[str] | None = None) -> "pl.DataFrame":
         """The catalogued figures of these results, or of all, the newest first: throughput,

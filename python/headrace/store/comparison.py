@@ -2,14 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import polars as pl
 import sqlalchemy as sa
 
 from headrace.environment import Difference, differences
+from headrace.fields import to_document
 from headrace.store import queries, rows
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
@@ -35,11 +37,29 @@ TABLE = pl.Schema(
 )
 
 
+class GroupSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A compared group of results. Lists have each value once."""
+
+    group: str
+    ids: list[str]
+    names: list[str]
+    kinds: list[str]
+    versions: list[str]
+    calls: list[str | None]
+    scenarios: list[str | None]
+    """Digests of the scenarios."""
+    seeds: list[int | None]
+    started: str
+    last_started: str
+    samples: int
+    """Samples of the figure that has the most."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Results or groups of them, compared with the first."""
 
-    groups: Sequence[Mapping[str, Any]]
+    groups: Sequence[GroupSummary]
     """Compared groups of results."""
     table: pl.DataFrame
     """One row for each figure of a group. `ratio` is over the first group's; `ratio_low` and
@@ -53,7 +73,7 @@ class Comparison:
     def json(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
         return {
-            "groups": list(self.groups),
+            "groups": to_document(self.groups),
             "figures": self.table.to_dicts(),
             "notes": list(self.notes),
             "differences": [{"key": it.key, "values": it.values} for it in self.differences],
@@ -203,24 +223,24 @@ def _row(first: Group, other: Group, key: Key) -> dict[str, float | None]:
     return row
 
 
-def _described(it: Group) -> dict[str, Any]:
+def _described(it: Group) -> GroupSummary:
     def every(field: str) -> list[Any]:
         return list(dict.fromkeys(getattr(run, field) for run in it.runs))
 
     started = sorted(run.started for run in it.runs)
-    return {
-        "group": it.label,
-        "ids": every("id"),
-        "names": every("name"),
-        "kinds": every("kind"),
-        "versions": every("version"),
-        "calls": every("calls"),
-        "scenarios": every("scenario_sha256"),
-        "seeds": every("seed"),
-        "started": started[0],
-        "last_started": started[-1],
-        "samples": max(map(len, it.samples.values()), default=0),
-    }
+    return GroupSummary(
+        group=it.label,
+        ids=every("id"),
+        names=every("name"),
+        kinds=every("kind"),
+        versions=every("version"),
+        calls=every("calls"),
+        scenarios=every("scenario_sha256"),
+        seeds=every("seed"),
+        started=started[0],
+        last_started=started[-1],
+        samples=max(map(len, it.samples.values()), default=0),
+    )
 
 
 def _notes(groups: Sequence[Group]) -> Iterator[str]:

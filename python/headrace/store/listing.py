@@ -1,8 +1,9 @@
 """Contents of the catalogue as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import sqlalchemy as sa
 
 from headrace.store import queries, rows, schema
@@ -13,10 +14,43 @@ from headrace.store.queries import LARGE
 PLACE = {figure: number for number, figure in enumerate(FIGURES)}
 
 
+class ResultEntry(rows.RunRow, frozen=True, kw_only=True):
+    """A result with its labels and figures."""
+
+    environment: Mapping[str, Any]
+    """Environment by `headrace.environment.KEYS`, as far as it is known."""
+    labels: Mapping[str, str]
+    figures: Mapping[str, Mapping[str, float]]
+    """Catalogued figures by operation, then by name."""
+
+
+class TableEntry(msgspec.Struct, frozen=True):
+    """A table of a result."""
+
+    bytes: int
+    sha256: str
+
+
+class ShownResult(ResultEntry, frozen=True, kw_only=True):
+    """A result with its document."""
+
+    tables: Mapping[str, TableEntry]
+    document: Mapping[str, Any]
+
+
+class ShownStep(msgspec.Struct, frozen=True):
+    """A step of a load sweep."""
+
+    id: str
+    name: str
+    """Name of the scenario."""
+    step: Mapping[str, Any]
+
+
 class Listed(NamedTuple):
     """A page of the results that are wanted."""
 
-    entries: Sequence[dict[str, Any]]
+    entries: Sequence[ResultEntry]
     """Results with their labels and figures, newest first."""
     total: int
     """Number of results on all pages."""
@@ -42,7 +76,7 @@ def several(connection: sa.Connection, wanted: queries.Filter) -> Listed:
     )
 
 
-def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
+def entries(connection: sa.Connection, ids: Sequence[str]) -> list[ResultEntry]:
     """These results with their labels and figures. Raises DamagedRow."""
     labels = queries.labels(connection, ids)
     environments = queries.environments(connection, ids)
@@ -53,28 +87,28 @@ def entries(connection: sa.Connection, ids: Sequence[str]) -> list[dict[str, Any
     for row in figures:
         told[row.run_id].setdefault(row.operation, {})[row.figure] = row.value
     return [
-        rows.as_dict(run)
-        | {
-            "environment": environments[run.id],
-            "labels": labels[run.id],
-            "figures": told[run.id],
-        }
+        ResultEntry(
+            **msgspec.structs.asdict(run),
+            environment=environments[run.id],
+            labels=labels[run.id],
+            figures=told[run.id],
+        )
         for run in rows.runs(connection, ids)
     ]
 
 
-def one(connection: sa.Connection, identifier: str) -> dict[str, Any]:
+def one(connection: sa.Connection, identifier: str) -> ShownResult:
     """A result with its document, and which tables it has."""
     (entry,) = entries(connection, [identifier])
     tables = {
-        content.name: {"bytes": content.size, "sha256": content.sha256}
+        content.name: TableEntry(content.size, content.sha256)
         for content in queries.contents(connection, identifier)
     }
     document = queries.record(connection, identifier).contents
-    return entry | {"tables": tables, "document": document}
+    return ShownResult(**msgspec.structs.asdict(entry), tables=tables, document=document)
 
 
-def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any]:
+def step(connection: sa.Connection, identifier: str, name: str) -> ShownStep:
     """Return a step of a load sweep. Raises StoreError if there is no such step."""
     document = queries.record(connection, identifier).contents
     steps = document.get("steps")
@@ -89,4 +123,4 @@ def step(connection: sa.Connection, identifier: str, name: str) -> dict[str, Any
     if found is None:
         told = ", ".join(str(it["name"]) for it in named) or "a load sweep"
         raise StoreError(f'--step "{name}": {identifier} has no such step: expected {told}')
-    return {"id": identifier, "name": document["scenario"]["name"], "step": found}
+    return ShownStep(identifier, document["scenario"]["name"], found)

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
+from headrace.environment import Environment
 from headrace.store import schema
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import DIGITS, LENGTH
@@ -274,12 +275,13 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
     return labels
 
 
-def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, Environment]:
     """Return the environment of each result, as far as it is known."""
-    found: dict[str, dict[str, Any]] = {identifier: {} for identifier in ids}
+    found: dict[str, Environment] = {identifier: {} for identifier in ids}
     for row in rows(connection, schema.environments, ids):
         identifier = row.pop("run_id")
-        found[identifier] = {key: value for key, value in row.items() if value is not None}
+        known = {key: value for key, value in row.items() if value is not None}
+        found[identifier] = cast(Environment, known)
     return found
 
 

@@ -1,7 +1,6 @@
 """Rows of the catalogue's tables as records (`headrace.store.schema`)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import sqlalchemy as sa
@@ -72,8 +71,3 @@ def step_figures(connection: sa.Connection, ids: Sequence[str], step: str) -> li
         FigureRow(number=row.pop("repetition") or None, **row)
         for row in queries.rows(connection, schema.step_figures, ids, step=step)
     ]
-
-
-def as_dict(row: msgspec.Struct) -> dict[str, Any]:
-    """Return a row as JSON has it."""
-    return msgspec.structs.asdict(row)

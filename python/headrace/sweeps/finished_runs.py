@@ -1,6 +1,5 @@
 """Finished runs of a sweep on disk, so that none is run twice."""
 
-import fcntl
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +7,8 @@ from typing import Self
 
 import msgspec
 
+from headrace.fields import decode_json
+from headrace.locks import try_lock
 from headrace.sweeps.task import Outcome
 
 FILE = "runs.jsonl"
@@ -46,15 +47,15 @@ class FinishedRuns:
 
     def _lock(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"{self.path}: another sweep writes it: wait for its end, or choose another"
-                " directory"
-            ) from None
+            locked = try_lock(self._file)
         except OSError:
             # A file system without locks.
             return
+        if not locked:
+            raise ValueError(
+                f"{self.path}: another sweep writes it: wait for its end, or choose another"
+                " directory"
+            )
 
     def _read(self) -> None:
         self._file.seek(0)
@@ -63,8 +64,8 @@ class FinishedRuns:
             if not line.endswith(b"\n"):
                 break
             try:
-                run = msgspec.json.decode(line, type=Line)
-            except msgspec.DecodeError as error:
+                run = decode_json(line, Line)
+            except ValueError as error:
                 raise ValueError(
                     f"{self.path}:{number}: expected a run of a sweep: {error}; choose another"
                     " directory"

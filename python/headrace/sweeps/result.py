@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from headrace import __version__
 from headrace.environment import of_host
+from headrace.fields import convert
 from headrace.files import save_json
 from headrace.intervals import half_width
 from headrace.simulate.frames import summary
@@ -327,7 +328,7 @@ class Sweep:
         Raises:
             ValueError: A field is missing or wrong.
         """
-        saved = msgspec.convert(document, SweepReport)
+        saved = convert(document, SweepReport)
         runs = [it.run() for it in saved.points] + [it.run() for it in saved.failed]
         return cls(
             saved.scenario.name,

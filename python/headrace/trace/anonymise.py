@@ -2,13 +2,14 @@
 
 import functools
 import hashlib
-import json
 import re
 from base64 import b32encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from headrace.trace.batches import Reader
+import msgspec
+
+from headrace.trace.batches import Reader, SkippedLine, skipped_kinds
 from headrace.trace.edit import Edit
 from headrace.trace.trace import Imported, OnProgress, open_trace, write_trace
 
@@ -67,10 +68,11 @@ def component_names(
 
 def without_texts(skipped: str) -> str:
     """Return a reader's list of skipped lines without their texts."""
-    kinds = json.loads(skipped)
-    for kind in kinds:
-        kind["examples"] = [{"line": it["line"], "text": ""} for it in kind["examples"]]
-    return json.dumps(kinds)
+    kinds = [
+        msgspec.structs.replace(kind, examples=[SkippedLine(it.line, "") for it in kind.examples])
+        for kind in skipped_kinds(skipped)
+    ]
+    return msgspec.json.encode(kinds).decode()
 
 
 def anonymise_trace(

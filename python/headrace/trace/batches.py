@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+import msgspec
 import numpy as np
 
 from headrace._core import TRACE_NO_FILE
+from headrace.fields import decode_json
 
 Batch: TypeAlias = dict[str, np.ndarray[tuple[int], np.dtype[Any]]]
 """Columns of equal length: time_ns, process, operation, file, offset, size,
@@ -16,6 +18,31 @@ is no second name."""
 
 BATCH = 1 << 16
 """Records in a batch: some 3 MB."""
+
+
+class SkippedLine(msgspec.Struct, frozen=True):
+    """An example of a skipped line."""
+
+    line: int
+    """Number of the line, from 1."""
+    text: str
+    """Its beginning."""
+
+
+class SkippedKind(msgspec.Struct, frozen=True):
+    """Skipped lines, or assumptions, of one kind."""
+
+    name: str
+    reason: str
+    """`not_understood`, `left_out` or `assumed`."""
+    count: int
+    examples: list[SkippedLine]
+    """The first lines of the kind."""
+
+
+def skipped_kinds(text: str) -> list[SkippedKind]:
+    """Return the kinds that a reader or a writer gives as JSON."""
+    return decode_json(text, list[SkippedKind])
 
 
 class Reader(Protocol):

@@ -8,7 +8,14 @@ from typing import Any, Literal, TypeAlias
 
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import atomic_file
-from headrace.trace.batches import BATCH, Reader, named_batches
+from headrace.trace.batches import (
+    BATCH,
+    Batch,
+    Reader,
+    SkippedKind,
+    named_batches,
+    skipped_kinds,
+)
 from headrace.trace.darshan import DarshanReader, is_darshan
 from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
 
@@ -23,9 +30,8 @@ class Imported:
     """Result of an import."""
 
     records: int
-    skipped: list[dict[str, Any]]
-    """Skipped lines and assumptions of an import: name, reason, count and example lines of each
-    kind."""
+    skipped: list[SkippedKind]
+    """Skipped lines and assumptions of an import."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Information:
 
     summary: dict[str, Any]
     """The figures, in SI units; see `Summary` in the crate `headrace-trace`."""
-    skipped: list[dict[str, Any]]
+    skipped: list[SkippedKind]
 
 
 class _Counted:
@@ -49,7 +55,7 @@ class _Counted:
         self.records = 0
         self._on_progress = on_progress
 
-    def next_batch(self, max: int) -> dict[str, Any] | None:
+    def next_batch(self, max: int) -> Batch | None:
         batch = self.next_of(max)
         if batch is not None:
             self.records += len(batch["time_ns"])
@@ -114,7 +120,7 @@ def trace_info(
     while (batch := reader.next_batch(BATCH)) is not None:
         summarizer.add(batch)
     summary = json.loads(summarizer.finish(reader.file_names(summarizer.busiest())))
-    return Information(summary, json.loads(reader.skipped()))
+    return Information(summary, skipped_kinds(reader.skipped()))
 
 
 def synthesize(
@@ -182,7 +188,7 @@ def write_trace(
     else:
         with atomic_file(target) as partial:
             not_written = _write_records(counted, target, partial, format)
-    skipped = [*json.loads(counted.skipped()), *json.loads(not_written)]
+    skipped = [*skipped_kinds(counted.skipped()), *skipped_kinds(not_written)]
     return Imported(counted.records, skipped)
 
 

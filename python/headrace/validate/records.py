@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from headrace.calibrate.records import CalibrationRecord
+from headrace.environment import Environment
 from headrace.measure.report import ResultWarning
 
 
@@ -89,7 +90,7 @@ class TwinRecord(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "validation"
     scenario: TwinScenario = TwinScenario()
     version: str
-    environment: dict[str, Any] | UnsetType = UNSET
+    environment: Environment | UnsetType = UNSET
     machine: str
     """Text of the machine file."""
     settings: list[SettingRecord]
@@ -115,7 +116,7 @@ class ValidationRecord(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "validation"
     scenario: ValidatedScenario
     version: str
-    environment: dict[str, Any] | UnsetType = UNSET
+    environment: Environment | UnsetType = UNSET
     points: list[PointRecord]
     summary: dict[str, GroupErrors]
     warnings: list[ResultWarning]

@@ -79,7 +79,7 @@ class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     calls: Any = None
     """One of `CALLS`; None if the file does not say which calls were made."""
     hosts: list[Any] = []
-    environment: dict[str, Any] | None = None
+    environment: Environment | None = None
     place: Any = None
     """Site of the measurement in files of earlier versions."""
     counter_series: dict[str, list[float | None]] = {}

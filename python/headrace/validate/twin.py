@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec import UNSET
 
 from headrace import simulate
@@ -23,7 +22,7 @@ from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, of_directory
-from headrace.fields import to_document
+from headrace.fields import convert, to_document
 from headrace.measure import Measurement
 from headrace.measure.report import ResultWarning
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
@@ -220,7 +219,7 @@ def predict_twin(
         breakdowns.append(time_breakdown(number, points[-1]))
     loaded = simulate.load(scenario_for_machine(machine, cases[0].work), sets=sets).loaded
     for warning in (
-        *msgspec.convert(missing_parameters(loaded), list[ResultWarning]),
+        *convert(missing_parameters(loaded), list[ResultWarning]),
         *interval_width_warnings(points, machine, cases, sets),
     ):
         warned[warning.condition] = warning

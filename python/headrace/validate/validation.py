@@ -7,7 +7,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from headrace import simulate
@@ -15,7 +14,7 @@ from headrace._core import VERSION, ScenarioError
 from headrace.calibrate.run_report import RunReport
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import Environment, differences
-from headrace.fields import to_document
+from headrace.fields import convert, to_document
 from headrace.measure.report import ResultWarning
 from headrace.simulate.runs import Progress
 from headrace.simulate.scenario import load_with_sets
@@ -110,7 +109,7 @@ def validate(
         _breakdown(loaded.name, predicted, [it for _, it in measured]),
         overrides,
         (
-            *msgspec.convert(missing_parameters(loaded.loaded), list[ResultWarning]),
+            *convert(missing_parameters(loaded.loaded), list[ResultWarning]),
             *_other_environments(measured),
         ),
         measured[0][1].environment,

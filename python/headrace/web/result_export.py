@@ -7,6 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headrace.fields import to_document
+
 if TYPE_CHECKING:
     from headrace.store import Store
 
@@ -48,12 +50,16 @@ def exported(store: "Store", ids: Sequence[str], format: str, directory: Path) -
         import polars as pl
 
         keys = ("id", "name", "kind", "version", "started")
-        runs = pl.DataFrame([{key: shown[key] for key in keys} for shown in map(store.shown, ids)])
+        runs = pl.DataFrame(
+            [{key: getattr(shown, key) for key in keys} for shown in map(store.shown, ids)]
+        )
         content = io.BytesIO()
         store.figures(ids).join(runs, on="id", how="left").write_parquet(content)
         return content.getvalue()
     if format == "json":
-        return json.dumps([store.shown(it) for it in ids], indent=1, allow_nan=False).encode()
+        return json.dumps(
+            to_document([store.shown(it) for it in ids]), indent=1, allow_nan=False
+        ).encode()
     return _report(store, ids).encode()
 
 
@@ -68,7 +74,7 @@ def _report(store: "Store", ids: Sequence[str]) -> str:
         parts.append(as_html(comparison(store.compare(ids).json())))
     for it in ids:
         shown = store.shown(it)
-        parts.append(f"<h2>{escape(shown['name'])}</h2>" + as_html(one_result(shown)))
+        parts.append(f"<h2>{escape(shown.name)}</h2>" + as_html(one_result(shown)))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Results</title>'
         f"<style>{STYLE}</style></head><body><h1>Results</h1>{''.join(parts)}</body></html>"

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.fields import convert
 from headrace.web.quick_run import QuickError, QuickRuns
 from headrace.web.quick_worker import CheckedScenario
 from headrace.web.scenario_schema import (
@@ -74,7 +75,7 @@ class ScenarioDraft:
             return False
         self.error = answer.error
         if answer.error is None:
-            self.checked = msgspec.convert(answer.result, CheckedScenario)
+            self.checked = convert(answer.result, CheckedScenario)
             self._complete = document_of(self.checked.toml) or {}
             self._explained = explained_values(self.checked.explained)
         return True

@@ -30,6 +30,14 @@ pub(crate) trait Codec {
     }
 }
 
+/// Returns true if two nodes are read as equal values.
+pub(crate) fn reads_alike<C: Codec<Value: PartialEq>>(one: &Node, other: &Node) -> bool {
+    match (C::read(one, ""), C::read(other, "")) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
 /// A value that is written as one scalar (or list, or table of the user's own
 /// keys): everything that is not a section.
 pub(crate) trait Leaf {

@@ -14,7 +14,9 @@ macro_rules! section {
             ),* $(,)?
         }
         $(check $check:path;)?
-        $(removed { $($gone:literal: $instead:literal),+ $(,)? })?
+        $(removed {
+            $($gone:literal : $gone_type:ty = $neutral:ident ( $($neutral_argument:tt)* ), $instead:literal);+ $(;)?
+        })?
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -38,7 +40,11 @@ macro_rules! section {
                         section!(@presence $form ($($argument)*)),
                         <section!(@codec $type $(, $codec)?) as $crate::declare::Codec>::shape(),
                     )),*],
-                    removed: &[$($(($gone, $instead)),+)?],
+                    removed: vec![$($($crate::declare::Removed {
+                        name: $gone,
+                        instead: $instead,
+                        is_neutral: section!(@neutral $gone_type, $neutral ($($neutral_argument)*)),
+                    }),+)?],
                     several: false,
                 }
             }
@@ -89,6 +95,16 @@ macro_rules! section {
                 )*
                 Ok(())
             }
+        }
+    };
+
+    (@neutral $type:ty, default($value:expr)) => {
+        |node, _| $crate::declare::reads_alike::<$type>(node, &$crate::tree::Node::plain($value.into()))
+    };
+    (@neutral $type:ty, same($other:ident)) => {
+        |node, table| {
+            let other = table.get(stringify!($other));
+            other.is_some_and(|other| $crate::declare::reads_alike::<$type>(node, other))
         }
     };
 

@@ -27,8 +27,10 @@
 //! `aka ["other"]` after a form names words that people write for the field;
 //! they are not accepted, but the error then names the right one.
 //!
-//! `removed { "name": "what to write instead" }` after the fields names those of earlier versions.
-//! They are not accepted either, and the error says what to write.
+//! `removed { "name": Type = default(value), "what to write instead"; }` after the fields names those
+//! of earlier versions. A saved document may have such a field with its old default, or with
+//! `same(field)` the value of another field of its section: it is ignored. Another value is refused,
+//! and the error says what to write.
 
 mod codec;
 mod macros;
@@ -36,8 +38,8 @@ mod place;
 mod read;
 mod shape;
 
-pub(crate) use codec::{Codec, Leaf, OneOrSeveral, Tables, one_or_several};
+pub(crate) use codec::{Codec, Leaf, OneOrSeveral, Tables, one_or_several, reads_alike};
 pub(crate) use macros::{kinds, section};
 pub(crate) use place::Place;
 pub(crate) use read::{heading, kind_of, missing, quoted, table_of};
-pub(crate) use shape::{Field, Kinds, Nature, Presence, Section, Shape, prose};
+pub(crate) use shape::{Field, Kinds, Nature, Presence, Removed, Section, Shape, prose};

@@ -3,7 +3,7 @@
 
 use crate::names;
 use crate::quantities::Quantity;
-use crate::tree::{Raw, Table};
+use crate::tree::{Node, Raw, Table};
 
 /// Special treatment of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +48,19 @@ pub(crate) struct Section {
     pub name: &'static str,
     pub doc: String,
     pub fields: Vec<Field>,
-    /// Fields of earlier versions, and what to write instead.
-    pub removed: &'static [(&'static str, &'static str)],
+    /// Fields of earlier versions.
+    pub removed: Vec<Removed>,
     /// True if a list of such tables may stand in its place.
     pub several: bool,
+}
+
+/// A field of earlier versions.
+pub(crate) struct Removed {
+    pub name: &'static str,
+    /// What to write instead.
+    pub instead: &'static str,
+    /// Returns true if a value, in its table, had no effect.
+    pub is_neutral: fn(&Node, &Table) -> bool,
 }
 
 /// Kinds of a table, and the fields of each.
@@ -119,7 +128,7 @@ impl Field {
                     name,
                     doc,
                     fields: vec![kinds],
-                    removed: &[],
+                    removed: Vec::new(),
                     several: false,
                 })
             }
@@ -182,14 +191,18 @@ impl Section {
         fields
     }
 
-    /// What to write instead of a field of earlier versions, in a table of any kind, or of one.
-    pub(crate) fn instead_of(&self, kind: Option<&str>, field: &str) -> Option<&'static str> {
+    /// Returns a field of earlier versions, in a table of any kind, or of one.
+    pub(crate) fn removed_field(&self, kind: Option<&str>, field: &str) -> Option<&Removed> {
+        self.removed_fields(kind)
+            .find(|removed| removed.name == field)
+    }
+
+    /// Returns all fields of earlier versions, in a table of any kind, or of one.
+    pub(crate) fn removed_fields(&self, kind: Option<&str>) -> impl Iterator<Item = &Removed> {
         let kinds = self.kinds().into_iter().flat_map(|kinds| &kinds.kinds);
-        let chosen = kinds.filter(|(name, _)| kind.is_none_or(|kind| kind == *name));
+        let chosen = kinds.filter(move |(name, _)| kind.is_none_or(|kind| kind == *name));
         let sections = std::iter::once(self).chain(chosen.map(|(_, section)| section));
-        sections
-            .flat_map(|section| section.removed)
-            .find_map(|(name, instead)| (*name == field).then_some(*instead))
+        sections.flat_map(|section| &section.removed)
     }
 
     /// The kind that a table of this section is of: as given, or the default.

@@ -2,12 +2,12 @@
 
 import atexit
 import contextlib
-import fcntl
 import os
 import stat
 from pathlib import Path
 
 from headrace.files import open_target
+from headrace.locks import try_lock
 
 LONGEST = 200
 """Characters of a file's name in that of its lock: names have a limit of 255."""
@@ -51,16 +51,17 @@ def _locked(path: Path, directory: int, name: str) -> int | None:
         except OSError:
             return None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            locked = try_lock(lock)
+        except OSError:
+            # A file system without locks.
+            os.close(lock)
+            return None
+        if not locked:
             os.close(lock)
             raise ValueError(
                 f"{path}: another benchmark is saving to it:"
                 " wait until it ends, or choose another file"
-            ) from None
-        except OSError:
-            os.close(lock)
-            return None
+            )
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(lock), os.stat(name, dir_fd=directory)):
                 return lock

@@ -36,7 +36,7 @@ def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
     path = directory / document.FILE
     try:
         profile = document.from_json(path.read_bytes())
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise ValueError(f"{path}: expected the document of a profile: {error}") from None
     with steps("write the report") as on_progress:
         rates = recording.rates(directory, profile.host) if rates is None else rates

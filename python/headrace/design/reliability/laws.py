@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
+from scipy.special import gammaincc
+
 from headrace.design.quantities import YEAR, parse_time
 from headrace.design.reliability.question import (
     Bathtub,
@@ -179,3 +181,17 @@ def _time(text: str, expected: str, *, zero: bool = False) -> float:
     except ValueError as error:
         reason = str(error).partition(": ")[2]
         raise ValueError(f"{expected}{': ' + reason if reason else ''}") from None
+
+
+def found_probability(spares: int, missing: float) -> float:
+    """Return the probability that a failed disk finds a spare.
+
+    P(N < spares) with N Poisson of mean `missing`.
+
+    Args:
+        spares: Spares of the pool when none is missing.
+        missing: Failures of the pool's disks in a restocking time, on average.
+    """
+    if spares == 0:
+        return 0.0
+    return float(gammaincc(spares, missing))

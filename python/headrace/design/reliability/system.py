@@ -25,6 +25,7 @@ from headrace.design.quantities import (
     span_text,
 )
 from headrace.design.reliability.engine import ask_again
+from headrace.design.reliability.laws import found_probability
 from headrace.design.reliability.question import (
     Array,
     Declustered,
@@ -38,7 +39,6 @@ from headrace.design.reliability.question import (
 )
 from headrace.design.reliability.read_error import read_error_probability
 from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
-from headrace.design.spares import found_probability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 from headrace.report.figure_tables import number

@@ -9,6 +9,7 @@ import msgspec
 from headrace._core import VERSION, RunError
 from headrace.design.performance import DesignScenario, Simulated
 from headrace.design.performance.measurement import Simulate
+from headrace.fields import decode_json
 from headrace.files import atomic_file
 
 FILE = "simulations.json"
@@ -48,8 +49,8 @@ class RunStore:
 
     def _read(self, path: Path) -> SavedRuns:
         try:
-            saved = msgspec.json.decode(path.read_bytes(), type=SavedRuns)
-        except msgspec.DecodeError as error:
+            saved = decode_json(path.read_bytes(), SavedRuns)
+        except ValueError as error:
             raise ValueError(
                 f"{path}: expected the simulations of headrace design solve: {error}: remove the"
                 " file to begin anew"

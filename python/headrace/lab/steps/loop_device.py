@@ -15,6 +15,7 @@ from headrace._core import RunError
 from headrace.lab.programs import run
 from headrace.lab.state import Lab
 from headrace.lab.steps.step import Step
+from headrace.locks import hold
 
 CONTROL = Path("/dev/loop-control")
 ADD, REMOVE = 0x4C80, 0x4C81
@@ -173,8 +174,7 @@ def name_of_loop_device(number: int) -> bytes | None:
 @contextlib.contextmanager
 def locked_control() -> Iterator[None]:
     """Lock loop devices against other testbeds for the duration of a `with` block."""
-    with CONTROL.open("rb") as control:
-        fcntl.flock(control, fcntl.LOCK_EX)
+    with hold(CONTROL):
         yield
 
 

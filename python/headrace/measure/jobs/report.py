@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.environment import Environment
 from headrace.measure.report import (
     ClassifiedReads,
     CounterMeans,
@@ -109,7 +110,7 @@ class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     scenario: PlanText
     version: str
     place: dict[str, Any]
-    environment: dict[str, Any]
+    environment: Environment
     files: Files
     jobs: list[JobFigures]
     throughput: dict[str, float]

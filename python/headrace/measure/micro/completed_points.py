@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import msgspec
 import polars as pl
 
+from headrace.fields import WrongField, convert
 from headrace.measure.micro.study import Point, Row, Study
 from headrace.measure.micro.summary import KIND, PointText
 from headrace.measure.report import ResultWarning
@@ -39,7 +39,7 @@ class CompletedPoints:
     @cached_property
     def points(self) -> list[PointText]:
         """Points of the earlier run."""
-        return msgspec.convert(self.resumed.get("points", []), list[PointText])
+        return convert(self.resumed.get("points", []), list[PointText])
 
     def others(self, study: Study) -> list[PointText]:
         """Return the saved points that are not of this study."""
@@ -57,14 +57,27 @@ class CompletedPoints:
     @cached_property
     def rows(self) -> list[Row]:
         """Rows of the earlier run, including points that are not requested again."""
-        return [
-            Row.of_columns(it) for it in pl.DataFrame(self.resumed.get("rows") or {}).to_dicts()
-        ]
+        columns = self.resumed.get("rows") or {}
+        names = [key for point in self.points[:1] for key in point.parameters]
+        rows = []
+        for number, columns_of_row in enumerate(pl.DataFrame(columns).to_dicts()):
+            try:
+                row = Row.of_columns(columns_of_row)
+            except WrongField as error:
+                raise self._damaged(f"rows.{number}: {error}") from None
+            if list(row.parameters) != names:
+                raise self._damaged(f"rows: expected the columns {', '.join(names)}")
+            rows.append(row)
+        return rows
+
+    def _damaged(self, what: str) -> ValueError:
+        named = self.resumed.get("named", "the resumed result")
+        return ValueError(f"{named}: {what}: start again without --resume")
 
     @property
     def warnings(self) -> dict[str, ResultWarning]:
         """Warnings of the earlier run, by condition."""
-        found = msgspec.convert(self.resumed.get("warnings", []), list[ResultWarning])
+        found = convert(self.resumed.get("warnings", []), list[ResultWarning])
         return {it.condition: it for it in found}
 
     def has(self, point: Point) -> bool:

@@ -1,18 +1,21 @@
 """Micro-benchmarks: studies whose points are workloads of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 import psutil
 
+from headrace.fields import convert
 from headrace.report.units import short_size
 
 Parameter: TypeAlias = int | str
 
 
-THROUGHPUT, RATE = "throughput", "per_second"
-"""Figure of a point: bytes a second, or operations a second."""
+THROUGHPUT: Literal["throughput"] = "throughput"
+RATE: Literal["per_second"] = "per_second"
+"""Figures of a point: bytes a second, and operations a second."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,7 @@ class Study:
     """The parameters that are sizes in bytes."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A figure of a point in one repetition."""
 
     parameters: Mapping[str, Parameter]
@@ -67,7 +69,7 @@ class Row:
     """Name of the figure."""
     repeat: int
     """Number of the repetition, from 0."""
-    unit: str
+    unit: Literal["throughput", "per_second"]
     """`THROUGHPUT` or `RATE`."""
     bytes: int
     operations: int
@@ -79,13 +81,14 @@ class Row:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> "Row":
-        """Read a row of the table."""
-        own = {it.name: columns[it.name] for it in fields(cls) if it.name != "parameters"}
-        return cls(parameters={key: it for key, it in columns.items() if key not in own}, **own)
+        """Read a row of the table. Raises WrongField if a figure is missing or has another type."""
+        own = {key: it for key, it in columns.items() if key in cls.__struct_fields__}
+        parameters = {key: it for key, it in columns.items() if key not in own}
+        return convert({**own, "parameters": parameters}, cls)
 
     def columns(self) -> dict[str, Any]:
         """Return the row with a column for each parameter."""
-        own = {it.name: getattr(self, it.name) for it in fields(self)}
+        own = msgspec.structs.asdict(self)
         return {**own.pop("parameters"), **own}
 
     @property

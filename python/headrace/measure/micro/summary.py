@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from headrace.fields import to_document
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import THROUGHPUT, Parameter, Point, Row, Study, called
-from headrace.measure.report import ResultWarning, Stop
+from headrace.measure.report import CataloguedRate, PlanText, ResultWarning, Stop
 from headrace.measure.resume import rank_count_field
 
 KIND = "study"
@@ -28,6 +28,44 @@ class PointText(msgspec.Struct, frozen=True):
     def of(cls, point: Point) -> "PointText":
         """Return the record of a point."""
         return cls(dict(point.parameters), point.scenario)
+
+
+class SummaryRow(msgspec.Struct):
+    """Figures of a point and a test over the repeats, beside the point's parameters."""
+
+    test: str
+    unit: Literal["throughput", "per_second"]
+    median: float | None
+    mean: float | None
+    half_width: float | None
+    least: float | None
+    most: float | None
+    repeats: int
+    cpu: float
+    in_memory: bool
+
+
+class StudyReport(msgspec.Struct):
+    """Types of a study's document."""
+
+    benchmark: str
+    scenario: PlanText
+    version: str
+    place: dict[str, str]
+    stop: Stop
+    wanted_repeats: int
+    parameters: list[str]
+    sizes: list[str]
+    summary: list[SummaryRow]
+    warnings: list[ResultWarning]
+    points: list[PointText]
+
+
+class StudyFigures(msgspec.Struct, frozen=True):
+    """Figures for the store's catalogue, one for each point and test."""
+
+    throughput: dict[str, float]
+    operations: dict[str, CataloguedRate]
 
 
 def summed_up(
@@ -79,7 +117,9 @@ def summed_up(
         "sizes": list(study.sizes),
         "summary": summary,
         "repeats": [
-            _catalogued(study, [(row, row.rate) for row in rows if row.repeat == repeat])
+            to_document(
+                _catalogued(study, [(row, row.rate) for row in rows if row.repeat == repeat])
+            )
             for repeat in range(repeats)
         ],
         "warnings": to_document(warnings),
@@ -87,12 +127,13 @@ def summed_up(
         # The clients of each point's scenario, each with its processes.
         **rank_count_field(),
         # The store catalogues one figure for each point and test.
-        **_catalogued(study, figures),
+        **to_document(_catalogued(study, figures)),
     }
 
 
-def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> dict[str, Any]:
-    throughput, rates = {}, {}
+def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> StudyFigures:
+    throughput: dict[str, float] = {}
+    rates: dict[str, CataloguedRate] = {}
     for row, value in figures:
         if value is None:
             continue
@@ -101,5 +142,5 @@ def _catalogued(study: Study, figures: Sequence[tuple[Row, float | None]]) -> di
         if row.unit == THROUGHPUT:
             throughput[label] = value
         else:
-            rates[label] = {"per_second": value}
-    return {"throughput": throughput, "operations": rates}
+            rates[label] = CataloguedRate(value)
+    return StudyFigures(throughput, rates)

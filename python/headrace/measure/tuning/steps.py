@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.fields import convert
 from headrace.measure.resume import check_checksum, other_options_error
 from headrace.measure.tuning.profile import Amount, Counted, Refused, count_requests, workload
 from headrace.measure.tuning.profilers import Watched
@@ -46,7 +47,7 @@ class Steps:
         if resumed is not None:
             check_checksum(resumed)
         # All that the earlier run has counted, whether or not it is wanted again.
-        self.all = msgspec.convert((resumed or {}).get("steps", []), list[TuningStep])
+        self.all = convert((resumed or {}).get("steps", []), list[TuningStep])
         self._watched, self._amount, self._done = watched, amount, done
         self._resumed = resumed
         self._known = {it.scenario_sha256: it for it in self.all}

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from headrace import _core
-from headrace.environment import of_directory
+from headrace.environment import Environment, of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.fields import to_document
 from headrace.interruption import STOP_EXCEPTIONS
@@ -95,7 +95,7 @@ class TuningReport(msgspec.Struct, kw_only=True):
     scenario: PlanText = PlanText("bench tune", "file operations for a wanted protocol mix")
     version: str
     place: dict[str, str]
-    environment: dict[str, Any]
+    environment: Environment
     calls: str = POSIX
     profiler: str
     amount: Amount

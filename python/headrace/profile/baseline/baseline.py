@@ -9,7 +9,8 @@ from typing import Any, Self
 import msgspec
 
 from headrace import store
-from headrace.environment import of_local_directory
+from headrace.environment import Environment, of_local_directory
+from headrace.fields import WrongField, convert
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.machine import machine_text
 
@@ -52,7 +53,7 @@ class Baseline(msgspec.Struct, kw_only=True):
 
     version: str
     """Version of Headrace."""
-    environment: dict[str, Any]
+    environment: Environment
     """As `headrace.environment.of_local_directory` returns it."""
     figures: dict[str, Figure]
     file_bytes: int | None
@@ -145,10 +146,10 @@ class Baseline(msgspec.Struct, kw_only=True):
         if document.get("kind") != KIND:
             raise ValueError(f'kind = "{document.get("kind")}": expected "{KIND}"')
         try:
-            found = msgspec.convert({**document, "id": identifier}, cls)
+            found = convert({**document, "id": identifier}, cls)
             started = found.environment["started"]
             datetime.fromisoformat(started)
-        except msgspec.ValidationError as error:
+        except WrongField as error:
             raise ValueError(f"not a baseline: {error}") from None
         except (KeyError, TypeError, ValueError):
             raise ValueError("not a baseline: environment.started is missing or no time") from None

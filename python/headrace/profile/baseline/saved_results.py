@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from headrace import _core
 from headrace.document_io import read_document
-from headrace.environment import check, of_directory, started_of, timestamp
+from headrace.environment import Environment, check, of_directory, started_of, timestamp
 from headrace.fields import WrongField
 from headrace.profile.baseline import changes
 from headrace.profile.baseline.baseline import Baseline, Figure
@@ -70,7 +70,7 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
     if before is None:
         raise ValueError("--from: expected one result or more")
     # The kernel and the mount options are those of the measurement, for `outdated`.
-    environment = here | dict(before)
+    environment = cast(Environment, {**here, **before})
     if started:
         environment["started"] = timestamp(min(started))
     settings, notes = host_settings(directory)

@@ -10,6 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from headrace.fields import to_document
 from headrace.report.net_diagram import draw, load_of
 
 if TYPE_CHECKING:
@@ -51,7 +54,9 @@ def net_element(
         return f"<headrace-net>{draw(structure, load)}</headrace-net>"
     if list(_nodes(playback.structure["page"])) != list(_nodes(structure["page"])):
         raise ValueError("the playback is of another net: expected one of a run of this scenario")
-    frames = escape(json.dumps(frames_of(playback), separators=(",", ":")), quote=False)
+    frames = escape(
+        json.dumps(to_document(frames_of(playback)), separators=(",", ":")), quote=False
+    )
     return f"<headrace-net>{draw(structure)}<data hidden>{frames}</data></headrace-net>"
 
 
@@ -67,29 +72,44 @@ def net_page(name: str, element: str) -> str:
     )
 
 
-def frames_of(playback: "Playback") -> dict[str, Any]:
+class PlayerNode(msgspec.Struct, frozen=True):
+    """A node of the net for `player.js`."""
+
+    id: str
+    kind: str
+    path: str
+    servers: int | None
+    copies: int
+
+
+class PlayerFrames(msgspec.Struct, frozen=True):
+    """Frames for `player.js`: columns by the place of a node in `nodes`."""
+
+    time: list[float]
+    nodes: list[PlayerNode]
+    tokens: dict[str, list[Any]]
+    queue: dict[str, list[Any]]
+    busy: dict[str, list[Any]]
+
+
+def frames_of(playback: "Playback") -> PlayerFrames:
     """Return the frames for `player.js`: columns by node id, without those that are zero."""
-    return {
-        "time": [float(f"{it:.9g}") for it in playback.time_s],
-        "nodes": list(_nodes(playback.structure["page"])),
-        "tokens": _columns(playback.tokens),
-        "queue": _columns(playback.queue),
-        "busy": _columns(playback.busy_mean.round(4)),
-    }
+    return PlayerFrames(
+        time=[float(f"{it:.9g}") for it in playback.time_s],
+        nodes=list(_nodes(playback.structure["page"])),
+        tokens=_columns(playback.tokens),
+        queue=_columns(playback.queue),
+        busy=_columns(playback.busy_mean.round(4)),
+    )
 
 
 def _columns(grid: "NDArray[np.generic]") -> dict[str, list[Any]]:
     return {str(at): column.tolist() for at, column in enumerate(grid.T) if column.any()}
 
 
-def _nodes(page: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _nodes(page: Mapping[str, Any]) -> Iterator[PlayerNode]:
     for it in page["nodes"]:
-        yield {
-            "id": it["id"],
-            "kind": it["kind"],
-            "path": f"{page['path']}/{it['name']}",
-            "servers": it["servers"],
-            "copies": it["copies"],
-        }
+        path = f"{page['path']}/{it['name']}"
+        yield PlayerNode(it["id"], it["kind"], path, it["servers"], it["copies"])
     for inner in page["pages"]:
         yield from _nodes(inner)

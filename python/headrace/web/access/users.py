@@ -1,7 +1,6 @@
 """Users of a server and their tokens."""
 
 import contextlib
-import fcntl
 import hmac
 import os
 import re
@@ -12,6 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import msgspec
+
+from headrace.fields import decode_json
+from headrace.locks import hold
 
 LOCAL = "local"
 """Name of the only user where nobody logs in."""
@@ -71,10 +73,8 @@ class UserFile:
         with self._lock:
             if self._read[0] != version:
                 try:
-                    found = msgspec.json.decode(
-                        self._path.read_bytes(), type=tuple[Entry, ...], strict=True
-                    )
-                except (msgspec.MsgspecError, OSError) as error:
+                    found = decode_json(self._path.read_bytes(), tuple[Entry, ...])
+                except (ValueError, OSError) as error:
                     raise DamagedUsers(f"{self._path}: {error}") from None
                 self._read = (version, found)
             return self._read[1]
@@ -119,9 +119,7 @@ class UserFile:
     @contextlib.contextmanager
     def _changed(self) -> Iterator[list[Entry]]:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with hold(self._path.parent):
             entries = list(self.entries())
             yield entries
             partial = self._path.with_suffix(".partial")
@@ -130,8 +128,6 @@ class UserFile:
             with open(os.open(partial, flags, 0o600), "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(entries)))
             partial.rename(self._path)
-        finally:
-            os.close(lock)
 
 
 def _digest(salt: str, token: str) -> str:

@@ -11,11 +11,13 @@ from headrace._core import ScenarioError
 from headrace.design import forms
 from headrace.design.catalogue_file import DEFAULT
 from headrace.design.evaluation import Solution
+from headrace.fields import decode_json
 from headrace.web.access.requests import user_of
+from headrace.web.api.errors import answer
 from headrace.web.design.calculations import CALCULATORS, calculate
 from headrace.web.design.catalogues import catalogue_names, open_catalogue
 from headrace.web.design.drafts import DraftError, Drafts
-from headrace.web.design.figures import DesignView, designs_of, front_points
+from headrace.web.design.figures import DesignView, FrontPoint, designs_of, front_points
 from headrace.web.design.sheet import check_sheet, load_sheet, sheet_error
 from headrace.web.design.solving import (
     COMMAND,
@@ -67,6 +69,16 @@ class SolveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of `headrace design solve`: budget, seed, everything."""
 
 
+class SolutionDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The designs of a search as points."""
+
+    chosen: int | None
+    enumerated: int
+    discarded: dict[str, int]
+    unsure: list[str]
+    designs: list[FrontPoint]
+
+
 def _body(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": required}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
@@ -100,9 +112,9 @@ def catalogues(request: Request) -> dict[str, str]:
 
 
 @router.get("/drafts")
-def drafts(request: Request) -> list[dict[str, Any]]:
+def drafts(request: Request) -> Response:
     """List the user's drafts, the last changed first."""
-    return [msgspec.to_builtins(it) for it in _drafts().drafts(user_of(request).name)]
+    return answer(list(_drafts().drafts(user_of(request).name)))
 
 
 @router.get("/drafts/{name}")
@@ -112,7 +124,7 @@ def draft(name: str, request: Request) -> dict[str, str]:
 
 
 @router.put("/drafts/{name}", openapi_extra=DRAFT)
-async def save(name: str, request: Request) -> dict[str, Any]:
+async def save(name: str, request: Request) -> Response:
     """Save a draft: `{"toml": "…"}`.
 
     With `before`, the text that the change began with, the status is 409 if the draft has been
@@ -123,8 +135,7 @@ async def save(name: str, request: Request) -> dict[str, Any]:
         saved = await run.io_bound(_drafts().save, owner, name, wanted.toml, wanted.before)
     except DraftError as error:
         raise HTTPException(error.status, str(error)) from None
-    document: dict[str, Any] = msgspec.to_builtins(saved)
-    return document
+    return answer(saved)
 
 
 @router.post("/drafts/{name}/rename", openapi_extra=RENAME)
@@ -173,24 +184,23 @@ async def solve(name: str, request: Request) -> dict[str, str]:
 
 
 @router.post("/check", openapi_extra=SHEET)
-async def check(request: Request) -> dict[str, Any]:
+async def check(request: Request) -> Response:
     """Check a worksheet as `headrace design check` does: error, unknown answers, contradictions."""
     wanted, owner = await _read(request, SheetRequest), user_of(request).name
 
-    def checked() -> dict[str, Any]:
+    def checked() -> Response:
         found = check_sheet(wanted.toml, _catalogue(owner, wanted.catalogue), _uploads(owner))
-        document: dict[str, Any] = msgspec.to_builtins(found)
-        return document
+        return answer(found)
 
-    return await run.io_bound(checked) or {}
+    return await run.io_bound(checked) or Response(status_code=503)
 
 
 @router.post("/recommend", openapi_extra=SHEET)
-async def recommend(request: Request) -> list[dict[str, Any]]:
+async def recommend(request: Request) -> Response:
     """Recommend for each zone, as `headrace design recommend --json` does: the choices."""
     wanted, owner = await _read(request, SheetRequest), user_of(request).name
 
-    def choices() -> list[dict[str, Any]]:
+    def choices() -> Response:
         from headrace.design.recommendation import load_rules
         from headrace.design.recommendation import recommend as choose
 
@@ -199,9 +209,9 @@ async def recommend(request: Request) -> list[dict[str, Any]]:
         except ScenarioError as error:
             raise _refused(wanted.toml, error) from None
         found = choose(sheet, _catalogue(owner, wanted.catalogue), load_rules(None))
-        return [msgspec.to_builtins(it) for it in found]
+        return answer(list(found))
 
-    return await run.io_bound(choices) or []
+    return await run.io_bound(choices) or Response(status_code=503)
 
 
 @router.post("/flow", openapi_extra=SHEET, response_class=Response, responses={200: SVG})
@@ -212,32 +222,33 @@ async def flow(request: Request) -> Response:
 
 
 @router.get("/solutions/{identifier}")
-def solution(identifier: str) -> dict[str, Any]:
+def solution(identifier: str) -> Response:
     """Return the designs of a search as points: cost, throughput, loss probability."""
     found = _solution(identifier)
-    return {
-        "chosen": found.chosen,
-        "enumerated": found.enumerated,
-        "discarded": found.discarded,
-        "unsure": list(found.unsure),
-        "designs": [msgspec.to_builtins(it) for it in front_points(found)],
-    }
+    return answer(
+        SolutionDocument(
+            chosen=found.chosen,
+            enumerated=found.enumerated,
+            discarded=found.discarded,
+            unsure=list(found.unsure),
+            designs=list(front_points(found)),
+        )
+    )
 
 
 @router.get("/solutions/{identifier}/designs/{place}/figures")
-def figures(identifier: str, place: int) -> list[dict[str, Any]]:
+def figures(identifier: str, place: int) -> Response:
     """Return the figures of a design, each with formula, numbers, inputs and source."""
-    return [msgspec.to_builtins(it) for it in _design(identifier, place).book]
+    return answer(list(_design(identifier, place).book))
 
 
 @router.get("/solutions/{identifier}/designs/{place}/figures/{key}")
-def figure(identifier: str, place: int, key: str) -> dict[str, Any]:
+def figure(identifier: str, place: int, key: str) -> Response:
     """Return a figure. `figure` of an input is the key of the figure that it is."""
     book = _design(identifier, place).book
     if key not in book:
         raise HTTPException(404, f"there is no figure {key}")
-    document: dict[str, Any] = msgspec.to_builtins(book.view(key))
-    return document
+    return answer(book.view(key))
 
 
 @router.get("/solutions/{identifier}/report", response_class=Response)
@@ -257,7 +268,7 @@ def report(identifier: str) -> Response:
 
 
 @router.post("/calculate/{name}", openapi_extra=VALUES)
-async def calculation(name: str, request: Request) -> list[dict[str, Any]]:
+async def calculation(name: str, request: Request) -> Response:
     """Compute figures: `capacity`, `reliability`, `spares`, `power`, `cost` or `growth`.
 
     The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`.
@@ -270,7 +281,7 @@ async def calculation(name: str, request: Request) -> list[dict[str, Any]]:
         found = await calculate(site().forms["design", name], values)
     except RefusedRequest as error:
         raise HTTPException(422, str(error)) from None
-    return [msgspec.to_builtins(it) for it in found]
+    return answer(list(found))
 
 
 def _drafts() -> Drafts:
@@ -336,6 +347,6 @@ def _design(identifier: str, place: int) -> DesignView:
 
 async def _read(request: Request, kind: type[Any]) -> Any:
     try:
-        return msgspec.json.decode(await request.body() or b"{}", type=kind)
-    except msgspec.MsgspecError as error:
+        return decode_json(await request.body() or b"{}", kind)
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None

@@ -1,10 +1,8 @@
 """Directories that benchmarks may use."""
 
-from typing import Any
+from fastapi import APIRouter, HTTPException, Response
 
-import msgspec
-from fastapi import APIRouter, HTTPException
-
+from headrace.web.api.errors import answer
 from headrace.web.directories import list_directory
 from headrace.web.jobs import RefusedRequest
 from headrace.web.site import site
@@ -13,13 +11,10 @@ router = APIRouter(prefix="/directories", tags=["directories"])
 
 
 @router.get("")
-def directories(path: str | None = None) -> dict[str, Any]:
+def directories(path: str | None = None) -> Response:
     """List the subdirectories of an allowed directory; without `path`, the allowed directories."""
     try:
-        found: dict[str, Any] = msgspec.to_builtins(
-            list_directory(site().settings, site().paths, path)
-        )
-        return found
+        return answer(list_directory(site().settings, site().paths, path))
     except RefusedRequest as error:
         raise HTTPException(422, str(error)) from None
     except OSError as error:

@@ -1,12 +1,18 @@
-"""Error documents of the API, and its security, as OpenAPI describes them."""
+"""Answers of the API: records as JSON, error documents, and its security as OpenAPI has it."""
 
 from typing import Any, TypeAlias
 
-from fastapi import FastAPI
+import msgspec
+from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, Field
 
 Responses: TypeAlias = dict[int | str, dict[str, Any]]
+
+
+def answer(record: object, status: int = 200) -> Response:
+    """Return the answer with a record, or a list of records, as JSON."""
+    return Response(msgspec.json.encode(record), status, media_type="application/json")
 
 
 class Error(BaseModel):

@@ -2,28 +2,93 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import msgspec
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 from nicegui import run
 
+from headrace.fields import decode_json
 from headrace.progress_events import Progress
 from headrace.web.access.requests import user_of
+from headrace.web.api.errors import answer
 from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest, UnwritableJob
 from headrace.web.jobs.commands import WITHHELD, runnable
+from headrace.web.jobs.forms import CommandForm
 from headrace.web.jobs.watch import JobView
 from headrace.web.site import site
 
 router = APIRouter(tags=["jobs"])
 
 
-def job_document(job: Job) -> dict[str, Any]:
-    """Return a job as JSON, with the names of its input files instead of their texts."""
-    document = msgspec.to_builtins(job)
-    document["request"]["inputs"] = sorted(job.request.inputs)
-    return {**document, "title": job.title, "seconds": job.seconds}
+class RequestDocument(msgspec.Struct, frozen=True):
+    """A request with the names of its input files instead of their texts."""
+
+    command: tuple[str, ...]
+    values: dict[str, Any]
+    inputs: list[str]
+    title: str
+
+
+class JobDocument(msgspec.Struct, frozen=True):
+    """A job as the API shows it; see `Job`."""
+
+    id: str
+    owner: str
+    request: RequestDocument
+    created: float
+    state: JobState
+    started: float | None
+    ended: float | None
+    status: int | None
+    message: str
+    result: str | None
+    cancelled: bool
+    measures: bool
+    starts: int
+    title: str
+    seconds: float | None
+
+    @classmethod
+    def of(cls, job: Job, **more: Any) -> Self:
+        """Return the document of a job."""
+        request = job.request
+        inputs = sorted(request.inputs)
+        own = msgspec.structs.asdict(job) | {
+            "request": RequestDocument(request.command, request.values, inputs, request.title)
+        }
+        return cls(**own, title=job.title, seconds=job.seconds, **more)
+
+
+class JobWithResult(JobDocument, frozen=True, kw_only=True):
+    """A job, with the document of its result once it has ended."""
+
+    place: int | None
+    document: Any
+
+
+class CommandDocument(CommandForm, frozen=True):
+    """A command that jobs may run."""
+
+    measures: bool = False
+
+
+class ProgressLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of the progress; see `Progress`."""
+
+    line: int
+    time: float
+    title: str = ""
+    done: float = 0.0
+    total: float | None = None
+    text: str = ""
+    figures: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, number: int, progress: Progress) -> Self:
+        """Return a line with its number."""
+        return cls(number, **msgspec.structs.asdict(progress))
 
 
 @router.get("/jobs")
@@ -34,14 +99,14 @@ def jobs(
     owner: Annotated[str | None, Query(description="Only jobs of this user.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="Largest number of jobs.")] = 100,
     skip: Annotated[int, Query(ge=0, description="Number of newest jobs to skip.")] = 0,
-) -> list[dict[str, Any]]:
+) -> Response:
     """List jobs, the newest first."""
     found = site().jobs.jobs(state, owner)
-    return [job_document(it) for it in found[skip : skip + limit]]
+    return answer([JobDocument.of(it) for it in found[skip : skip + limit]])
 
 
 @router.post("/jobs", status_code=201)
-async def submit(request: Request) -> dict[str, Any]:
+async def submit(request: Request) -> Response:
     """Submit a job: `{"command": ["run"], "values": {"file": "input:a.toml"}, "inputs": {…}}`.
 
     `GET /commands` lists the commands and their parameters.
@@ -49,56 +114,54 @@ async def submit(request: Request) -> dict[str, Any]:
     body, user = await request.body(), user_of(request)
 
     def submitted() -> Job:
-        return site().jobs.submit(msgspec.json.decode(body, type=JobRequest), user.name)
+        return site().jobs.submit(decode_json(body, JobRequest), user.name)
 
     try:
-        return job_document(await asyncio.to_thread(submitted))
+        return answer(JobDocument.of(await asyncio.to_thread(submitted)), 201)
     except UnwritableJob as error:
         raise HTTPException(507, str(error)) from None
     except RefusedRequest as error:
         raise HTTPException(422, {"message": str(error), "field": error.field}) from None
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         raise HTTPException(422, {"message": str(error), "field": None}) from None
 
 
 @router.get("/commands")
-def commands() -> list[dict[str, Any]]:
+def commands() -> Response:
     """List the commands that jobs may run, with their parameters."""
     found = []
     for command, form in site().forms.items():
         if (entry := runnable(command)) is None:
             continue
         fields = [it for it in form.fields if it.name not in WITHHELD]
-        found.append(
-            {
-                **msgspec.to_builtins(msgspec.structs.replace(form, fields=tuple(fields))),
-                "measures": entry.measures,
-            }
-        )
-    return found
+        shown = msgspec.structs.asdict(form) | {"fields": tuple(fields)}
+        found.append(CommandDocument(**shown, measures=entry.measures))
+    return answer(found)
 
 
 @router.get("/jobs/{identifier}")
-def job(identifier: str) -> dict[str, Any]:
+def job(identifier: str) -> Response:
     """Return a job, with the document of its result once it has ended."""
     found = _found(identifier)
     directory = site().jobs.directory(identifier)
-    return {
-        **job_document(found),
-        "place": site().jobs.place(identifier),
-        "document": directory.document() if found.state.ended else None,
-    }
+    return answer(
+        JobWithResult.of(
+            found,
+            place=site().jobs.place(identifier),
+            document=directory.document() if found.state.ended else None,
+        )
+    )
 
 
 @router.post("/jobs/{identifier}/cancel")
-def cancel(identifier: str, request: Request) -> dict[str, Any]:
+def cancel(identifier: str, request: Request) -> Response:
     """End a waiting or running job. Only its owner and operators may."""
     found = _found(identifier)
     try:
         site().jobs.cancel(identifier, user_of(request))
     except NotAllowed as error:
         raise HTTPException(403, str(error)) from None
-    return job_document(found)
+    return answer(JobDocument.of(found))
 
 
 @router.delete("/jobs/{identifier}", status_code=204)
@@ -125,12 +188,12 @@ def progress(
     identifier: str,
     skip: Annotated[int, Query(ge=0, description="Number of lines to skip.")] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Largest number of lines.")] = 1000,
-) -> list[dict[str, Any]]:
+) -> Response:
     """Return the progress line by line; `line` is the number of each, from 0."""
     _found(identifier)
     lines = site().jobs.directory(identifier).numbered_progress()
     found = [(number, it) for number, it in lines if number >= skip][:limit]
-    return [_line(number, it) for number, it in found]
+    return answer([ProgressLine.of(number, it) for number, it in found])
 
 
 @router.get("/jobs/{identifier}/events", response_class=StreamingResponse)
@@ -150,10 +213,10 @@ async def events(
 
 
 @router.get("/jobs/{identifier}/files")
-def files(identifier: str) -> list[dict[str, Any]]:
+def files(identifier: str) -> Response:
     """List the files of a job with their bytes."""
     _found(identifier)
-    return [msgspec.to_builtins(it) for it in site().jobs.directory(identifier).files()]
+    return answer(list(site().jobs.directory(identifier).files()))
 
 
 @router.get("/jobs/{identifier}/files/{name:path}", response_class=FileResponse)
@@ -175,10 +238,6 @@ def _found(identifier: str) -> Job:
     return found
 
 
-def _line(number: int, progress: Progress) -> dict[str, Any]:
-    return {"line": number, **msgspec.to_builtins(progress)}
-
-
 async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
     changed = asyncio.Event()
     views: list[JobView] = []
@@ -195,18 +254,18 @@ async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
         next_line = skip
         for number, it in before or ():
             if number >= next_line:
-                yield _event("progress", _line(number, it), number)
+                yield _event("progress", ProgressLine.of(number, it), number)
                 next_line = number + 1
         while True:
             changed.clear()
             view = views[0]
             for number, it in list(view.recent):
                 if number >= next_line:
-                    yield _event("progress", _line(number, it), number)
+                    yield _event("progress", ProgressLine.of(number, it), number)
                     next_line = number + 1
             if view.job.state is not state:
                 state = view.job.state
-                yield _event("job", job_document(view.job))
+                yield _event("job", JobDocument.of(view.job))
             if state.ended:
                 return
             try:
@@ -218,6 +277,6 @@ async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
         end()
 
 
-def _event(name: str, content: dict[str, Any], number: int | None = None) -> bytes:
+def _event(name: str, content: msgspec.Struct, number: int | None = None) -> bytes:
     identifier = b"" if number is None else f"id: {number}\n".encode()
     return b"event: %s\n%sdata: %s\n\n" % (name.encode(), identifier, msgspec.json.encode(content))

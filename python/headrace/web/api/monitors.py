@@ -1,14 +1,18 @@
 """Monitors: hosts with their states, samples, events, rules and agents."""
 
 import time
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 
+from headrace.fields import decode_json
 from headrace.monitors.history import MOST_POINTS, History, series_of
+from headrace.monitors.rules import Rule
 from headrace.monitors.service import HostStatus
 from headrace.web.access.requests import user_of
+from headrace.web.api.errors import answer
 from headrace.web.site import site
 
 router = APIRouter(prefix="/monitors", tags=["monitors"])
@@ -32,6 +36,45 @@ class RulesRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     own: str
 
 
+class SampleDocument(msgspec.Struct, frozen=True):
+    """Figures of an interval."""
+
+    number: int
+    end: float
+    seconds: float
+    figures: Mapping[str, float]
+
+
+class HostDocument(HostStatus, frozen=True):
+    """A host with its newest sample."""
+
+    sample: SampleDocument | None = None
+
+
+class FigureSamples(msgspec.Struct, frozen=True):
+    """A figure over time."""
+
+    mean: list[float]
+    smallest: list[float]
+    largest: list[float]
+
+
+class Samples(msgspec.Struct, frozen=True):
+    """Figures over time."""
+
+    resolution: str
+    times: list[float]
+    seconds: list[float]
+    figures: dict[str, FigureSamples]
+
+
+class RulesDocument(msgspec.Struct, frozen=True):
+    """The rules in order of precedence, and the text of the server's own rules."""
+
+    rules: list[Rule]
+    own: str
+
+
 def _host(name: str) -> HostStatus:
     found = site().monitors.host(name)
     if found is None:
@@ -45,19 +88,18 @@ def _operator(request: Request) -> None:
 
 
 @router.get("/hosts")
-def hosts() -> list[dict[str, Any]]:
+def hosts() -> Response:
     """List all hosts with their states, the reasons of these, and the offsets of their clocks."""
-    return [msgspec.to_builtins(it) for it in site().monitors.hosts()]
+    return answer(site().monitors.hosts())
 
 
 @router.get("/hosts/{name}")
-def host(name: str) -> dict[str, Any]:
+def host(name: str) -> Response:
     """Return a host with its states and its newest sample."""
     latest = site().monitors.latest(name)
-    return {
-        **msgspec.to_builtins(_host(name)),
-        "sample": None if latest is None else latest._asdict(),
-    }
+    status = msgspec.structs.asdict(_host(name))
+    sample = None if latest is None else SampleDocument(**latest._asdict())
+    return answer(HostDocument(**status, sample=sample))
 
 
 @router.get("/hosts/{name}/samples")
@@ -74,7 +116,7 @@ def samples(
         Literal["auto", "samples", "10s", "1min", "15min"],
         Query(description="auto: the finest that the history still has."),
     ] = "auto",
-) -> dict[str, Any]:
+) -> Response:
     """Return figures over time: means, smallest and largest values; null where unknown.
 
     `times` are the starts of the intervals; for samples, their ends.
@@ -94,18 +136,20 @@ def samples(
     if len(wanted) > MOST_FIGURES and len(wanted) * len(rows) > MOST_FIGURES * MOST_POINTS:
         raise HTTPException(422, f"{len(wanted)} figures: choose some by figure=NAME")
     found = series_of(rows, wanted)
-    return {
-        "resolution": next(it for it, number in RESOLUTIONS.items() if number == level),
-        "times": [row.time for row in rows],
-        "seconds": [row.seconds for row in rows],
-        "figures": {
-            key: {
-                it: [None if value != value else value for value in getattr(series, it).tolist()]
-                for it in ("mean", "smallest", "largest")
-            }
-            for key, series in found.items()
-        },
-    }
+    return answer(
+        Samples(
+            resolution=next(it for it, number in RESOLUTIONS.items() if number == level),
+            times=[row.time for row in rows],
+            seconds=[row.seconds for row in rows],
+            # An unknown value is null.
+            figures={
+                key: FigureSamples(
+                    series.mean.tolist(), series.smallest.tolist(), series.largest.tolist()
+                )
+                for key, series in found.items()
+            },
+        )
+    )
 
 
 @router.get("/events")
@@ -113,52 +157,46 @@ def events(
     host: str | None = None,
     begin: float = 0.0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> list[dict[str, Any]]:
+) -> Response:
     """List changes of states, the newest first."""
-    return [
-        msgspec.to_builtins(it) for it in site().monitors.history.events(host, begin, most=limit)
-    ]
+    return answer(site().monitors.history.events(host, begin, most=limit))
 
 
 @router.get("/rules")
-def rules() -> dict[str, Any]:
+def rules() -> Response:
     """Return the rules in order of precedence, and the text of the server's own rules."""
     monitors = site().monitors
-    return {
-        "rules": [msgspec.to_builtins(it) for it in monitors.rules()],
-        "own": monitors.own_rules(),
-    }
+    return answer(RulesDocument(list(monitors.rules()), monitors.own_rules()))
 
 
 @router.put("/rules")
-async def set_rules(request: Request) -> dict[str, Any]:
+async def set_rules(request: Request) -> Response:
     """Replace the server's own rules: `{"own": "[disk-slow]\\nsamples = 10"}`. For operators.
 
     An error names line and column.
     """
     _operator(request)
     try:
-        wanted = msgspec.json.decode(await request.body(), type=RulesRequest)
+        wanted = decode_json(await request.body(), RulesRequest)
         site().monitors.set_own_rules(wanted.own)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
     return rules()
 
 
 @router.post("/agents", status_code=201)
-async def add_agent(request: Request) -> dict[str, Any]:
+async def add_agent(request: Request) -> Response:
     """Add an agent: `{"url": "http://node1:8181", "token": "…"}`. For operators.
 
     The token is saved in the server's data directory and never returned.
     """
     _operator(request)
     try:
-        wanted = msgspec.json.decode(await request.body(), type=AgentRequest)
+        wanted = decode_json(await request.body(), AgentRequest)
         name = site().monitors.add_agent(wanted.url, wanted.token, wanted.name)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
-    built: dict[str, Any] = msgspec.to_builtins(_host(name))
-    return built
+    return answer(_host(name), 201)
 
 
 @router.delete("/agents/{name}", status_code=204)

@@ -1,11 +1,9 @@
 """Profiles that jobs recorded, and their reports."""
 
-from typing import Any
-
-import msgspec
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import FileResponse
 
+from headrace.web.api.errors import answer
 from headrace.web.profiles import REPORT, directory_of, list_profiles
 from headrace.web.site import site
 
@@ -15,10 +13,9 @@ WITHOUT_SCRIPTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-s
 
 
 @router.get("")
-def profiles() -> list[dict[str, Any]]:
+def profiles() -> Response:
     """List the profiles, the newest first."""
-    found: list[dict[str, Any]] = msgspec.to_builtins(list_profiles(site()))
-    return found
+    return answer(list_profiles(site()))
 
 
 @router.get("/{identifier}/report", response_class=FileResponse)

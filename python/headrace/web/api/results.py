@@ -1,15 +1,18 @@
 """Results: search, show, label, compare, follow over time, export, remove."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from headrace.fields import decode_json
 from headrace.store import StoreError, StoreFailure, make_filter
+from headrace.store.listing import ResultEntry
+from headrace.web.api.errors import answer
 from headrace.web.result_export import CONTENT_TYPES, exported
 from headrace.web.site import site
 
@@ -17,6 +20,14 @@ router = APIRouter(prefix="/results", tags=["results"])
 
 MOST = 1000
 """Results of one answer."""
+
+
+class ResultPage(msgspec.Struct, frozen=True):
+    """A page of results."""
+
+    results: Sequence[ResultEntry]
+    total: int
+    damaged: Sequence[str]
 
 
 def _refused(error: Exception) -> HTTPException:
@@ -33,7 +44,7 @@ def results(
     host: str | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
     skip: Annotated[int, Query(ge=0)] = 0,
-) -> dict[str, Any]:
+) -> Response:
     """List results, the newest first; `label` is KEY=VALUE and can be repeated."""
     labels = {}
     for it in label or ():
@@ -46,7 +57,7 @@ def results(
         listed = site().store().listed(chosen)
     except (StoreError, StoreFailure, ValueError) as error:
         raise _refused(error) from None
-    return {"results": listed.entries, "total": listed.total, "damaged": listed.damaged}
+    return answer(ResultPage(listed.entries, listed.total, listed.damaged))
 
 
 @router.get("/export")
@@ -73,32 +84,30 @@ def export(ids: str, format: Literal["zip", "csv", "parquet", "json", "html"] = 
 @router.get("/compare")
 def compare(
     ids: str = "", by: str | None = None, name: str | None = None, step: str | None = None
-) -> dict[str, Any]:
+) -> Response:
     """Compare results with the first, or those of a name by `version` or `date`."""
     wanted = [it for it in ids.split(",") if it]
     try:
-        return site().store().compare(wanted, by=by, name=name, step=step).json()
+        return answer(site().store().compare(wanted, by=by, name=name, step=step).json())
     except (StoreError, StoreFailure, ValueError) as error:
         raise _refused(error) from None
 
 
 @router.get("/history")
-def history(
-    name: str, operation: str = "all", figure: str = "throughput_bytes_per_s"
-) -> list[dict[str, Any]]:
+def history(name: str, operation: str = "all", figure: str = "throughput_bytes_per_s") -> Response:
     """Return a figure of the results with a name over time, the oldest first."""
     try:
         found = site().store().history(make_filter(name=name, limit=MOST), operation, figure)
     except (StoreError, StoreFailure) as error:
         raise _refused(error) from None
-    return [{**it, "started": it["started"].isoformat()} for it in found.to_dicts()]
+    return answer([{**it, "started": it["started"].isoformat()} for it in found.to_dicts()])
 
 
 @router.get("/{identifier}")
-def result(identifier: str) -> dict[str, Any]:
+def result(identifier: str) -> Response:
     """Return a result with its document."""
     try:
-        return site().store().shown(identifier)
+        return answer(site().store().shown(identifier))
     except StoreError as error:
         raise HTTPException(404, str(error)) from None
     except StoreFailure as error:
@@ -109,11 +118,11 @@ def result(identifier: str) -> dict[str, Any]:
 async def label(identifier: str, request: Request) -> Mapping[str, str]:
     """Set labels, and remove those that are null: `{"disks": "new", "rack": null}`."""
     try:
-        changes = msgspec.json.decode(await request.body(), type=dict[str, str | None])
+        changes = decode_json(await request.body(), dict[str, str | None])
         found = site().store().set_labels(identifier, changes)
-        labels: Mapping[str, str] = site().store().shown(found)["labels"]
+        labels: Mapping[str, str] = site().store().shown(found).labels
         return labels
-    except (msgspec.MsgspecError, StoreError, StoreFailure) as error:
+    except (ValueError, StoreError, StoreFailure) as error:
         raise _refused(error) from None
 
 

@@ -7,7 +7,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from headrace import _core
 from headrace.document_io import as_sets
+from headrace.fields import decode_json
 from headrace.simulate.examples import example, examples, scenario_of_presets
+from headrace.web.api.errors import answer
 from headrace.web.quick_run import QuickError, Work
 from headrace.web.site import site
 
@@ -86,51 +88,49 @@ def schema() -> Response:
 
 
 @router.post("/check", openapi_extra=BODY)
-async def check(request: Request) -> dict[str, Any]:
+async def check(request: Request) -> Response:
     """Check a scenario.
 
     `error` is null, or has `message`, `line`, `column` and `text`. A correct scenario has its
     `name`, its complete `toml`, the same `explained` with the origin of each value, its
     `quantities` and `warnings`.
     """
-    answer = await _ask("check", await _read(request))
-    if isinstance(answer, QuickError):
-        return {"error": msgspec.to_builtins(answer)}
-    return {"error": None, **answer}
+    found = await _ask("check", await _read(request))
+    if isinstance(found, QuickError):
+        return answer({"error": found})
+    return answer({"error": None, **found})
 
 
 @router.post("/run", openapi_extra=BODY)
-async def run(request: Request) -> dict[str, Any]:
+async def run(request: Request) -> Response:
     """Run a small scenario at once and return its result, as `headrace run --json` prints it.
 
     A run of more than 5 s of processor time or 2 GiB ends with status 422: submit it as a job.
     """
-    found: dict[str, Any] = _result(await _ask("run", await _read(request)))
-    return found
+    return answer(_result(await _ask("run", await _read(request))))
 
 
 @router.post("/net", openapi_extra=BODY)
-async def net(request: Request) -> dict[str, Any]:
+async def net(request: Request) -> Response:
     """Return the `structure` of a scenario's net, and the net drawn as `svg`."""
-    found: dict[str, Any] = _result(await _ask("net", await _read(request)))
-    return found
+    return answer(_result(await _ask("net", await _read(request))))
 
 
 async def _read(request: Request) -> ScenarioRequest:
     body = await request.body()
     try:
-        return msgspec.json.decode(body, type=ScenarioRequest)
-    except msgspec.MsgspecError as error:
+        return decode_json(body, ScenarioRequest)
+    except ValueError as error:
         raise HTTPException(422, str(error)) from None
 
 
 async def _ask(work: Work, wanted: ScenarioRequest) -> Any:
-    answer = await site().quick.ask(work, wanted.toml, as_sets(wanted.sets))
-    return answer.error or answer.result
+    found = await site().quick.ask(work, wanted.toml, as_sets(wanted.sets))
+    return found.error or found.result
 
 
-def _result(answer: Any) -> Any:
-    if isinstance(answer, QuickError):
-        at = f"scenario.toml:{answer.line}:{answer.column}: " if answer.line is not None else ""
-        raise HTTPException(422, f"{at}{answer.message}")
-    return answer
+def _result(found: Any) -> Any:
+    if isinstance(found, QuickError):
+        at = f"scenario.toml:{found.line}:{found.column}: " if found.line is not None else ""
+        raise HTTPException(422, f"{at}{found.message}")
+    return found

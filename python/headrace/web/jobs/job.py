@@ -1,6 +1,7 @@
 """Jobs and what describes them."""
 
 import time
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
@@ -9,6 +10,7 @@ import msgspec
 from headrace.progress_events import Progress
 
 __all__ = [
+    "FormPart",
     "Job",
     "JobRequest",
     "JobState",
@@ -73,6 +75,13 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Texts of files by name, such as `{"scenario.toml": "…"}`. They are written into the job's
     directory."""
     title: str = ""
+
+
+class FormPart(msgspec.Struct, frozen=True):
+    """What a part of a form adds to a request."""
+
+    values: Mapping[str, str] = {}
+    inputs: Mapping[str, str] = {}
 
 
 class Job(msgspec.Struct):

@@ -1,6 +1,5 @@
 """The queue of jobs."""
 
-import fcntl
 import json
 import logging
 import os
@@ -15,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from headrace.locks import lock_file
 from headrace.store.identifier import new_identifier
 from headrace.web.access.users import User
 from headrace.web.jobs import runner
@@ -385,14 +385,11 @@ def _check_may_change(job: Job, user: User | None) -> None:
 
 def _alone(data: Path) -> int:
     """Lock the data directory for this server and return the lock's descriptor."""
-    held = os.open(data / "serve.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(held)
+    held = lock_file(data / "serve.lock")
+    if held is None:
         raise ValueError(
             f"{data}: another headrace serve uses this directory: expected another --data"
-        ) from None
+        )
     return held
 
 
@@ -405,4 +402,4 @@ def _result_of(job: str) -> str | None:
     except (store.StoreError, store.StoreFailure, OSError) as error:
         log.warning("cannot look for the result of job %s: %s", job, error)
         return None
-    return str(listed.entries[0]["id"]) if listed.entries else None
+    return str(listed.entries[0].id) if listed.entries else None

@@ -1,6 +1,6 @@
 """The start page: three things a newcomer can do, what is running, and the newest results."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
@@ -10,6 +10,9 @@ from headrace.web.jobs import Job, JobState
 from headrace.web.page import Page
 from headrace.web.pages.jobs.words import ICONS, span
 from headrace.web.site import site
+
+if TYPE_CHECKING:
+    from headrace.store.listing import ResultEntry
 
 CARDS = (
     ("Simulate an example", "/simulate", "insights", "See where a storage system spends its time."),
@@ -108,13 +111,13 @@ async def _show_results(place: ui.element) -> None:
             with ui.element("ul").classes("q-my-none q-pl-md"):
                 for it in found:
                     with ui.element("li"):
-                        ui.link(it["name"] or it["id"], f"/results/{it['id']}")
-                        ui.label(f" {it['kind']}, {it['started'][:16].replace('T', ' ')}").classes(
+                        ui.link(it.name or it.id, f"/results/{it.id}")
+                        ui.label(f" {it.kind}, {it.started[:16].replace('T', ' ')}").classes(
                             "text-caption inline"
                         )
 
 
-def _newest() -> list[dict[str, Any]] | str:
+def _newest() -> "list[ResultEntry] | str":
     from headrace.store import make_filter
 
     try:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import msgspec
 from nicegui import run, ui
 
 from headrace.design.evaluation import Solution
+from headrace.fields import convert
 from headrace.web.design.design_panel import show_design
 from headrace.web.design.figures import DesignView
 from headrace.web.design.front_chart import FrontChart
@@ -15,7 +15,7 @@ from headrace.web.design.front_chart import FrontChart
 
 def show(document: Mapping[str, Any]) -> None:
     """Show the designs, and the one that is picked."""
-    SolutionView(msgspec.convert(document, Solution))
+    SolutionView(convert(document, Solution))
 
 
 class SolutionView:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headrace.fields import convert
 from headrace.report.characteristics_tables import characteristics
 from headrace.report.trace_tables import skipped_lines, trace_summary
 from headrace.report.units import short_size
+from headrace.trace.batches import SkippedKind
 from headrace.web.charts import Chart, Series
 from headrace.web.rendered import show_rendered
 
@@ -39,4 +41,4 @@ def show(document: Document) -> None:
     show_rendered(trace_summary("Trace", summary))
     if found := document.get("characteristics"):
         show_rendered(characteristics(found))
-    show_rendered(skipped_lines(document["skipped"]))
+    show_rendered(skipped_lines(convert(document["skipped"], list[SkippedKind])))

@@ -58,9 +58,9 @@ section! {
     }
     check slice_has_ticks;
     removed {
-        "new_block": "give it in the section \"hypervisor\"",
-        "fresh_page": "give it in the section \"hypervisor\"",
-        "bulk_service": "give it in the section \"hypervisor\"",
+        "new_block": Seconds = default("0 s"), "give it in the section \"hypervisor\"";
+        "fresh_page": Seconds = default("0 s"), "give it in the section \"hypervisor\"";
+        "bulk_service": bool = default(false), "give it in the section \"hypervisor\"";
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Fraction, Portion, Seconds};
+use crate::values::{Bytes, Fraction, Portion, Positive, Seconds};
 
 section! {
     /// Time to copy a page between the page cache and a process. It grows when the process's buffer
@@ -37,10 +37,10 @@ section! {
     }
     check times_grow;
     removed {
-        "contention": "take it out: copies of several cores take as long as those of one",
-        "l1": "take it out: \"l3_reach\" alone tells what the processor's caches have",
-        "read_call": "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]",
-        "write_l2_share": "copies into the page cache take \"write_share\" of those out of it, whatever their size",
+        "contention": Positive = default(1.0), "take it out: copies of several cores take as long as those of one";
+        "l1": Bytes = default("0 B"), "take it out: \"l3_reach\" alone tells what the processor's caches have";
+        "read_call": Seconds = default("0 s"), "take it out: a call that follows no other takes \"discontiguous_call\" in [machine.cpu]";
+        "write_l2_share": Fraction = same(l2_share), "copies into the page cache take \"write_share\" of those out of it, whatever their size";
     }
 }
 

@@ -30,6 +30,6 @@ section! {
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
     removed {
-        "between_calls": "take it out: the time of a program between its calls belongs to its workload",
+        "between_calls": Seconds = default("0 s"), "take it out: the time of a program between its calls belongs to its workload";
     }
 }

@@ -52,9 +52,10 @@ section! {
         lookup: Seconds = default("0 s", "nothing is assumed: measure it") aka ["stat"],
     }
     removed {
-        "buffer_head_in_l2": "lists in the processor's caches take no time: give \"buffer_head\" alone",
-        "buffer_head_in_l3": "lists in the processor's caches take no time: give \"buffer_head\" alone",
-        "new_folio_order": "folios of all sizes take \"new_folio\"",
+        "buffer_head_in_l2": Seconds = default("0 s"), "lists in the processor's caches take no time: give \"buffer_head\" alone";
+        "buffer_head_in_l3": Seconds = default("0 s"), "lists in the processor's caches take no time: give \"buffer_head\" alone";
+        "buffer_heads": bool = default(false), "give \"buffer_head\", the time of each";
+        "new_folio_order": Seconds = default("0 s"), "folios of all sizes take \"new_folio\"";
     }
 }
 

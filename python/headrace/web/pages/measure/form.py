@@ -1,7 +1,7 @@
 """The form of one benchmark."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from nicegui import ui
 
@@ -10,14 +10,15 @@ from headrace.web.benchmarks import Benchmark, benchmark
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.directory_field import DirectoryField
 from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.jobs.job import FormPart
 from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.measure.mix_editor import MixEditor
 from headrace.web.pages.measure.protocol_mix import ProtocolMix
 from headrace.web.pages.measure.scenario_field import ScenarioField
 from headrace.web.site import site
 
-Part = Callable[[], tuple[dict[str, Any], dict[str, str]]]
-"""Values and inputs that a part of the form adds to the request. Raises RefusedRequest."""
+Part: TypeAlias = Callable[[], FormPart]
+"""Function that returns what a part of the form adds to the request. Raises RefusedRequest."""
 
 
 def build(user: User, name: str) -> None:
@@ -66,9 +67,9 @@ def _request(
     for fields_of in fields:
         values |= fields_of()
     for part in parts:
-        more, texts = part()
-        values |= more
-        inputs |= texts
+        more = part()
+        values |= more.values
+        inputs |= more.inputs
     title = found.title
     if directory is not None and found.directory is not None:
         if not directory.value:

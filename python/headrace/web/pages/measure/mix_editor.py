@@ -5,6 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from headrace.web.jobs import RefusedRequest
+from headrace.web.jobs.job import FormPart
 from headrace.web.mix import GROUPS, OWN, SHARED, SHARING, SIZES, Mix, mixes, percentages
 from headrace.web.mix import scenario_text as text_of
 
@@ -37,17 +38,17 @@ class MixEditor:
         else:
             self._set(percentages(DEFAULT))
 
-    def part(self) -> tuple[dict[str, Any], dict[str, str]]:
+    def part(self) -> FormPart:
         """Return the workload of the request. Raises RefusedRequest."""
         if not self._own.value:
-            return {"workload": str(self._preset.value)}, {}
+            return FormPart({"workload": str(self._preset.value)})
         try:
             text = text_of(self._mix())
         except ValueError as error:
             self._error.set_text(str(error))
             raise RefusedRequest(f"the mix: {error}", "mix") from None
         self._error.set_text("")
-        return {"workload": f"input:{OWN}"}, {OWN: text}
+        return FormPart({"workload": f"input:{OWN}"}, {OWN: text})
 
     def _draw(self, sharing: bool) -> None:
         self._sum = ui.label().props('role="status"').classes("font-bold q-mt-md")

@@ -1,11 +1,10 @@
 """The wanted protocol mix of `bench tune`, entered in the page."""
 
-from typing import Any
-
 from nicegui import ui
 
 from headrace.measure.tuning import TARGETS
 from headrace.web.jobs import RefusedRequest
+from headrace.web.jobs.job import FormPart
 
 OWN = "target.toml"
 EXAMPLE = "\n".join(f"{name} = {it}" for name, it in TARGETS["sfs-nfsv3"].items())
@@ -25,13 +24,13 @@ class ProtocolMix:
         self._text.props("outlined autogrow").props["hint"] = HINT
         self._text.bind_visibility_from(self._own, "value")
 
-    def part(self) -> tuple[dict[str, Any], dict[str, str]]:
+    def part(self) -> FormPart:
         """Return the target of the request. Raises RefusedRequest."""
         if not self._own.value:
-            return {}, {}
+            return FormPart()
         text = str(self._text.value or "").strip()
         if not text:
             self._text.error = "expected a line such as read = 18"
             raise RefusedRequest("the wanted mix: expected a line such as read = 18")
         self._text.error = None
-        return {"target": f"input:{OWN}"}, {OWN: text + "\n"}
+        return FormPart({"target": f"input:{OWN}"}, {OWN: text + "\n"})

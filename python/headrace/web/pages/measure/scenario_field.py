@@ -1,12 +1,12 @@
 """The scenario that `bench run` runs: a preset of a workload, or TOML text."""
 
 from pathlib import Path
-from typing import Any
 
 from nicegui import ui
 
 from headrace._core import Loaded, ScenarioError, workloads
 from headrace.web.jobs import RefusedRequest
+from headrace.web.jobs.job import FormPart
 
 NAME = "scenario.toml"
 
@@ -31,7 +31,7 @@ class ScenarioField:
         self._text.on_value_change(lambda: setattr(self._text, "error", None))
         self._fill("ior-easy")
 
-    def part(self) -> tuple[dict[str, Any], dict[str, str]]:
+    def part(self) -> FormPart:
         """Return the scenario of the request. Raises RefusedRequest."""
         text = str(self._text.value or "")
         try:
@@ -39,7 +39,7 @@ class ScenarioField:
         except ScenarioError as error:
             self._text.error = str(error)
             raise RefusedRequest(str(error), self._parameter) from None
-        return {self._parameter: f"input:{NAME}"}, {NAME: text}
+        return FormPart({self._parameter: f"input:{NAME}"}, {NAME: text})
 
     def _fill(self, preset: str) -> None:
         self._text.value = (

@@ -23,7 +23,7 @@ async def build(
     """Draw a figure of the results with a name over time."""
     try:
         if result:
-            name = await asyncio.to_thread(lambda: str(site().store().shown(result)["name"]))
+            name = await asyncio.to_thread(lambda: site().store().shown(result).name)
         names = await asyncio.to_thread(lambda: list(site().store().names()))
         wanted = make_filter(name=name or None, limit=MOST)
         pairs = await asyncio.to_thread(lambda: site().store().operations(wanted)) if name else ()

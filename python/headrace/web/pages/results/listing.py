@@ -1,14 +1,13 @@
 """The list of results."""
 
 import asyncio
-from typing import Any
 from urllib.parse import urlencode
 
 from nicegui import ui
 
 from headrace.report.store_tables import when
 from headrace.store import StoreError, StoreFailure, make_filter
-from headrace.store.listing import Listed
+from headrace.store.listing import Listed, ResultEntry
 from headrace.store.record import KINDS
 from headrace.web.access.users import User
 from headrace.web.pages.results.figures import figure_text
@@ -155,17 +154,17 @@ async def build(
     await show()
 
 
-def _row(entry: dict[str, Any]) -> dict[str, Any]:
+def _row(entry: ResultEntry) -> dict[str, str]:
     return {
-        "id": entry["id"],
-        "name": entry["name"],
-        "started": when(entry["started"]),
-        "kind": entry["kind"],
-        "throughput": figure_text(entry["figures"], "throughput_bytes_per_s"),
-        "rate": figure_text(entry["figures"], "operations_per_s"),
-        "p99": figure_text(entry["figures"], "latency_p99_s"),
-        "host": entry["environment"].get("host", ""),
-        "labels": ", ".join(f"{key}={value}" for key, value in entry["labels"].items()),
+        "id": entry.id,
+        "name": entry.name,
+        "started": when(entry.started),
+        "kind": entry.kind,
+        "throughput": figure_text(entry.figures, "throughput_bytes_per_s"),
+        "rate": figure_text(entry.figures, "operations_per_s"),
+        "p99": figure_text(entry.figures, "latency_p99_s"),
+        "host": entry.environment.get("host", ""),
+        "labels": ", ".join(f"{key}={value}" for key, value in entry.labels.items()),
     }
 
 

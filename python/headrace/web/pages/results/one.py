@@ -1,13 +1,13 @@
 """One result: how it was made, its figures, its labels and note."""
 
 import asyncio
-from typing import Any
 
 from nicegui import ui
 
 from headrace.report.html import as_html
 from headrace.report.store_tables import environment, one_result, when
 from headrace.store import StoreError, StoreFailure
+from headrace.store.listing import ShownResult
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.result_views import show_result
@@ -22,19 +22,19 @@ async def build(user: User, identifier: str) -> None:
         ui.label(str(error)).props('role="alert"')
         ui.link("All results", "/results")
         return
-    heading(entry["name"])
-    made = f"{entry['kind']}, started {when(entry['started'])}, version {entry['version']}"
-    seed = "" if entry["seed"] is None else f", seed {entry['seed']}"
-    ui.label(f"{entry['id']}: {made}{seed}")
-    for line in environment(entry["environment"]):
+    heading(entry.name)
+    made = f"{entry.kind}, started {when(entry.started)}, version {entry.version}"
+    seed = "" if entry.seed is None else f", seed {entry.seed}"
+    ui.label(f"{entry.id}: {made}{seed}")
+    for line in environment(entry.environment):
         ui.label(line)
     with ui.row():
-        if entry["kind"] == "simulated":
-            _link("Change and run again", f"/simulate?result={entry['id']}", "tune")
-        _link("History of this scenario", f"/results/history?result={entry['id']}", "timeline")
+        if entry.kind == "simulated":
+            _link("Change and run again", f"/simulate?result={entry.id}", "tune")
+        _link("History of this scenario", f"/results/history?result={entry.id}", "timeline")
         with ui.dropdown_button("Export", icon="download"):
             for format_ in ("zip", "csv", "parquet", "json", "html"):
-                address = f"/api/results/export?ids={entry['id']}&format={format_}"
+                address = f"/api/results/export?ids={entry.id}&format={format_}"
                 ui.item(format_, on_click=lambda address=address: ui.download.from_url(address))
         ui.button("Remove", icon="delete", on_click=lambda: _remove(entry)).props("outline")
     _labels(entry)
@@ -44,12 +44,12 @@ async def build(user: User, identifier: str) -> None:
         ui.tab("Scenario")
     with ui.tab_panels(tabs, value="Charts").classes("w-full"):
         with ui.tab_panel("Charts"):
-            show_result(entry["document"])
+            show_result(entry.document)
         with ui.tab_panel("Tables"):
             # `as_html` escapes all texts of the document.
             ui.html(as_html(one_result(entry)), sanitize=False).classes("hr-tables")
         with ui.tab_panel("Scenario"):
-            text = entry["document"].get("scenario", {})
+            text = entry.document.get("scenario", {})
             toml = text.get("toml") if isinstance(text, dict) else None
             ui.code(toml or "This result has no scenario.", language="toml")
 
@@ -58,14 +58,14 @@ def _link(text: str, target: str, icon: str) -> None:
     ui.button(text, icon=icon, on_click=lambda: ui.navigate.to(target)).props("outline")
 
 
-def _labels(entry: dict[str, Any]) -> None:
+def _labels(entry: ShownResult) -> None:
     """Draw labels and note, which can be changed."""
     message = ui.label().props('role="alert"').classes("text-negative")
-    labels = dict(entry["labels"])
+    labels = dict(entry.labels)
 
     async def change(changes: dict[str, str | None]) -> bool:
         try:
-            await asyncio.to_thread(lambda: site().store().set_labels(entry["id"], changes))
+            await asyncio.to_thread(lambda: site().store().set_labels(entry.id, changes))
         except (StoreError, StoreFailure) as error:
             message.text = str(error)
             return False
@@ -105,14 +105,14 @@ def _labels(entry: dict[str, Any]) -> None:
     note.on("change", lambda: change({"note": note.value or None}))
 
 
-async def _remove(entry: dict[str, Any]) -> None:
+async def _remove(entry: ShownResult) -> None:
     with ui.dialog() as dialog, ui.card():
-        ui.label(f"Remove {entry['name']} ({entry['id']}) with its tables?")
+        ui.label(f"Remove {entry.name} ({entry.id}) with its tables?")
         with ui.row():
             ui.button("Remove", on_click=lambda: dialog.submit(True))
             ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("outline")
     if await dialog:
-        await asyncio.to_thread(lambda: site().store().remove(entry["id"]))
+        await asyncio.to_thread(lambda: site().store().remove(entry.id))
         ui.navigate.to("/results")
 
 

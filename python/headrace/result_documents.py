@@ -1,0 +1,130 @@
+"""Check of results that come from files, before they are imported or resumed.
+
+`headrace.store.documents` checks all that the store catalogues and compares. The types of each kind
+of document are checked here. Documents of earlier versions lack later fields.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from headrace import histograms
+from headrace.fields import WrongField, convert, partial
+from headrace.store.documents import check_document
+from headrace.store.errors import StoreError
+from headrace.store.record import current_kind
+
+TABLES = {
+    "series": "series",
+    "counter_series": "counters",
+    "histograms": "histograms",
+    "rows": "rows",
+}
+"""Tables in saved results, and their names in the store."""
+
+
+def check_types(document: Mapping[str, Any]) -> None:
+    """Check a document without tables, as the store has it.
+
+    Raises StoreError, which names the field.
+    """
+    check_document(document)
+    of = _type_of(current_kind(str(document.get("kind"))))
+    try:
+        if of is not None:
+            convert(dict(document) | {"kind": current_kind(str(document["kind"]))}, partial(of))
+    except WrongField as error:
+        raise StoreError(str(error)) from None
+
+
+def check_saved(saved: Mapping[str, Any], named: str) -> dict[str, pl.DataFrame]:
+    """Check a saved result of a measurement and return its tables by their names in the store.
+
+    Raises StoreError, which names the file and the field.
+    """
+    document = {key: it for key, it in saved.items() if key not in (*TABLES, *TABLES.values())}
+    try:
+        check_types(document)
+        tables = {
+            name: _table(key, saved[key])
+            for key, name in [*TABLES.items(), ("counters", "counters")]
+            if saved.get(key)
+        }
+        if "rows" in tables and document.get("kind") == "study":
+            _check_rows(tables["rows"])
+    except (StoreError, WrongField) as error:
+        raise StoreError(f"{named}: {error}") from None
+    return tables
+
+
+def _table(key: str, columns: Any) -> pl.DataFrame:
+    if not isinstance(columns, Mapping):
+        raise WrongField(key, columns, "an object with a list for each column")
+    for name, values in columns.items():
+        if not isinstance(values, list):
+            raise WrongField(f"{key}.{name}", values, "a list")
+    try:
+        frame = pl.DataFrame(dict(columns))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).split("\n")[0]
+        raise StoreError(
+            f"{key}: a table is malformed: {reason}: expected columns of equal length, each of"
+            " one type"
+        ) from None
+    if key == "histograms" and frame.width:
+        try:
+            histograms.check(frame)
+        except ValueError as error:
+            raise StoreError(f"its histograms are damaged: {error}") from None
+    return frame
+
+
+def _check_rows(rows: pl.DataFrame) -> None:
+    from headrace.measure.micro.study import Row
+
+    for number, row in enumerate(rows.to_dicts()):
+        try:
+            convert(row, partial(Row))
+        except WrongField as error:
+            raise WrongField(f"rows.{error.where}.{number}", error.value, error.expected) from None
+
+
+def _type_of(kind: str) -> type[msgspec.Struct] | None:
+    """Return the type of the documents of a kind; None if the store's check is all."""
+    # Each is imported where it is needed: `headrace run` needs none.
+    match kind:
+        case "measured":
+            from headrace.measure.report import Report
+
+            return Report
+        case "study":
+            from headrace.measure.micro.summary import StudyReport
+
+            return StudyReport
+        case "load-sweep":
+            from headrace.measure.sweep_steps import SweepDocument
+
+            return SweepDocument
+        case "tuning":
+            from headrace.measure.tuning.tune import TuningReport
+
+            return TuningReport
+        case "network":
+            from headrace.measure.network import NetworkReport
+
+            return NetworkReport
+        case "jobs":
+            from headrace.measure.jobs.report import JobsReport
+
+            return JobsReport
+        case "sweep":
+            from headrace.sweeps.result import SweepReport
+
+            return SweepReport
+        case "profile":
+            from headrace.profile.document import Profile
+
+            return Profile
+    return None
