@@ -5,7 +5,7 @@ use crate::accounts::WaitState;
 use crate::arc::{Arcs, How, OutArc, Reach};
 use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
-use crate::handles::{EndId, ErasedSelector};
+use crate::handles::{EndId, ErasedSelector, Given};
 use crate::invariants::{self, Invariants};
 use crate::kernel::{Consumer, Kernel};
 use crate::net::{Net, NetParts, Transition, Watcher};
@@ -77,6 +77,7 @@ impl Builder {
             for spec in specs {
                 let (node, mut selectors) = self.follow(spec.end);
                 selectors.splice(0..0, spec.by);
+                let selectors = (!spec.given).then_some(selectors);
                 arcs.extend(self.arc(index, spec.end, node, selectors, spec.how));
                 if let Some(arc) = arcs.last_mut() {
                     arc.delayed = spec.delayed;
@@ -129,7 +130,7 @@ impl Builder {
         transition: usize,
         end: EndId,
         node: u32,
-        selectors: Vec<ErasedSelector>,
+        selectors: Option<Vec<ErasedSelector>>,
         how: How,
     ) -> Option<OutArc> {
         let from = self.transitions[transition].page;
@@ -150,6 +151,8 @@ impl Builder {
             .filter(folded)
             .map(|&page| self.pages[page as usize].copies)
             .collect();
+        let given = || copies.iter().map(|_| Box::new(Given) as ErasedSelector);
+        let selectors = selectors.unwrap_or_else(|| given().collect());
         if copies.len() != selectors.len() {
             let path = self.transition_path(transition);
             let node = self.node_path(node);
@@ -283,6 +286,7 @@ impl Builder {
                 let to = (arc.node, 1);
                 match arc.how {
                     How::One => usual.push(to),
+                    How::Exactly(tokens) => usual.push((arc.node, i64::from(tokens))),
                     How::Maybe if paired.contains(&index) => {}
                     How::Maybe | How::Many => modes.push(row(&[to])),
                     How::Signal => {}

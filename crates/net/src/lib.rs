@@ -79,7 +79,7 @@ pub use student_t::student_quantile;
 pub use tally::Tally;
 pub use time::{Span, Time};
 pub use token::{Message, TOKEN_BYTES, Token};
-pub use transition::{And, Guarded, Guarding, Inputs, Stores, TransitionBuilder};
+pub use transition::{And, Guarded, Guarding, Inputs, Rule, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

@@ -155,7 +155,7 @@ impl Page<'_> {
             page: self.page,
             name: name.to_owned(),
             end,
-            colour: short_name(type_name::<T>()),
+            colour: short_name(type_name::<T>()).into(),
             bag,
             sink: false,
             rest: false,
@@ -312,6 +312,11 @@ impl Page<'_> {
                 }
             }
         }));
+    }
+
+    /// Names a node's colour in drawings, if its type does not.
+    pub fn name_colour<T: Token>(&mut self, node: Node<T>, name: &str) {
+        self.builder.node_specs[node.node as usize].colour = name.to_owned().into();
     }
 
     /// Tokens end here: nothing needs to take them.
