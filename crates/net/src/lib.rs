@@ -67,7 +67,7 @@ pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
 pub use net::{Frame, Limits, Net, NodeFrame, Playback, Precision, Progress, Stop};
-pub use page::{Page, Source};
+pub use page::{Page, PageId, Source};
 pub use random::Random;
 pub use report::{InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};

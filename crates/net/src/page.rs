@@ -55,7 +55,20 @@ impl Builder {
             page: 0,
         }
     }
+
+    /// A page that has been opened before, to write more into it: transitions between nodes of
+    /// pages beside each other.
+    pub fn reopen(&mut self, page: PageId) -> Page<'_> {
+        Page {
+            builder: self,
+            page: page.0,
+        }
+    }
 }
+
+/// A page that has been opened, to open it again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageId(u32);
 
 /// A page being written down.
 pub struct Page<'b> {
@@ -64,6 +77,11 @@ pub struct Page<'b> {
 }
 
 impl Page<'_> {
+    /// The page's number, for [`Builder::reopen`].
+    pub fn id(&self) -> PageId {
+        PageId(self.page)
+    }
+
     /// Number of copies of this page in all.
     #[expect(
         clippy::misnamed_getters,

@@ -7,7 +7,7 @@ mod functions;
 mod parser;
 mod syntax;
 
-pub use check::{Pattern, Scope, Typed, Variable, WordTest};
-pub use code::{Code, Unpredictable, World, evaluate};
+pub use check::{Allowed, Scope, Step, Typed, Variable};
+pub use code::{Code, Pure, World, evaluate};
 pub use parser::parse;
-pub use syntax::{Expression, ExpressionError};
+pub use syntax::{Expression, ExpressionError, Syntax};

@@ -42,7 +42,7 @@ pub fn counts(node: &NodeStructure, path: &str) -> bool {
     } else if path.starts_with(SERVER_MACHINE) {
         path.ends_with("/requests")
     } else {
-        path == LOCKS || node.kind != "bag" && matches!(node.colour, "Request" | "Job" | "Transfer")
+        path == LOCKS || node.kind != "bag" && matches!(&*node.colour, "Request" | "Job" | "Transfer")
     }
 }
 
