@@ -65,7 +65,8 @@ fn build_of<const W: usize>(program: &Program, seed: u64) -> Result<Built, Fault
 
 /// The kernel's errors with their places in the document.
 fn in_document(program: &Program, errors: &BuildErrors) -> Faults {
-    let nodes = (0..program.nodes.len()).map(|it| (program.node_path(it), &program.nodes[it].place));
+    let nodes =
+        (0..program.nodes.len()).map(|it| (program.node_path(it), &program.nodes[it].place));
     let transitions = 0..program.transitions.len();
     let transitions =
         transitions.map(|it| (program.transition_path(it), &program.transitions[it].place));
@@ -396,9 +397,7 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         let mut frame = [0; F];
         let mut chosen = [Slot(u32::MAX); 32];
         let mut pure = Pure::default();
-        let found = self
-            .0
-            .select(firing, 0, &mut frame, &mut chosen, &mut pure);
+        let found = self.0.select(firing, 0, &mut frame, &mut chosen, &mut pure);
         if let Some(failure) = pure.failure {
             firing.fail(format!("guard: {failure}"));
         }

@@ -237,10 +237,8 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
     let run = root.table("run", |table| RunText {
         until: table.expression("until"),
         warmup: table.expression("warmup"),
-        seed: table.whole("seed", 0, i64::MAX).map(|it| it as u64),
-        replications: table
-            .whole("replications", 1, 100_000)
-            .map(|it| it as u32),
+        seed: table.whole("seed", 0, 1 << 53).map(|it| it as u64),
+        replications: table.whole("replications", 1, 100_000).map(|it| it as u32),
     });
     root.finish();
     let document = Document {
@@ -442,7 +440,11 @@ impl<'v, 'f> Table<'v, 'f> {
                     false => near,
                 };
                 let path = join(&self.path, name);
-                fault(self.faults, &path, format!("{name:?} has no meaning here{near}"));
+                fault(
+                    self.faults,
+                    &path,
+                    format!("{name:?} has no meaning here{near}"),
+                );
             }
         }
     }
@@ -456,7 +458,11 @@ fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Te
         Value::Real(number) if number.is_finite() => format!("{number:?}"),
         other => {
             let found = other.describe();
-            fault(faults, &path, format!("expected an expression, not {found}"));
+            fault(
+                faults,
+                &path,
+                format!("expected an expression, not {found}"),
+            );
             return None;
         }
     };
@@ -498,7 +504,10 @@ fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> Pag
         let read = table.entries(key, |value, path, faults| {
             Some(read_node(value, path, faults, station))
         });
-        nodes.extend(read.into_iter().map(|(name, node)| NodeText { name, ..node }));
+        nodes.extend(
+            read.into_iter()
+                .map(|(name, node)| NodeText { name, ..node }),
+        );
     }
     let transitions = table.entries("transitions", |value, path, faults| {
         Some(read_transition(value, path, faults))

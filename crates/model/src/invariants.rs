@@ -59,7 +59,10 @@ pub fn transition_invariants(program: &Program) -> Option<Vec<String>> {
         }
     }
     let words = rows.iter().map(|(_, firings)| {
-        let terms = firings.iter().enumerate().filter(|(_, number)| **number > 0);
+        let terms = firings
+            .iter()
+            .enumerate()
+            .filter(|(_, number)| **number > 0);
         let terms: Vec<String> = terms
             .map(|(index, number)| match number {
                 1 => program.transition_path(index),

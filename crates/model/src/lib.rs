@@ -21,7 +21,6 @@ mod run;
 mod source;
 mod space;
 
-
 pub use build::{Built, build};
 pub use colour::{Colours, Kind};
 pub use document::{Document, is_net, read};
@@ -32,4 +31,3 @@ pub use program::{Program, compile, run_settings};
 pub use run::{Failure, Result as RunResult, Settings, run, structure};
 pub use source::{Language, Value, parse, position};
 pub use space::{Answer, Question, explore};
-

@@ -28,6 +28,8 @@ pub struct Program {
     pub transitions: Vec<Transition>,
     /// Page and name of each probe.
     pub probes: Vec<(usize, String)>,
+    /// Values of the document.
+    pub constants: BTreeMap<String, Typed>,
 }
 
 /// A page.
@@ -261,6 +263,7 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
             nodes: Vec::new(),
             transitions: Vec::new(),
             probes: Vec::new(),
+            constants: BTreeMap::new(),
         },
         constants: BTreeMap::new(),
         names: Vec::new(),
@@ -277,7 +280,10 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
         compiler.transitions(&document.page, &mut page);
     }
     match compiler.faults.is_empty() {
-        true => Ok(compiler.program),
+        true => Ok(Program {
+            constants: compiler.constants,
+            ..compiler.program
+        }),
         false => Err(Faults(compiler.faults)),
     }
 }
@@ -316,7 +322,9 @@ impl Compiler {
             fault(
                 &mut self.faults,
                 path,
-                format!("{name:?} is no name: expected letters, digits and _, and no reserved word"),
+                format!(
+                    "{name:?} is no name: expected letters, digits and _, and no reserved word"
+                ),
             );
         }
     }
@@ -326,7 +334,11 @@ impl Compiler {
         for (name, path, colour) in &document.colours {
             self.check_name(path, name);
             if self.program.colours.names.contains_key(name) {
-                fault(&mut self.faults, path, format!("{name} is a built-in colour"));
+                fault(
+                    &mut self.faults,
+                    path,
+                    format!("{name} is a built-in colour"),
+                );
                 continue;
             }
             let colours = &mut self.program.colours;
@@ -385,14 +397,19 @@ impl Compiler {
             if depth > records.len() {
                 return usize::MAX;
             }
-            let fields = records[index].fields.iter();
-            fields.fold(0, |sum: usize, (_, kind)| {
-                sum.saturating_add(match kind {
+            let mut sum = 0_usize;
+            for (_, kind) in &records[index].fields {
+                sum = sum.saturating_add(match kind {
                     Kind::Record(inner) => size(records, *inner, depth + 1),
                     Kind::Unit => 0,
                     _ => 1,
-                })
-            })
+                });
+                // Enough for a message, and records of records of records would take long.
+                if sum > 1000 {
+                    break;
+                }
+            }
+            sum
         }
         let mut wrong = Vec::new();
         for (index, record) in records.iter().enumerate() {
@@ -420,7 +437,11 @@ impl Compiler {
         let near = did_you_mean(&text.text, names.keys().map(String::as_str));
         let known: Vec<&str> = names.keys().map(String::as_str).collect();
         let message = match near.is_empty() {
-            true => format!("no colour is called {:?}: expected one of {}", text.text, known.join(", ")),
+            true => format!(
+                "no colour is called {:?}: expected one of {}",
+                text.text,
+                known.join(", ")
+            ),
             false => format!("no colour is called {:?}{near}", text.text),
         };
         fault(&mut self.faults, &text.path, message);
@@ -431,18 +452,19 @@ impl Compiler {
         for (name, text) in &document.values {
             self.check_name(&text.path, name);
             let typed = self.parse(text).and_then(|expression| {
-                let mut scope = Scope::new(
-                    &mut self.program.colours,
-                    &self.constants,
-                    Allowed::Nothing,
-                );
+                let mut scope =
+                    Scope::new(&mut self.program.colours, &self.constants, Allowed::Nothing);
                 let typed = scope.infer(&expression, None);
                 typed
                     .map_err(|error| in_text(&mut self.faults, text, error))
                     .ok()
             });
             let Some(typed) = typed else { continue };
-            if typed.words.iter().any(|code| !matches!(code, Code::Constant(_))) {
+            if typed
+                .words
+                .iter()
+                .any(|code| !matches!(code, Code::Constant(_)))
+            {
                 fault(&mut self.faults, &text.path, "this has no value");
             }
             self.constants.insert(name.clone(), typed);
@@ -513,7 +535,12 @@ impl Compiler {
                 let message = "the outermost page has no ports: nothing is around it";
                 fault(&mut self.faults, &port.path, message);
             }
-            self.define(index, &port.name, &port.path, Item::Port(port.place.clone()));
+            self.define(
+                index,
+                &port.name,
+                &port.path,
+                Item::Port(port.place.clone()),
+            );
         }
         for node in &text.nodes {
             let number = self.program.nodes.len();
@@ -584,9 +611,10 @@ impl Compiler {
             }
         };
         // A number of tokens without data.
-        let bare = text.token.as_ref().filter(|token| {
-            colour == Kind::Unit && token.text.trim().parse::<u32>().is_ok()
-        });
+        let bare = text
+            .token
+            .as_ref()
+            .filter(|token| colour == Kind::Unit && token.text.trim().parse::<u32>().is_ok());
         let (token, count) = match bare {
             Some(number) => (None, Some(number)),
             None => (text.token.as_ref(), text.count.as_ref()),
@@ -618,7 +646,11 @@ impl Compiler {
             (None, Kind::Unit) | (Some(_), _) => typed(self, token, colour)?,
             (None, _) => {
                 let colour = self.program.colours.name(colour).to_owned();
-                fault(&mut self.faults, &text.path, format!("token is missing: a {colour}"));
+                fault(
+                    &mut self.faults,
+                    &text.path,
+                    format!("token is missing: a {colour}"),
+                );
                 return None;
             }
         };
@@ -774,7 +806,9 @@ impl Compiler {
             match self.names[page].get(part).cloned() {
                 Some(Item::Page(inner)) if !last => page = inner,
                 Some(Item::Node(node)) if last => return Some(node),
-                Some(Item::Port(inner)) if last => return self.port(page, part, inner, text, depth),
+                Some(Item::Port(inner)) if last => {
+                    return self.port(page, part, inner, text, depth);
+                }
                 found => {
                     let what = match found {
                         Some(Item::Page(_)) => "is a page: expected a place, station or port",
@@ -814,8 +848,7 @@ impl Compiler {
             return self.follow(page, &inner, depth + 1);
         }
         let target = self.connect[page].iter().find(|(port, _)| port == name);
-        let (Some((_, target)), Some(parent)) =
-            (target.cloned(), self.program.pages[page].parent)
+        let (Some((_, target)), Some(parent)) = (target.cloned(), self.program.pages[page].parent)
         else {
             let message = format!(
                 "the output port {path} is not connected: name its target in the page's connect"
@@ -926,36 +959,42 @@ impl Compiler {
                 continue;
             };
             let value = self.parse(&record.value)?;
-            let value = self.in_frame(&record.value, &mut frame, Allowed::TimeAndChance, |scope| {
-                let typed = scope.infer(&value, None)?;
-                let text = match typed.kind {
-                    // Probes hold seconds.
-                    Kind::Time => Expression {
-                        column: value.column,
-                        node: Syntax::Call("in_seconds".to_owned(), vec![(None, value.clone())]),
-                    },
-                    Kind::Bool => {
-                        let [one, zero] = [1, 0].map(|it| Expression {
+            let value =
+                self.in_frame(&record.value, &mut frame, Allowed::TimeAndChance, |scope| {
+                    let typed = scope.infer(&value, None)?;
+                    let text = match typed.kind {
+                        // Probes hold seconds.
+                        Kind::Time => Expression {
                             column: value.column,
-                            node: Syntax::Int(it),
-                        });
-                        let parts = Box::new([value.clone(), one, zero]);
-                        Expression {
-                            column: value.column,
-                            node: Syntax::If(parts),
+                            node: Syntax::Call(
+                                "in_seconds".to_owned(),
+                                vec![(None, value.clone())],
+                            ),
+                        },
+                        Kind::Bool => {
+                            let [one, zero] = [1, 0].map(|it| Expression {
+                                column: value.column,
+                                node: Syntax::Int(it),
+                            });
+                            let parts = Box::new([value.clone(), one, zero]);
+                            Expression {
+                                column: value.column,
+                                node: Syntax::If(parts),
+                            }
                         }
-                    }
-                    _ => value.clone(),
-                };
-                Ok(scope.compile(&text, Kind::Real)?.words.remove(0))
-            })?;
+                        _ => value.clone(),
+                    };
+                    Ok(scope.compile(&text, Kind::Real)?.words.remove(0))
+                })?;
             let when = match &record.when {
                 None => None,
                 Some(when) => {
                     let condition = self.parse(when)?;
-                    Some(self.in_frame(when, &mut frame, Allowed::TimeAndChance, |scope| {
-                        scope.condition(&condition)
-                    })?)
+                    Some(
+                        self.in_frame(when, &mut frame, Allowed::TimeAndChance, |scope| {
+                            scope.condition(&condition)
+                        })?,
+                    )
                 }
             };
             lets.append(&mut frame.first);
@@ -1077,7 +1116,11 @@ impl Compiler {
         let Some(token) = &text.token else {
             if colour != Kind::Unit {
                 let colour = self.program.colours.name(colour).to_owned();
-                fault(&mut self.faults, &text.path, format!("token is missing: a {colour}"));
+                fault(
+                    &mut self.faults,
+                    &text.path,
+                    format!("token is missing: a {colour}"),
+                );
                 return None;
             }
             lets.append(&mut frame.first);
@@ -1208,16 +1251,13 @@ fn conjuncts(of: &Expression) -> Vec<&Expression> {
 ///
 /// # Errors
 /// A time that is none.
-pub fn run_settings(
-    document: &Document,
-    program: &Program,
-) -> Result<[Option<f64>; 4], Faults> {
+pub fn run_settings(document: &Document, program: &Program) -> Result<[Option<f64>; 4], Faults> {
     let mut colours = program.colours.clone();
     let mut faults = Vec::new();
-    let none = BTreeMap::new();
+    let constants = &program.constants;
     let mut seconds = |text: &Option<Text>| {
         let text = text.as_ref()?;
-        let mut scope = Scope::new(&mut colours, &none, Allowed::Nothing);
+        let mut scope = Scope::new(&mut colours, constants, Allowed::Nothing);
         let typed = parse(&text.text).and_then(|it| scope.compile(&it, Kind::Time));
         match typed.map(|typed| typed.words[0].clone()) {
             Ok(Code::Constant(time)) if time >= 0 => return Some(time as f64 / 1e12),
@@ -1285,7 +1325,9 @@ pub fn initial_tokens(node: &Node, copy: u32) -> Result<Vec<Vec<i64>>, String> {
             ),
         };
         if to.saturating_sub(from) >= MOST_INITIAL as i64 {
-            return Err(format!("expected at most {MOST_INITIAL} values from {from} to {to}"));
+            return Err(format!(
+                "expected at most {MOST_INITIAL} values from {from} to {to}"
+            ));
         }
         for each in from..=to {
             let frame = [each];
@@ -1299,7 +1341,9 @@ pub fn initial_tokens(node: &Node, copy: u32) -> Result<Vec<Vec<i64>>, String> {
                 return Err(format!("initial: {failure}"));
             }
             if count < 0 || count as usize > MOST_INITIAL - tokens.len().min(MOST_INITIAL) {
-                return Err(format!("expected from 0 to {MOST_INITIAL} tokens, not {count}"));
+                return Err(format!(
+                    "expected from 0 to {MOST_INITIAL} tokens, not {count}"
+                ));
             }
             tokens.extend(std::iter::repeat_n(token, count as usize));
         }

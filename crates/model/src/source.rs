@@ -341,7 +341,10 @@ mod tests {
         assert_eq!(at(toml, Language::Toml, &path, 0), (6, 27));
         assert_eq!(at(toml, Language::Toml, &path, 4), (6, 32));
         assert_eq!(at(toml, Language::Toml, &["places", "a"], 0), (2, 9));
-        assert_eq!(at(toml, Language::Toml, &["places", "a", "order"], 0), (2, 9));
+        assert_eq!(
+            at(toml, Language::Toml, &["places", "a", "order"], 0),
+            (2, 9)
+        );
         let json = "{\"places\": {\"a\": {}},\n \"transitions\": {\"t\": {\"take\": [{\"x\": 1}, {\"place\": \"a\"}]}}}";
         let path = ["transitions", "t", "take", "1", "place"];
         assert_eq!(at(json, Language::Json, &path, 0), (2, 56));
@@ -350,7 +353,10 @@ mod tests {
     #[test]
     fn both_languages_give_one_value() {
         let toml = parse("b = 1\na = [true, 1.5, 'x', { c = 2 }]", Language::Toml);
-        let json = parse("{\"b\": 1, \"a\": [true, 1.5, \"x\", {\"c\": 2}]}", Language::Json);
+        let json = parse(
+            "{\"b\": 1, \"a\": [true, 1.5, \"x\", {\"c\": 2}]}",
+            Language::Json,
+        );
         assert_eq!(toml, json);
         assert_eq!(parse("{\"b\": }", Language::Json).unwrap_err().0, 1);
         assert_eq!(parse("a = 1\nb = ", Language::Toml).unwrap_err().0, 2);

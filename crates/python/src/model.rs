@@ -142,8 +142,9 @@ impl PyNetModel {
         };
         match (result, raised) {
             (_, Some(error)) => Err(error),
-            (Ok(result), None) => serde_json::to_string(&result)
-                .map_err(|error| errors::of_ours(&error.to_string())),
+            (Ok(result), None) => {
+                serde_json::to_string(&result).map_err(|error| errors::of_ours(&error.to_string()))
+            }
             (Err(Failure::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
             (Err(Failure::Run(message)), None) => Err(RunError::new_err(message)),
             (Err(Failure::Document(faults)), None) => Err(self.refused(py, &faults)),
@@ -176,8 +177,9 @@ impl PyNetModel {
         };
         match (answer, raised) {
             (_, Some(error)) => Err(error),
-            (Ok(answer), None) => serde_json::to_string(&answer)
-                .map_err(|error| errors::of_ours(&error.to_string())),
+            (Ok(answer), None) => {
+                serde_json::to_string(&answer).map_err(|error| errors::of_ours(&error.to_string()))
+            }
             (Err(Failure::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
             (Err(Failure::Run(message)), None) => Err(RunError::new_err(message)),
             (Err(Failure::Document(faults)), None) => {

@@ -202,7 +202,10 @@ impl<'a> Scope<'a> {
                     let arguments = parts.iter().map(|part| (None, part.clone()));
                     self.record(of, record, &arguments.collect::<Vec<_>>())
                 }
-                _ => error(of, "a list in parentheses stands only where a record is expected"),
+                _ => error(
+                    of,
+                    "a list in parentheses stands only where a record is expected",
+                ),
             },
             Syntax::Unary(operator, part) => {
                 if *operator == "not" {
@@ -611,7 +614,10 @@ impl<'a> Scope<'a> {
         if arguments.len() != function.arguments.len() {
             let list = function.arguments.join(", ");
             let given = arguments.len();
-            return error(at, format!("expected {name}({list}), not {given} arguments"));
+            return error(
+                at,
+                format!("expected {name}({list}), not {given} arguments"),
+            );
         }
         let mut values = Vec::new();
         for (position, (given, value)) in arguments.iter().enumerate() {
@@ -692,7 +698,10 @@ impl<'a> Scope<'a> {
                 (Kind::Int, Code::Int(Operator::Add, Box::new([low, draw])))
             }
             Group::Least | Group::Greatest => {
-                let (a, b) = (self.infer(values[0], expected)?, self.infer(values[1], expected)?);
+                let (a, b) = (
+                    self.infer(values[0], expected)?,
+                    self.infer(values[1], expected)?,
+                );
                 let (a, b) = self.alike(at, values[1], a, b)?;
                 let kind = a.kind;
                 if !matches!(kind, Kind::Int | Kind::Real | Kind::Time) {
@@ -797,7 +806,9 @@ impl<'a> Scope<'a> {
         self.variable(name).is_none()
             && !self.constants.contains_key(name)
             && !matches!(name, "true" | "false")
-            && self.member(name, Some(kind)).is_none_or(|(of, _)| of != kind)
+            && self
+                .member(name, Some(kind))
+                .is_none_or(|(of, _)| of != kind)
     }
 
     fn fields(

@@ -101,10 +101,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError> {
                 .iter()
                 .find(|mark| rest.starts_with(&mark.chars().collect::<Vec<_>>()));
             let Some(mark) = mark.filter(|mark| **mark != "?") else {
-                return error(
-                    start,
-                    format!("{character:?} is not part of an expression"),
-                );
+                return error(start, format!("{character:?} is not part of an expression"));
             };
             at += mark.len();
             Token::Mark(mark)
@@ -141,7 +138,11 @@ fn number(rest: &[char], column: usize) -> Result<(usize, Token), ExpressionErro
     }
     let text: String = rest[..length].iter().filter(|it| **it != '_').collect();
     let token = match real {
-        true => text.parse().ok().filter(|it: &f64| it.is_finite()).map(Token::Real),
+        true => text
+            .parse()
+            .ok()
+            .filter(|it: &f64| it.is_finite())
+            .map(Token::Real),
         false => text.parse().ok().map(Token::Int),
     };
     match token {

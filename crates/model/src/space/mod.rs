@@ -188,12 +188,18 @@ pub fn explore(
     }
     arcs.first.push(arcs.target.len());
     let mut path = |state: usize| stepper.path(&markings, &origins, state);
-    let deadlock = nearest_deadlock.or(nearest_dead).map(&mut path).transpose()?;
+    let deadlock = nearest_deadlock
+        .or(nearest_dead)
+        .map(&mut path)
+        .transpose()?;
     let reached = reached.map(&mut path).transpose()?;
     let seconds = start.elapsed().as_secs_f64();
     let components = complete.then(|| Components::of(&arcs.first, &arcs.target));
     let transitions = (0..program.transitions.len()).map(|index| {
-        let own = arcs.label.iter().filter(|label| usize::from(**label) == index);
+        let own = arcs
+            .label
+            .iter()
+            .filter(|label| usize::from(**label) == index);
         let arcs_of = own.count() as u64;
         let live = components
             .as_ref()
@@ -206,11 +212,14 @@ pub fn explore(
         }
     });
     let transitions = transitions.collect();
-    let bounds = bounds.iter().enumerate().map(|(node, (least, most))| Bound {
-        path: program.node_path(node),
-        least: *least,
-        most: *most,
-    });
+    let bounds = bounds
+        .iter()
+        .enumerate()
+        .map(|(node, (least, most))| Bound {
+            path: program.node_path(node),
+            least: *least,
+            most: *most,
+        });
     Ok(Answer {
         states: markings.len(),
         arcs: arcs.target.len(),
@@ -260,8 +269,8 @@ impl Predicate {
         let mut terms = Vec::new();
         let mut names = Vec::new();
         replace(&mut expression, program, &mut terms, &mut names)?;
-        let none = std::collections::BTreeMap::new();
-        let mut scope = Scope::new(&mut program.colours, &none, Allowed::Nothing);
+        let constants = program.constants.clone();
+        let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
         for name in &names {
             scope.bind(&expression, name, Kind::Int)?;
         }
@@ -308,7 +317,14 @@ fn replace(
             None => return Ok(()),
         },
         Syntax::Call(name, arguments) if name == "tokens" => {
-            let Some((_, Expression { node: Syntax::Text(path), .. })) = arguments.first() else {
+            let Some((
+                _,
+                Expression {
+                    node: Syntax::Text(path),
+                    ..
+                },
+            )) = arguments.first()
+            else {
                 return Err(ExpressionError {
                     column,
                     message: "expected tokens(\"place\") or tokens(\"place\", pattern)".to_owned(),
@@ -341,8 +357,8 @@ fn replace(
     let steps = match pattern {
         None => Vec::new(),
         Some(pattern) => {
-            let none = std::collections::BTreeMap::new();
-            let mut scope = Scope::new(&mut program.colours, &none, Allowed::Nothing);
+            let constants = program.constants.clone();
+            let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
             scope.pattern(&pattern, colour)?
         }
     };

@@ -1,7 +1,7 @@
 //! One step of the search: from a marking to its successors.
 
-use super::marking::{Markings, read, write};
 use super::Path;
+use super::marking::{Markings, read, write};
 use crate::build::suits;
 use crate::expression::{Code, Pure, World, evaluate};
 use crate::program::{NodeKind, Program, Station, Transition, initial_tokens};
@@ -138,7 +138,9 @@ impl<'p> Stepper<'p> {
         for (index, node) in program.nodes.iter().enumerate() {
             let refuse = |what: &str| {
                 let path = program.node_path(index);
-                Err(Failure::Run(format!("{path}: a state space does not model {what}")))
+                Err(Failure::Run(format!(
+                    "{path}: a state space does not model {what}"
+                )))
             };
             let fifo = match &node.kind {
                 NodeKind::Place(fifo) => *fifo,
@@ -412,7 +414,12 @@ impl<'p> Stepper<'p> {
                 continue;
             }
             last = Some(position);
-            let suits = suits(&arc.steps, self.token(from, position), &mut binding.frame, &mut pure);
+            let suits = suits(
+                &arc.steps,
+                self.token(from, position),
+                &mut binding.frame,
+                &mut pure,
+            );
             if let Some(failure) = pure.failure {
                 return Err(self.failed(index, failure));
             }

@@ -1,18 +1,25 @@
-"""`headrace net`."""
+"""`headrace net draw`, which is `headrace net` without a command."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets, ShowProgress
+from headrace.cli.options import Sets, ShowProgress
 from headrace.cli.screen import progress
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
 
 
-def net(
-    file: ScenarioFile,
+def draw(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Scenario file, saved result, results:ID of a result in the store, or a net of"
+            " your own.",
+        ),
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -37,24 +44,27 @@ def net(
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Draw a scenario's net.
+    """Draw the net of a scenario, or a net of your own.
 
     The picture shows its pages, places, stations and transitions. A page for a browser can be
     zoomed, and plays the frames of a run.
     """
     from headrace import simulate
-    from headrace.report.net_diagram import draw, load_of
+    from headrace.net.model import is_net
+    from headrace.report import net_diagram
+    from headrace.report.net_diagram import load_of
     from headrace.report.net_player import net_element, net_page
 
+    if is_net(file):
+        if playback is not None or sets:
+            option = "--set" if sets else "--playback"
+            raise ValueError(f"{option}: expected a scenario, but {file} is a net of your own")
+        _draw_own(file, output, load, show_progress)
+        return
     scenario = simulate.load_with_sets(file, sets or [])
     inputs = {"the scenario": file} | scenario.inputs
     check_apart({"--output": output}, inputs | ({"--playback": playback} if playback else {}))
-    suffix = output.suffix.lower()
-    if suffix not in ("", ".svg", ".html"):
-        raise ValueError(
-            f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
-            " a name that ends in .svg or .html"
-        )
+    suffix = _suffix(output)
     if playback is not None and (load or suffix != ".html"):
         other = "--load" if load else f"--output {output}"
         raise ValueError(
@@ -73,6 +83,43 @@ def net(
         picture = net_page(
             scenario.name, net_element(structure, stations=stations, playback=frames)
         )
+    else:
+        picture = net_diagram.draw(
+            structure, load_of(structure, stations) if stations is not None else {}
+        )
+    with atomic_file(output) as partial:
+        partial.write_text(picture, encoding="utf-8")
+
+
+def _suffix(output: Path) -> str:
+    """Return the end of the picture's name in small letters; an error for another than these."""
+    suffix = output.suffix.lower()
+    if suffix not in ("", ".svg", ".html"):
+        raise ValueError(
+            f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
+            " a name that ends in .svg or .html"
+        )
+    return suffix
+
+
+def _draw_own(file: Path, output: Path, load: bool, show_progress: bool) -> None:
+    """Draw a net of one's own."""
+    from headrace.cli.net.run import net_progress
+    from headrace.net import load as load_net
+    from headrace.report.net_diagram import draw, load_of
+    from headrace.report.net_player import net_element, net_page
+
+    check_apart({"--output": output}, {"the net": file})
+    suffix = _suffix(output)
+    check_writable(output)
+    model = load_net(file)
+    structure = model.structure()
+    stations = None
+    if load:
+        with net_progress(model, None, show_progress) as report:
+            stations = model.run(progress=report, replications=1).runs[0]["nodes"]
+    if suffix == ".html":
+        picture = net_page(model.name, net_element(structure, stations=stations))
     else:
         picture = draw(structure, load_of(structure, stations) if stations is not None else {})
     with atomic_file(output) as partial:
