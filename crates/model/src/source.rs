@@ -338,8 +338,8 @@ mod tests {
     fn values_of_both_languages_are_found() {
         let toml = "name = \"n\"\n[places.a]\ncolour = \"int\"\n[transitions.t]\ntake = [\n  { place = \"a\", token = \"x + \" },\n]\n";
         let path = ["transitions", "t", "take", "0", "token"];
-        assert_eq!(at(toml, Language::Toml, &path, 0), (6, 27));
-        assert_eq!(at(toml, Language::Toml, &path, 4), (6, 32));
+        assert_eq!(at(toml, Language::Toml, &path, 0), (6, 26));
+        assert_eq!(at(toml, Language::Toml, &path, 4), (6, 31));
         assert_eq!(at(toml, Language::Toml, &["places", "a"], 0), (2, 9));
         assert_eq!(
             at(toml, Language::Toml, &["places", "a", "order"], 0),

@@ -180,7 +180,7 @@ fn patterns_guards_and_alternatives() {
         when = ['p.kind == Kind.data', 'p.number >= 0']
         put = [{ place = 'data', token = 'if p.number < 3 then p with (number = p.number + 10) else empty' }]";
     let result = &runs(text, 1.0, 1)[0];
-    assert_eq!(result.stop, "quiet");
+    assert_eq!(result.stop, "time");
     let inside: Vec<u64> = result.nodes.iter().map(|node| node.inside).collect();
     assert_eq!(inside, [0, 2, 2]);
     let answer = space(

@@ -29,7 +29,7 @@ fn agrees(values: &[f64], expected: f64, what: &str) {
 fn one_server() {
     // M/M/1 with load 1/2: one customer inside, who stays for 1 s.
     let results = runs(&net("queue", &[]), 20_000.0, 10);
-    let desks = || results.iter().map(|result| &result.nodes[1]);
+    let desks = || results.iter().map(|result| &result.nodes[2]);
     let inside: Vec<f64> = desks().map(|desk| desk.mean_inside).collect();
     agrees(&inside, 1.0, "customers inside");
     let stays: Vec<f64> = desks().map(|desk| desk.residence).collect();
@@ -49,7 +49,7 @@ fn several_servers() {
     let queue = waits * load / (f64::from(servers) - load);
     let text = net("queue", &[]).replace("exponential(0.5 s)\"", "exponential(2 s)\"\nservers = 3");
     let results = runs(&text, 60_000.0, 10);
-    let waiting: Vec<f64> = results.iter().map(|it| it.nodes[1].mean_queue).collect();
+    let waiting: Vec<f64> = results.iter().map(|it| it.nodes[2].mean_queue).collect();
     agrees(&waiting, queue, "customers waiting");
 }
 
@@ -170,7 +170,7 @@ fn token_ring() {
 
 #[test]
 fn simple_protocol() {
-    // Jensen, Kristensen and Wells, STTT 9 (2007), section 5: state space report.
+    // The published state space report of this net: Jensen, Kristensen and Wells, STTT 9 (2007).
     let answer = space(&net("simple-protocol", &[]), None);
     assert!(answer.complete);
     assert_eq!((answer.states, answer.arcs), (13_215, 52_784));
