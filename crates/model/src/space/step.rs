@@ -259,7 +259,7 @@ impl<'p> Stepper<'p> {
         self.load(&empty);
         let mut bytes = Vec::new();
         // Tokens of one copy come together.
-        self.compose(&[], &added, &mut bytes)?;
+        self.compose(&[], &added, &mut Vec::new(), &mut bytes);
         Ok(bytes)
     }
 
@@ -336,6 +336,7 @@ impl<'p> Stepper<'p> {
     pub fn successors(&mut self, found: OnSuccessor<'_>) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         let mut added = Vec::new();
+        let mut scratch = Vec::new();
         let mut binding = Binding {
             taken: [(0, 0); 32],
             frame: [0; 64],
@@ -356,7 +357,7 @@ impl<'p> Stepper<'p> {
                         let mut frame = binding.frame;
                         self.act(index, &mut frame, copy, &mut oracle, &mut added)?;
                         let taken = &binding.taken[..transition.inputs.len()];
-                        self.compose(taken, &added, &mut bytes)?;
+                        self.compose(taken, &added, &mut scratch, &mut bytes);
                         found(&bytes, index as u32);
                         if !oracle.next() {
                             return Ok(());
@@ -496,14 +497,15 @@ impl<'p> Stepper<'p> {
         }
     }
 
-    /// Writes the marking after a firing: parts that it does not touch are copied.
+    /// Writes the marking after a firing: parts that it does not touch are copied. `scratch` is
+    /// memory to use.
     fn compose(
         &self,
         taken: &[Taken],
         added: &[Added],
+        scratch: &mut Vec<i64>,
         bytes: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        let mut scratch: Vec<i64> = Vec::new();
+    ) {
         let mut copied = 0;
         loop {
             // The next copy that changes.
@@ -514,11 +516,10 @@ impl<'p> Stepper<'p> {
             };
             bytes.extend_from_slice(&self.bytes[self.parts[copied]..self.parts[next]]);
             copied = next + 1;
-            self.change(next, taken, added, &mut scratch);
-            self.encode(next, &scratch, bytes);
+            self.change(next, taken, added, scratch);
+            self.encode(next, scratch, bytes);
         }
         bytes.extend_from_slice(&self.bytes[self.parts[copied]..]);
-        Ok(())
     }
 
     fn encode(&self, copy: usize, tokens: &[i64], bytes: &mut Vec<u8>) {
@@ -685,7 +686,12 @@ impl<'p> Stepper<'p> {
                     let (mut added, mut bytes) = (Vec::new(), Vec::new());
                     let mut frame = binding.frame;
                     self.act(index, &mut frame, copy, &mut oracle, &mut added)?;
-                    self.compose(&binding.taken[..of.inputs.len()], &added, &mut bytes)?;
+                    self.compose(
+                        &binding.taken[..of.inputs.len()],
+                        &added,
+                        &mut Vec::new(),
+                        &mut bytes,
+                    );
                     if bytes == goal {
                         found = Some(self.variables(of, &frame));
                     }
