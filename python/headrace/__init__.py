@@ -16,11 +16,20 @@ if TYPE_CHECKING:
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, TraceError
     from headrace.optimisation import optimise
-    from headrace.simulate import Result, Scenario, load, load_result, run, whatif
+    from headrace.simulate import (
+        ReplacementPolicy,
+        Result,
+        Scenario,
+        load,
+        load_result,
+        run,
+        whatif,
+    )
     from headrace.sweeps import sweep
 
 __all__ = [
     "Job",
+    "ReplacementPolicy",
     "Result",
     "RunError",
     "Scenario",

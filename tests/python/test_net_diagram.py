@@ -18,7 +18,8 @@ from headrace.report.layered_layout import place
 from headrace.report.net_diagram import StructureError, arrange, draw
 from headrace.report.net_drawing import shade
 from headrace.report.net_graph import Edge, Graph, Symbol
-from headrace.report.net_symbols import PAD, caption
+from headrace.report.net_structure import Node, Page
+from headrace.report.net_symbols import PAD, Load, caption
 from headrace.report.net_ticks import tick_of
 from headrace.report.page_layout import Placements
 from headrace.report.text_size import text_width
@@ -146,7 +147,7 @@ def touches_outline(symbol: Symbol, point: tuple[float, float]) -> bool:
     across, down = abs(point[0] - symbol.x), abs(point[1] - symbol.y)
     if down > symbol.height / 2 + EPSILON:
         return False
-    if symbol.kind in ("transition", "store"):
+    if symbol.kind in ("transition", "store", "page"):
         return abs(across - symbol.width / 2) < EPSILON
     server_side = (point[0] > symbol.x) != symbol.mirrored
     if symbol.kind == "station" and not server_side:
@@ -224,6 +225,48 @@ def anew(structure: Structure) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Placements, "place", lambda _self, _sheet, boxes, links: place(boxes, links))
         return draw(structure)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(structures(), st.integers(0, 2))
+def test_closed_pages(structure: Structure, depth: int) -> None:
+    """Closed pages have one line for all of a kind that join what is inside to a symbol."""
+    graph = arrange(structure, depth=depth)
+    check_layout(graph)
+    owners: dict[int, int] = {}
+    """Number of the closed page that each node is in."""
+    closed = [at for at, symbol in enumerate(graph.symbols) if symbol.kind == "page"]
+    expected: set[tuple[int | None, int | None]] = set()
+    for at in closed:
+        page = graph.symbols[at].item
+        assert isinstance(page, Page)
+        assert max(graph.sheets[graph.symbols[at].page].depth, 0) == depth
+        owners |= {node.id: at for each in page.walk() for node in each.nodes}
+    here = {
+        s.item.id: at for at, s in enumerate(graph.symbols) if isinstance(s.item, Node)
+    } | owners
+    for at in closed:
+        page = graph.symbols[at].item
+        assert isinstance(page, Page)
+        for transition in (it for each in page.walk() for it in each.transitions):
+            expected |= {(here[taken.node], at) for taken in transition.inputs}
+            expected |= {(at, here[put.node]) for put in transition.outputs}
+    arcs = [(edge.source, edge.target) for edge in graph.edges if edge.kind == "arc"]
+    found = [pair for pair in arcs if pair[0] in closed or pair[1] in closed]
+    assert len(found) == len(set(found))
+    assert {pair for pair in expected if pair[0] != pair[1]} <= set(found)
+    transitions = {s.name for s in graph.symbols if s.kind == "transition"}
+    assert transitions <= {it.name for sheet in graph.sheets for it in sheet.page.transitions}
+
+
+def test_a_closed_page_shows_its_busiest_station() -> None:
+    structure = parallel_file_system()
+    load: dict[int, Load] = {number: {"utilisation": number / 100} for number in range(60)}
+    texts = list(drawn(draw(structure, load, depth=0), "data-kind", "page"))
+    assert texts
+    assert all(any("%" in (text.text or "") for text in g.iter(f"{SVG}text")) for g in texts)
+    assert "closed page" in draw(structure, depth=0)
+    assert "closed page" not in draw(structure)
 
 
 @examples

@@ -6,7 +6,9 @@ from pathlib import Path
 import headrace as hr
 from conftest import Command
 
-INCAST = Path(__file__).parents[2] / "scenarios" / "incast.toml"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+INCAST = SCENARIOS / "incast.toml"
+TORUS = SCENARIOS / "infiniband-torus.toml"
 
 
 def test_packets_are_counted_where_they_are_lost() -> None:
@@ -34,3 +36,20 @@ def test_other_grains_have_no_packets(headrace: Command) -> None:
         document = json.loads(ended.stdout)
         assert "packets" not in document
         assert not any("lost" in it for it in document["stations"])
+
+
+def test_links_with_credits_lose_nothing(headrace: Command) -> None:
+    ended = headrace("run", str(TORUS), "--set", "network.credits.buffer=8 KiB")
+    assert "links waited" in ended.stdout
+    assert "for credits" in ended.stdout
+    document = hr.run(TORUS).json()
+    packets = document["packets"]
+    assert packets["lost"] == packets["timeouts"] == packets["corrupted"] == 0
+    assert packets["without_credits"] > 0
+    assert document["operations"]["write"]["bytes"] == 24 * (8 << 20)
+
+
+def test_corrupted_packets_are_shown(headrace: Command) -> None:
+    sets = ["--set", "network.error_rate=1 %", "--set", "workload.0.block=8 MiB"]
+    ended = headrace("run", str(INCAST), *sets)
+    assert "corrupted by links" in ended.stdout

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from command import Command
-from conftest import ROOT
+from conftest import ROOT, Command
 from headrace import ScenarioError
 from headrace.net import EMPTY, Expression, Net, Time, choose, load, now
 

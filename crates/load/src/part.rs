@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
-use headrace_spec::{DIRECT_UNIT, Scenario, Workload, WorkloadKind};
-use headrace_workload::{Application, ExistingFile, LeftOut, clients, sequence};
+use headrace_spec::{DIRECT_UNIT, Interface, Phase, Scenario, Workload, WorkloadKind};
+use headrace_workload::{Application, ExistingFile, LeftOut, ProcessTimes, clients, sequence};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -77,7 +77,10 @@ impl<'a> Part<'a> {
         // A pipeline has a thread for each of its stages.
         let here = share.processes(scenario, workload, application.processes());
         let replay = match &workload.kind {
-            WorkloadKind::TraceReplay(spec) => Some(Arc::new(Replay::new(spec, &here)?)),
+            WorkloadKind::TraceReplay(spec) => {
+                let times = ProcessTimes::new(workload);
+                Some(Arc::new(Replay::new(spec, times, &here)?))
+            }
             _ => None,
         };
         Ok(Part {
@@ -355,6 +358,13 @@ fn check_supported(workload: &Workload) -> Result<(), Error> {
     if workload.collective.two_phase().is_some() {
         return Err(unsuitable("collective", "two-phase"));
     }
+    let writes = |phase: &Phase| matches!(phase, Phase::Write | Phase::Mixed);
+    if workload.io.interface == Interface::Mapped
+        && let WorkloadKind::Ior(ior) = &workload.kind
+        && ior.phases.iter().any(writes)
+    {
+        return Err(unsuitable("io.interface", "mapped"));
+    }
     Ok(())
 }
 
@@ -399,8 +409,8 @@ fn check_memory(largest: usize, processes: usize) -> Result<(), Error> {
 /// Bytes of a workload's largest transfer.
 fn largest_transfer(workload: &Workload, application: &dyn Application) -> usize {
     let largest = match &workload.kind {
-        WorkloadKind::Ior(ior) => ior.transfer.0,
-        WorkloadKind::Mdtest(mdtest) => mdtest.bytes.0,
+        WorkloadKind::Ior(ior) => ior.transfer.largest(application.processes().into()).0,
+        WorkloadKind::Mdtest(mdtest) => mdtest.bytes.largest(application.processes().into()).0,
         WorkloadKind::OperationMix(mix) => {
             let sizes = mix.read_sizes.values().chain(mix.write_sizes.values());
             sizes.map(|size| size.0).max().unwrap_or(0)

@@ -29,13 +29,14 @@ pub fn batched(scenario: &Scenario) -> (Scenario, Vec<Option<usize>>) {
 
 /// Makes a workload ask for batches; bytes of each call, if it makes short ones.
 fn batch(workload: &mut Workload) -> Option<usize> {
-    if workload.io.interface != Interface::Library {
+    if workload.io.interface != Interface::Library || workload.delay.0 > 0.0 {
         return None;
     }
     let buffer = workload.io.buffer.0;
     let (request, batch) = match &workload.kind {
         WorkloadKind::Ior(ior) if is_in_order(ior) => {
-            (ior.transfer.0, divisor(ior.block.0, ior.transfer.0, buffer))
+            let (block, transfer) = (ior.block.same()?.0, ior.transfer.same()?.0);
+            (transfer, divisor(block, transfer, buffer))
         }
         // Each call of a rewrite seeks, and the buffer goes with it.
         WorkloadKind::Pipeline(pipeline) if !pipeline.in_place => {
@@ -48,8 +49,8 @@ fn batch(workload: &mut Workload) -> Option<usize> {
         return None;
     }
     match &mut workload.kind {
-        WorkloadKind::Ior(Ior { transfer: size, .. })
-        | WorkloadKind::Pipeline(Pipeline { request: size, .. }) => *size = Bytes(batch),
+        WorkloadKind::Ior(Ior { transfer: size, .. }) => *size = Bytes(batch).into(),
+        WorkloadKind::Pipeline(Pipeline { request: size, .. }) => *size = Bytes(batch),
         _ => return None,
     }
     usize::try_from(request).ok()

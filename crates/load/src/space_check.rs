@@ -40,7 +40,7 @@ impl Need {
         let whole = stop.time.is_none() && stop.requests.is_none();
         let written = |bytes: u64, names: u64| match whole {
             true => Need {
-                bytes: bytes.saturating_mul(processes),
+                bytes,
                 names: names.saturating_mul(processes),
             },
             false => Need::default(),
@@ -48,28 +48,28 @@ impl Need {
         match &workload.kind {
             WorkloadKind::Ior(ior) => match Need::existing(application) {
                 none if none == Need::default() && ior.phases.contains(&Phase::Write) => written(
-                    ior.bytes_of_a_process(workload.io.existing),
+                    ior.bytes_of_processes(workload.io.existing, processes),
                     u64::from(ior.files),
                 ),
                 there => there,
             },
             WorkloadKind::Mdtest(mdtest) if mdtest.phases.contains(&NamePhase::Create) => {
                 let files = u64::from(mdtest.files);
-                written(mdtest.bytes.0.saturating_mul(files), files)
+                written(mdtest.bytes.sum(processes).saturating_mul(files), files)
             }
             WorkloadKind::OperationMix(mix) => of_mix(mix, clients, stop),
             WorkloadKind::Pipeline(pipeline) => {
                 let there = Need::existing(application);
                 match workload.io.existing || pipeline.in_place {
                     true => there,
-                    false => there.and(written(pipeline.output.0, 1)),
+                    false => there.and(written(pipeline.output.0.saturating_mul(processes), 1)),
                 }
             }
             WorkloadKind::TreeCopy(copy) => {
                 let files = u64::from(copy.in_tree());
                 let there = Need::existing(application);
                 there.and(written(
-                    there.bytes / processes.max(1),
+                    there.bytes / processes.max(1) * processes,
                     files + 2 * u64::from(copy.directories),
                 ))
             }

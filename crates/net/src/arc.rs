@@ -1,5 +1,7 @@
 //! Arcs of a compiled net: between transitions and the nodes and stores that they use.
 
+use std::sync::Arc;
+
 use crate::handles::{EndId, ErasedSelector};
 use crate::node::{AnyNode, typed};
 use crate::slab::Slot;
@@ -56,10 +58,51 @@ pub(crate) struct OutArc {
     pub node: u32,
     /// Copies of the transition per copy of the page that both lie in.
     pub ratio: u32,
-    /// Folded pages on the way in: their copies, and how a token chooses.
+    /// Folded pages on the way in: their copies, and how a token chooses. A union has none of its
+    /// own, so that every number is looked up there.
     pub levels: Vec<(u32, ErasedSelector)>,
+    /// Set if the target is a node in each of several pages.
+    pub union: Option<Box<Union>>,
     pub how: How,
     pub delayed: bool,
+}
+
+impl OutArc {
+    /// The nodes that it may lead to.
+    pub fn nodes(&self) -> impl Iterator<Item = u32> + '_ {
+        let others = self.union.iter().flat_map(|union| &union.nodes[1..]);
+        std::iter::once(self.node).chain(others.map(|(node, _)| *node))
+    }
+
+    /// The nodes besides the first.
+    pub fn other_nodes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.nodes().skip(1)
+    }
+}
+
+/// For each number of a copy: the folded page that it is in, by its place in a list, and the copy
+/// of that page.
+pub type CopyPlaces = Arc<[(u32, u32)]>;
+
+/// One node in each of several folded pages, whose copies are numbered as those of one page.
+pub(crate) struct Union {
+    /// The nodes, and the copies of the page of each.
+    pub nodes: Vec<(u32, u32)>,
+    pub places: CopyPlaces,
+}
+
+impl Union {
+    /// The number of copies of all pages.
+    pub fn copies(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// The node of a number, the copies of its page, and which of these it is.
+    pub fn at(&self, number: u32) -> Option<(u32, u32, u32)> {
+        let &(page, copy) = self.places.get(number as usize)?;
+        let &(node, copies) = self.nodes.get(page as usize)?;
+        (copy < copies).then_some((node, copies, copy))
+    }
 }
 
 /// The ready tokens of an input's place or station, first to last.

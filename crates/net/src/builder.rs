@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::arc::{How, Reach};
+use crate::arc::{CopyPlaces, How, Reach};
 use crate::error::BuildError;
 use crate::firing::Firing;
 use crate::handles::{EndId, ErasedSelector};
@@ -28,6 +28,13 @@ pub(crate) enum End {
         name: String,
         direction: Direction,
         bound: Option<(EndId, Option<ErasedSelector>)>,
+    },
+    /// Inputs of folded pages beside each other, whose copies are numbered as those of one page.
+    Union {
+        page: u32,
+        name: String,
+        inputs: Vec<EndId>,
+        places: CopyPlaces,
     },
 }
 
@@ -75,6 +82,17 @@ pub(crate) struct StoreLevel {
     pub of: Box<LevelOf>,
 }
 
+/// Reads a number off each copy of a store.
+type GaugeOf = dyn Fn(&dyn Any) -> Vec<u64> + Send;
+
+/// Number of a store.
+pub(crate) struct StoreGauge {
+    pub path: String,
+    pub name: &'static str,
+    pub store: u32,
+    pub of: Box<GaugeOf>,
+}
+
 /// Puts a node's first tokens where they belong.
 type Initial = Box<dyn FnOnce(&mut [Box<dyn AnyNode>], &mut Kernel) + Send>;
 
@@ -92,6 +110,7 @@ pub struct Builder {
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) levels: Vec<StoreLevel>,
+    pub(crate) gauges: Vec<StoreGauge>,
     /// The paths of waits.
     pub(crate) waits: Vec<String>,
     pub(crate) errors: Vec<BuildError>,
@@ -120,6 +139,7 @@ impl Builder {
             transitions: Vec::new(),
             tallies: Vec::new(),
             levels: Vec::new(),
+            gauges: Vec::new(),
             waits: Vec::new(),
             errors: Vec::new(),
         }
@@ -132,14 +152,14 @@ impl Builder {
     pub(crate) fn end_name(&self, end: EndId) -> &str {
         match &self.ends[end.0 as usize] {
             End::Node { node } => &self.node_specs[*node as usize].name,
-            End::Port { name, .. } => name,
+            End::Port { name, .. } | End::Union { name, .. } => name,
         }
     }
 
     pub(crate) fn end_path(&self, end: EndId) -> String {
         let page = match &self.ends[end.0 as usize] {
             End::Node { node } => self.node_specs[*node as usize].page,
-            End::Port { page, .. } => *page,
+            End::Port { page, .. } | End::Union { page, .. } => *page,
         };
         format!("{}/{}", self.pages[page as usize].path, self.end_name(end))
     }

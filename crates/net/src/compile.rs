@@ -2,7 +2,7 @@
 //! indices, works out which transitions wait for which nodes, checks.
 
 use crate::accounts::WaitState;
-use crate::arc::{Arcs, How, OutArc, Reach};
+use crate::arc::{Arcs, CopyPlaces, How, OutArc, Reach, Union};
 use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
 use crate::handles::{EndId, ErasedSelector, Given};
@@ -11,6 +11,25 @@ use crate::kernel::{Consumer, Kernel};
 use crate::net::{Net, NetParts, Transition, Watcher};
 use crate::random::stream_key;
 use crate::structure;
+
+/// What is behind an end: a node, or one in each of several pages, and the choices of copies on
+/// the way.
+struct Target {
+    nodes: Vec<u32>,
+    /// Where the copies of a union are.
+    places: Option<CopyPlaces>,
+    selectors: Vec<ErasedSelector>,
+}
+
+impl Target {
+    fn nowhere(selectors: Vec<ErasedSelector>) -> Target {
+        Target {
+            nodes: vec![u32::MAX],
+            places: None,
+            selectors,
+        }
+    }
+}
 
 impl Builder {
     /// Checks the net and makes it ready to run.
@@ -75,10 +94,10 @@ impl Builder {
             let specs = std::mem::take(&mut self.transitions[index].outputs);
             let mut arcs = Vec::new();
             for spec in specs {
-                let (node, mut selectors) = self.follow(spec.end);
-                selectors.splice(0..0, spec.by);
-                let selectors = (!spec.given).then_some(selectors);
-                arcs.extend(self.arc(index, spec.end, node, selectors, spec.how));
+                let mut target = self.follow(spec.end);
+                target.selectors.splice(0..0, spec.by);
+                let given = spec.given;
+                arcs.extend(self.arc(index, spec.end, target, given, spec.how));
                 if let Some(arc) = arcs.last_mut() {
                     arc.delayed = spec.delayed;
                 }
@@ -88,13 +107,35 @@ impl Builder {
         resolved
     }
 
-    /// The node behind an end, and the choices of copies on the way.
-    fn follow(&mut self, start: EndId) -> (u32, Vec<ErasedSelector>) {
+    /// What is behind an end.
+    fn follow(&mut self, start: EndId) -> Target {
         let mut selectors = Vec::new();
         let mut end = start;
         for _ in 0..=self.ends.len() {
             match &self.ends[end.0 as usize] {
-                End::Node { node } => return (*node, selectors),
+                End::Node { node } => {
+                    return Target {
+                        nodes: vec![*node],
+                        places: None,
+                        selectors,
+                    };
+                }
+                End::Union { inputs, places, .. } => {
+                    let (inputs, places) = (inputs.clone(), places.clone());
+                    let ends = inputs.into_iter().map(|input| self.follow(input));
+                    let ends: Vec<Target> = ends.collect();
+                    let simple = ends.iter().all(|end| end.selectors.is_empty());
+                    let nodes: Vec<u32> = ends.into_iter().flat_map(|end| end.nodes).collect();
+                    if !simple || nodes.len() < 2 {
+                        let path = self.end_path(end);
+                        self.error(BuildError::NoUnion { path });
+                    }
+                    return Target {
+                        nodes,
+                        places: Some(places),
+                        selectors,
+                    };
+                }
                 End::Port {
                     bound: Some((next, by)),
                     ..
@@ -116,24 +157,18 @@ impl Builder {
                     if !self.errors.contains(&error) {
                         self.error(error);
                     }
-                    return (u32::MAX, selectors);
+                    return Target::nowhere(selectors);
                 }
             }
         }
         let path = self.end_path(start);
         self.error(BuildError::PortCycle { path });
-        (u32::MAX, selectors)
+        Target::nowhere(selectors)
     }
 
-    fn arc(
-        &mut self,
-        transition: usize,
-        end: EndId,
-        node: u32,
-        selectors: Option<Vec<ErasedSelector>>,
-        how: How,
-    ) -> Option<OutArc> {
-        let from = self.transitions[transition].page;
+    /// The page that both a page and a node lie in, and the copies of the folded pages from there
+    /// to the node.
+    fn way_in(&self, from: u32, node: u32) -> (u32, Vec<u32>) {
         let target = self.node_specs[node as usize].page;
         let outer: Vec<u32> = self.around(from).collect();
         let mut inward: Vec<u32> = self
@@ -145,14 +180,49 @@ impl Builder {
             None => target,
             Some(&page) => self.pages[page as usize].parent.unwrap_or(0),
         };
-        let folded = |page: &&u32| self.pages[**page as usize].folded;
-        let copies: Vec<u32> = inward
-            .iter()
-            .filter(folded)
-            .map(|&page| self.pages[page as usize].copies)
-            .collect();
-        let given = || copies.iter().map(|_| Box::new(Given) as ErasedSelector);
-        let selectors = selectors.unwrap_or_else(|| given().collect());
+        let folded = inward.iter().map(|&page| &self.pages[page as usize]);
+        let folded = folded.filter(|page| page.folded);
+        (shared, folded.map(|page| page.copies).collect())
+    }
+
+    /// An arc to a target; `given` says that firings give the copies.
+    fn arc(
+        &mut self,
+        transition: usize,
+        end: EndId,
+        target: Target,
+        given: bool,
+        how: How,
+    ) -> Option<OutArc> {
+        let from = self.transitions[transition].page;
+        let Target {
+            nodes,
+            places,
+            mut selectors,
+        } = target;
+        let node = *nodes.first()?;
+        let (shared, mut copies) = self.way_in(from, node);
+        let mut union = None;
+        if let Some(places) = places {
+            let ways: Vec<(u32, Vec<u32>)> =
+                nodes.iter().map(|&node| self.way_in(from, node)).collect();
+            let beside = |(page, copies): &(u32, Vec<u32>)| *page == shared && copies.len() == 1;
+            if given || !ways.iter().all(beside) {
+                let path = self.end_path(end);
+                self.error(BuildError::NoUnion { path });
+                return None;
+            }
+            let copies_of = ways.iter().map(|(_, copies)| copies[0]);
+            union = Some(Box::new(Union {
+                nodes: nodes.iter().copied().zip(copies_of).collect(),
+                places,
+            }));
+            copies = vec![0];
+        }
+        if given {
+            let all = copies.iter().map(|_| Box::new(Given) as ErasedSelector);
+            selectors = all.collect();
+        }
         if copies.len() != selectors.len() {
             let path = self.transition_path(transition);
             let node = self.node_path(node);
@@ -169,6 +239,7 @@ impl Builder {
             node,
             ratio: self.pages[from as usize].total / self.pages[shared as usize].total,
             levels: copies.into_iter().zip(selectors).collect(),
+            union,
             how,
             delayed: false,
         })
@@ -238,7 +309,9 @@ impl Builder {
             .flatten()
             .filter(|arc| arc.how != How::Signal)
         {
-            filled[arc.node as usize] = true;
+            for node in arc.nodes() {
+                filled[node as usize] = true;
+            }
         }
         for transition in &self.transitions {
             let bags = transition.may_take.iter().map(|(node, _)| node);
@@ -278,12 +351,19 @@ impl Builder {
                     modes.push(row(&[(*bag, -1)]));
                 }
                 for &output in outputs {
-                    modes.push(row(&[(*bag, -1), (arcs[output].node, 1)]));
+                    for node in arcs[output].nodes() {
+                        modes.push(row(&[(*bag, -1), (node, 1)]));
+                    }
                     paired.push(output);
                 }
             }
             for (index, arc) in arcs.iter().enumerate() {
                 let to = (arc.node, 1);
+                // What leads to one node of a union may lead to any other as well.
+                if arc.how != How::Signal && !paired.contains(&index) {
+                    let others = arc.other_nodes();
+                    modes.extend(others.map(|other| row(&[(arc.node, -1), (other, 1)])));
+                }
                 match arc.how {
                     How::One => usual.push(to),
                     How::Exactly(tokens) => usual.push((arc.node, i64::from(tokens))),
@@ -315,7 +395,9 @@ impl Builder {
                         .may_take
                         .iter()
                         .any(|(bag, _)| *bag == node as u32)
-                    || outputs[*index].iter().any(|arc| arc.node == node as u32)
+                    || outputs[*index]
+                        .iter()
+                        .any(|arc| arc.nodes().any(|it| it == node as u32))
             };
             let suspects: Vec<String> = (0..self.transitions.len())
                 .filter(touches)
@@ -409,7 +491,7 @@ impl Builder {
             place(&mut self.nodes, &mut kernel);
         }
         let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
-        let levels = self.levels;
+        let (levels, gauges) = (self.levels, self.gauges);
         let mut net = Net::new(NetParts {
             kernel,
             nodes: self.nodes,
@@ -424,6 +506,7 @@ impl Builder {
             structure,
         });
         net.watch_levels(levels);
+        net.set_gauges(gauges);
         net
     }
 }

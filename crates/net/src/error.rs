@@ -45,6 +45,15 @@ pub enum BuildError {
         /// Page path and name.
         path: String,
     },
+    /// A union of inputs that are not of folded pages beside each other.
+    #[error(
+        "{path}: a union leads to one input of each of several folded pages of one page; connect \
+         it so"
+    )]
+    NoUnion {
+        /// Page path and name.
+        path: String,
+    },
     /// A node that tokens enter and none can leave.
     #[error(
         "{path}: nothing drains this {kind}; let a transition take from it or declare it a sink"

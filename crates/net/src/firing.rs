@@ -294,10 +294,15 @@ impl Firing<'_> {
             let Choose::<T>(choose) = selector.downcast_ref().expect("targets carry their colour");
             let asked = choose(token);
             if asked >= *copies {
+                if let Some(union) = &arc.union
+                    && let Some((node, copies, asked)) = union.at(asked)
+                {
+                    return Some((node, copy * copies + asked));
+                }
                 self.kernel.halt(Halt::NoSuchCopy {
                     node: arc.node,
                     asked,
-                    copies: *copies,
+                    copies: arc.union.as_ref().map_or(*copies, |it| it.copies()),
                 });
                 return None;
             }

@@ -58,18 +58,22 @@ mod token;
 mod transition;
 
 pub use accounts::{Account, Held, WaitId};
+pub use arc::CopyPlaces;
 pub use builder::Builder;
 pub use discipline::{
-    Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, Priority, ServiceTime, Sharing,
-    Station,
+    Barrier, Delay, Discipline, Exponential, Fcfs, Flows, Infinite, LoadSharing, Priority,
+    ServiceTime, Sharing, Station, Work,
 };
 pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
-pub use net::{Frame, Limits, Net, NodeFrame, Playback, Precision, Progress, Stop};
+pub use net::{
+    CopySample, CopySeries, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision, Progress,
+    Stop,
+};
 pub use page::{Page, PageId, Source};
 pub use random::Random;
-pub use report::{InvariantReport, NodeReport, WaitReport};
+pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
 pub use structure::{
     InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,

@@ -133,6 +133,7 @@ pub(crate) trait AnyNode: Any + Send {
     fn servers(&self) -> Option<u32>;
     fn discipline(&self) -> Option<String>;
     fn level(&self) -> Option<f64>;
+    fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)>;
     fn delay(&self) -> f64;
 }
 
@@ -218,6 +219,11 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn level(&self) -> Option<f64> {
         self.bank.as_ref().and_then(|bank| bank.level())
+    }
+
+    fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)> {
+        let bank = self.bank.as_ref();
+        bank.map_or_else(Vec::new, |bank| bank.gauges(copy))
     }
 
     fn delay(&self) -> f64 {

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use crate::accounts::WaitId;
-use crate::builder::{Builder, Direction, End, NodeSpec, PageSpec, StoreLevel, StoreSpec};
+use crate::arc::CopyPlaces;
+use crate::builder::{
+    Builder, Direction, End, NodeSpec, PageSpec, StoreGauge, StoreLevel, StoreSpec,
+};
 use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::handles::{EndId, Node, Port, Store, TallyId, To};
@@ -264,6 +267,29 @@ impl Page<'_> {
         });
     }
 
+    /// Registers a number of a store for reports and playback ([`Net::gauges`](crate::Net::gauges)),
+    /// such as the hits of a cache or its dirty bytes. It is read when somebody asks for it.
+    /// `part` is the part of the store that it belongs to, such as "page cache".
+    pub fn gauge<S: Send + 'static>(
+        &mut self,
+        store: Store<S>,
+        part: &str,
+        name: &'static str,
+        of: impl Fn(&S) -> u64 + Send + 'static,
+    ) {
+        let spec = &self.builder.store_specs[store.store as usize];
+        let path = format!("{}/{part}", self.builder.pages[spec.page as usize].path);
+        self.builder.gauges.push(StoreGauge {
+            path,
+            name,
+            store: store.store,
+            of: Box::new(move |copies| {
+                let copies: Option<&Vec<S>> = copies.downcast_ref();
+                copies.map_or_else(Vec::new, |all| all.iter().map(&of).collect())
+            }),
+        });
+    }
+
     fn port<T: Token>(&mut self, name: &str, direction: Direction) -> Port<T> {
         self.claim(name);
         let end = EndId(self.builder.ends.len() as u32);
@@ -287,6 +313,38 @@ impl Page<'_> {
     /// A way out: this page puts into it, the one around connects it.
     pub fn output<T: Token>(&mut self, name: &str) -> Port<T> {
         self.port(name, Direction::Output)
+    }
+
+    /// One input for those of several folded pages of this page, whose copies are numbered as
+    /// those of one page: `places` says for each number which page it is in, by its place among
+    /// `inputs`, and which copy of that page it is. Tokens choose a number ([`Port::by`]).
+    pub fn union<T: Token>(
+        &mut self,
+        name: &str,
+        inputs: &[Port<T>],
+        places: &CopyPlaces,
+    ) -> Port<T> {
+        self.claim(name);
+        let end = EndId(self.builder.ends.len() as u32);
+        self.builder.ends.push(End::Union {
+            page: self.page,
+            name: name.to_owned(),
+            inputs: inputs.iter().map(|port| port.end).collect(),
+            places: places.clone(),
+        });
+        Port {
+            end,
+            colour: PhantomData,
+        }
+    }
+
+    /// One output for those of several pages of this page.
+    pub fn merge<T: Token>(&mut self, name: &str, outputs: &[Port<T>]) -> Port<T> {
+        let merged = self.port(name, Direction::Output);
+        for &output in outputs {
+            self.connect(output, merged);
+        }
+        merged
     }
 
     /// Leads a port to a target; or passes tokens from a node on to a target

@@ -48,6 +48,23 @@ pub struct NodeReport {
     pub delay: f64,
 }
 
+/// Statistics of one copy of a place or station, since the start or the last reset.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CopyReport {
+    /// Tokens that came.
+    pub arrivals: u64,
+    /// Mean number of tokens inside.
+    pub mean_inside: f64,
+    /// Share of the servers' time spent serving; 0 for unbounded servers and places.
+    pub utilisation: f64,
+    /// Mean number of tokens that wait.
+    pub mean_queue: f64,
+    /// Mean time a token is served, in seconds.
+    pub service: f64,
+    /// Mean time a token stays, in seconds.
+    pub residence: f64,
+}
+
 /// Statistics of a wait since the start or the last reset.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WaitReport {
@@ -83,6 +100,44 @@ impl Net {
         (0..self.nodes.len())
             .map(|node| self.report(node))
             .collect()
+    }
+
+    /// Returns true if a node, by its number, is a station.
+    pub fn is_station(&self, node: u32) -> bool {
+        !self.nodes[node as usize].serving().is_empty()
+    }
+
+    /// Returns the statistics of each copy of a place or station, by its number in
+    /// [`Structure`](crate::Structure).
+    pub fn copy_reports(&self, node: u32) -> Vec<CopyReport> {
+        let node = &self.nodes[node as usize];
+        let now = self.now();
+        let elapsed = self.measured().0 as f64;
+        let servers = f64::from(node.servers().unwrap_or(0).max(1));
+        let per_time = |area: f64| if elapsed > 0.0 { area / elapsed } else { 0.0 };
+        let copies = node.states().iter().enumerate();
+        let copies = copies.map(|(copy, state)| {
+            let serving = node.serving().get(copy);
+            let (area, arrivals) = (state.area(now) as f64, state.arrivals);
+            let served = serving.map_or(0.0, |it| it.area(now) as f64);
+            let waited = serving.and_then(ServingState::waited);
+            let per_arrival = |area: f64| area * 1e-12 / arrivals.max(1) as f64;
+            CopyReport {
+                arrivals,
+                mean_inside: per_time(area),
+                utilisation: match node.servers() {
+                    Some(_) => per_time(serving.map_or(0.0, |it| it.worked(now) as f64)) / servers,
+                    None => 0.0,
+                },
+                mean_queue: match waited {
+                    Some(waited) => per_time(waited as f64),
+                    None => (per_time(area) - per_time(served)).max(0.0),
+                },
+                service: per_arrival(served),
+                residence: per_arrival(area),
+            }
+        });
+        copies.collect()
     }
 
     fn report(&self, index: usize) -> NodeReport {

@@ -185,8 +185,10 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
     }
     let (signals, puts): (Vec<&OutArc>, Vec<&OutArc>) =
         arcs.iter().partition(|arc| arc.how == How::Signal);
-    let outputs = puts.into_iter().map(|arc| OutputStructure {
-        node: arc.node,
+    let targets = puts.into_iter();
+    let targets = targets.flat_map(|arc| arc.nodes().map(move |node| (arc, node)));
+    let outputs = targets.map(|(arc, node)| OutputStructure {
+        node,
         how: match arc.how {
             How::Either(_) => "either",
             How::Maybe => "maybe",
@@ -204,6 +206,6 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
         inputs,
         outputs: outputs.collect(),
         stores: spec.stores.clone(),
-        signals: signals.into_iter().map(|arc| arc.node).collect(),
+        signals: signals.into_iter().flat_map(OutArc::nodes).collect(),
     }
 }

@@ -2,8 +2,8 @@
 //! are lists: importing numpy takes longer than a small run.
 
 use headrace_net::{NodeFrame, Playback};
-use headrace_storage::Outcome;
 use headrace_storage::measure::Completed;
+use headrace_storage::{Outcome, ServerSeries};
 use headrace_trace::Operation;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -113,7 +113,23 @@ pub fn requests<'py>(py: Python<'py>, requests: &[Completed]) -> PyResult<Bound<
     table.column("file", each(requests, |it| it.request.file))?;
     table.column("offset_bytes", each(requests, |it| it.request.offset))?;
     table.column("size_bytes", each(requests, |it| it.request.size))?;
+    // -1: none.
+    let server = |it: &Completed| it.request.last_server().map_or(-1, i64::from);
+    table.column("server", each(requests, server))?;
     Ok(table.0)
+}
+
+/// The data servers over time: one row for each window and server.
+pub fn server_series<'py>(py: Python<'py>, series: &ServerSeries) -> PyResult<Bound<'py, PyDict>> {
+    let servers = series.groups.len();
+    let table = PyDict::new(py);
+    table.set_item("start_s", &series.starts)?;
+    table.set_item("window_s", &series.lengths)?;
+    table.set_item("groups", &series.groups)?;
+    table.set_item("servers", servers)?;
+    table.set_item("utilisation", &series.utilisation)?;
+    table.set_item("in_progress", &series.in_progress)?;
+    Ok(table)
 }
 
 /// The frames of a run: the structure of its net as JSON, the frames' times, and one row after
@@ -137,6 +153,11 @@ pub fn playback<'py>(py: Python<'py>, playback: &Playback) -> PyResult<Bound<'py
     table.column("busy", each(playback, |it| it.busy))?;
     table.column("work_s", each(playback, |it| it.work as f64 * 1e-12))?;
     table.column("arrivals", each(playback, |it| it.arrivals))?;
+    let inside = |it: &NodeFrame| it.area as f64 * 1e-12;
+    table.column("inside_s", each(playback, inside))?;
+    let gauges = frames().flat_map(|it| it.gauges.iter().copied());
+    table.column("gauges", gauges.collect())?;
+    table.0.set_item("gauge_names", &playback.gauges)?;
     let firings = frames().flat_map(|it| it.firings.iter().copied());
     table.column("firings", firings.collect())?;
     Ok(table.0)

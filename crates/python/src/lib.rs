@@ -11,6 +11,7 @@ mod mirror;
 mod model;
 mod network;
 mod peers;
+mod replacement;
 mod rounds;
 mod run;
 mod scenario;
@@ -39,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     mirror::register(module)?;
     model::register(module)?;
     network::register(module)?;
+    replacement::register(module)?;
     scheduler::register(module)?;
     survival::register(module)?;
     trace::register(module)

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 
 use headrace_spec::Scenario;
 use headrace_storage::measure::{Recipient, Recorded};
+use headrace_storage::replacement::MakePolicy;
 use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::replacement::Policies;
 use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
@@ -32,6 +34,9 @@ enum Message {
     Recorded(Recorded),
     Ended(Box<Ended>),
 }
+
+/// Samples of the data servers, or up to twice as many: columns of a heat map.
+const SERVER_SAMPLES: u32 = 60;
 
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
@@ -54,7 +59,8 @@ struct Shared {
 /// record.
 #[pyfunction]
 #[pyo3(signature = (
-    loaded, *, requests=None, traces=None, schedulers=None, progress=None, playback=None
+    loaded, *, requests=None, traces=None, schedulers=None, policies=None, progress=None,
+    playback=None
 ))]
 fn run<'py>(
     py: Python<'py>,
@@ -62,25 +68,29 @@ fn run<'py>(
     requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
     schedulers: Option<Vec<Bound<'py, PyScheduler>>>,
+    policies: Option<Py<PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = schedulers
-        .map(|it| PythonSchedulers::new(&it))
-        .transpose()?;
+    let own = OwnCode {
+        schedulers: schedulers
+            .map(|it| PythonSchedulers::new(&it))
+            .transpose()?,
+        policies: policies.map(Policies::new),
+    };
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
-    let ended = match &own {
-        Some(own) => here(
+    let ended = match own.is_empty() {
+        false => here(
             py,
             &scenario,
             requests.as_ref(),
-            own,
+            &own,
             progress.as_ref(),
             playback,
         )?,
-        None => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
+        true => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
     };
-    if let Some(failed) = own.and_then(|own| own.shared.take_failure()) {
+    if let Some(failed) = own.take_failure() {
         return Err(failed);
     }
     let mut outcome = ended
@@ -94,6 +104,9 @@ fn run<'py>(
     result.set_item("window_s", outcome.series.window_seconds())?;
     result.set_item("series", columns::series(py, &outcome)?)?;
     result.set_item("latency_curve", columns::latency_curve(py, &outcome)?)?;
+    if let Some(series) = &outcome.server_series {
+        result.set_item("servers", columns::server_series(py, series)?)?;
+    }
     if let Some(playback) = &outcome.playback {
         result.set_item("playback", columns::playback(py, playback)?)?;
     }
@@ -142,6 +155,7 @@ fn elsewhere(
             let options = Options {
                 requests_to: recipient.as_ref(),
                 playback,
+                server_samples: Some(SERVER_SAMPLES),
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
@@ -153,13 +167,13 @@ fn elsewhere(
     ended
 }
 
-/// A run with schedulers in Python, in the calling thread: there a signal stops whatever a method
+/// A run with code in Python, in the calling thread: there a signal stops whatever a method
 /// is doing, and Python's lock need not be taken for every call.
 fn here(
     py: Python<'_>,
     scenario: &Scenario,
     requests: Option<&Bound<'_, PyAny>>,
-    own: &PythonSchedulers,
+    own: &OwnCode,
     progress: Option<&Bound<'_, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Ended> {
@@ -196,11 +210,16 @@ fn here(
             }
         }
     };
-    let make = |number| own.take(number);
+    let schedulers = own.schedulers.as_ref();
+    let schedulers = schedulers.map(|own| move |number| own.take(number));
+    let policies = own.policies.as_ref();
+    let policies = policies.map(|own| move |number, pages| own.policy(number, pages));
     let options = Options {
-        schedulers: Some(&make),
+        schedulers: schedulers.as_ref().map(|make| make as &qos::Make<'_>),
+        policies: policies.as_ref().map(|make| make as &MakePolicy<'_>),
         requests_to: recipient.as_ref(),
         playback,
+        server_samples: Some(SERVER_SAMPLES),
         ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));
@@ -209,6 +228,25 @@ fn here(
     }
     tell_all()?;
     Ok(ended)
+}
+
+/// Code in Python that a scenario names.
+struct OwnCode {
+    schedulers: Option<PythonSchedulers>,
+    policies: Option<Policies>,
+}
+
+impl OwnCode {
+    fn is_empty(&self) -> bool {
+        self.schedulers.is_none() && self.policies.is_none()
+    }
+
+    /// Takes the exception, if one was raised.
+    fn take_failure(&self) -> Option<PyErr> {
+        let of_policies = self.policies.as_ref().and_then(Policies::take_failure);
+        let schedulers = self.schedulers.as_ref();
+        of_policies.or_else(|| schedulers.and_then(|own| own.shared.take_failure()))
+    }
 }
 
 /// A scenario's schedulers in Python, to be taken by number.

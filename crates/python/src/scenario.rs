@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use headrace_spec::{Bytes, ClassOption, Error, Loaded, SchedulerKind, Seconds, WorkloadKind};
+use headrace_spec::{
+    Bytes, ClassOption, Error, Loaded, SchedulerKind, Seconds, ServerKind, WorkloadKind,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
@@ -159,6 +161,17 @@ impl PyLoaded {
         (module, class, &it.folder, options, count)
             .into_pyobject(py)
             .map(Some)
+    }
+
+    /// The replacement policy in Python, if the scenario has one: its file and its class.
+    #[getter]
+    fn replacement(&self) -> Option<(PathBuf, String)> {
+        let servers = self.loaded.scenario.parallel().map(|it| &it.servers.kind)?;
+        let ServerKind::SimpleServer(simple) = servers else {
+            return None;
+        };
+        let python = simple.memory.python.as_ref()?;
+        Some((python.file.clone(), python.class.clone()))
     }
 
     /// The error about the value of the field at `path`.

@@ -7,7 +7,7 @@ use crate::sections::{
     Access, ClientLeaves, Clients, Ior, Layout, Parallel, Phase, Scenario, ServerKind, Topology,
     Workload, WorkloadKind,
 };
-use crate::values::{Rate, Seconds};
+use crate::values::{Bytes, Rate, Seconds};
 
 /// Hosts, processes and links that can be simulated: some kilobytes each.
 pub const MOST_HOSTS: u64 = 2_000_000;
@@ -115,6 +115,8 @@ fn hosts(clients: &Clients, parallel: &Parallel, at: &Place<'_>) -> Result<(), E
             leaves.iter().sum::<u64>() * u64::from(it.spines)
         }
         Topology::Graph(graph) => graph.link.len() as u64,
+        Topology::Torus(torus) => torus.grid().links(),
+        Topology::Mesh(mesh) => mesh.grid().links(),
     };
     few(
         &[
@@ -171,9 +173,17 @@ struct Pattern<'a> {
 }
 
 impl Pattern<'_> {
+    /// The largest request.
+    fn transfer(&self) -> Bytes {
+        self.ior.transfer.largest(self.processes)
+    }
+
     fn offsets_have_numbers(&self) -> Result<(), Error> {
         let blocks = u64::from(self.ior.segments) * self.processes;
-        if self.ior.access == Access::Shared && self.ior.block.0.checked_mul(blocks).is_none() {
+        let of_a_segment = self.ior.block.sum(self.processes);
+        let all = of_a_segment.checked_mul(u64::from(self.ior.segments));
+        let too_large = all.is_none() || of_a_segment == u64::MAX;
+        if self.ior.access == Access::Shared && too_large {
             let message =
                 format!("{blocks} blocks of that size make a shared file of more than 16 EiB");
             return Err(self.at.error("block", message));
@@ -203,7 +213,7 @@ impl Pattern<'_> {
 
     fn jobs_are_few(&self, scenario: &Scenario, all: &Parallel) -> Result<(), Error> {
         let layout = self.layout.unwrap_or(&all.layout);
-        let (size, kind) = (self.ior.transfer.0, &layout.kind);
+        let (size, kind) = (self.transfer().0, &layout.kind);
         let width = kind.width(layout.places(all));
         let packets = scenario
             .largest_job(layout)
@@ -215,7 +225,7 @@ impl Pattern<'_> {
             let message = format!(
                 "a request makes about {jobs} jobs, and at most {MOST_JOBS} are possible: expected \
                  larger packets or a smaller {path} = \"{}\"",
-                self.ior.transfer
+                self.transfer()
             );
             return Err(refused("layout.packet", message, &self.at));
         }
@@ -224,7 +234,7 @@ impl Pattern<'_> {
 
     fn messages_have_a_size(&self, all: &Parallel) -> Result<(), Error> {
         let network = &all.network;
-        let bytes = u128::from(self.ior.transfer.0) + u128::from(network.message.0);
+        let bytes = u128::from(self.transfer().0) + u128::from(network.message.0);
         let packets = bytes.div_ceil(u128::from(network.mtu.0 - network.header.0));
         let around = packets * u128::from(network.header.0 + network.framing.0);
         if bytes + around > u128::from(u64::MAX) {
@@ -240,7 +250,7 @@ impl Pattern<'_> {
     fn job(&self, scenario: &Scenario, all: &Parallel) -> u64 {
         let layout = self.layout.unwrap_or(&all.layout);
         let width = layout.kind.width(layout.places(all));
-        let piece = self.ior.transfer.0 / u64::from(width);
+        let piece = self.transfer().0 / u64::from(width);
         scenario
             .largest_job(layout)
             .map_or(piece, |packet| piece.min(packet))
@@ -261,8 +271,10 @@ impl Pattern<'_> {
                 Phase::Sync => &[],
             };
             for writes in writes {
-                let (field, rate) = all.servers.slowest(*writes);
-                ends_in_time(job, rate, &field, at)?;
+                for alike in all.servers.alike() {
+                    let (field, rate) = alike.servers.slowest(*writes);
+                    ends_in_time(job, rate, &field, at)?;
+                }
             }
         }
         if let ServerKind::SimpleServer(simple) = &all.servers.kind
@@ -286,10 +298,17 @@ fn messages_end_in_time(clients: &Clients, all: &Parallel, at: &Place<'_>) -> Re
 /// cards in time.
 fn on_the_wire(data: u64, clients: &Clients, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let bytes = data.saturating_add(all.network.message.0);
-    for (field, card) in [
+    let mut cards = vec![
         ("clients.card.bandwidth", &clients.card),
         ("servers.card.bandwidth", &all.servers.card),
-    ] {
+    ];
+    let unlike = clients.unlike().iter();
+    let unlike = unlike.filter_map(|group| group.card.as_ref());
+    cards.extend(unlike.map(|card| ("clients.card.bandwidth", card)));
+    let unlike = all.servers.groups().iter();
+    let unlike = unlike.filter_map(|group| group.card.as_ref());
+    cards.extend(unlike.map(|card| ("servers.card.bandwidth", card)));
+    for (field, card) in cards {
         match card.bandwidth {
             Some(rate) => ends_in_time(bytes, rate, field, at)?,
             None => ends_in_time(bytes, all.network.bandwidth, "network.bandwidth", at)?,

@@ -1,6 +1,7 @@
 //! One layer of values over another: the last wins.
 
 use crate::declare::{Presence, Section, Shape};
+use crate::models;
 use crate::tree::{Node, Raw, Table};
 
 /// Puts `above` over `below`. Sections are merged field by field; anything else
@@ -101,6 +102,26 @@ pub(crate) fn complete(tree: &mut Node, section: &Section) {
     complete_in(tree, section, &whole);
 }
 
+/// Drops what a table says of a device if the one above it names a model of the catalogue, which
+/// gives all of it.
+fn give_way_to_model(below: &mut Node, above: &Node, section: &Section) {
+    let (Raw::Table(lower), Raw::Table(upper)) = (&mut below.raw, &above.raw) else {
+        return;
+    };
+    for field in section.fields(None) {
+        let Some(above) = upper.get(field.name) else {
+            continue;
+        };
+        if models::is_model(&field.shape) {
+            lower.entries.clear();
+            return;
+        }
+        if let (Shape::Section(inner), Some(below)) = (&field.shape, lower.get_mut(field.name)) {
+            give_way_to_model(below, above, inner);
+        }
+    }
+}
+
 fn complete_in(node: &mut Node, section: &Section, whole: &Node) {
     let Raw::Table(table) = &mut node.raw else {
         return;
@@ -116,6 +137,7 @@ fn complete_in(node: &mut Node, section: &Section, whole: &Node) {
                 {
                     let mut below = below.clone();
                     let above = std::mem::replace(node, Node::plain(Raw::Boolean(false)));
+                    give_way_to_model(&mut below, &above, inner);
                     over(&mut below, above, inner);
                     *node = below;
                 }

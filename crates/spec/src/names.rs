@@ -36,3 +36,12 @@ pub(crate) fn hint(given: &str, names: &[&str]) -> String {
 pub(crate) fn guess(given: &str, names: &[&str]) -> String {
     nearest(given, names).map_or_else(String::new, |name| format!("did you mean {name:?}?"))
 }
+
+/// Returns true if this can be a name in Python.
+pub(crate) fn is_python_name(text: &str) -> bool {
+    let starts = |first: char| first.is_alphabetic() || first == '_';
+    text.starts_with(starts)
+        && text
+            .chars()
+            .all(|each| each.is_alphanumeric() || each == '_')
+}

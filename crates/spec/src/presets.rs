@@ -15,7 +15,7 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 16] = [
+const PRESETS: [Preset; 19] = [
     Preset {
         name: "ideal",
         text: include_str!("presets/ideal.toml"),
@@ -31,6 +31,10 @@ const PRESETS: [Preset; 16] = [
     Preset {
         name: "lustre",
         text: include_str!("presets/lustre.toml"),
+    },
+    Preset {
+        name: "lustre-2.15",
+        text: include_str!("presets/lustre-2.15.toml"),
     },
     Preset {
         name: "glusterfs",
@@ -67,6 +71,14 @@ const PRESETS: [Preset; 16] = [
     Preset {
         name: "xfs",
         text: include_str!("presets/xfs.toml"),
+    },
+    Preset {
+        name: "ldiskfs",
+        text: include_str!("presets/ldiskfs.toml"),
+    },
+    Preset {
+        name: "zfs",
+        text: include_str!("presets/zfs.toml"),
     },
     Preset {
         name: "poweredge-1850",

@@ -165,8 +165,14 @@ fn property(field: &Field, path: &str, presets: &[Node]) -> Value {
     schema
 }
 
-/// A table may leave any field to another table, its kind included.
+/// A table may leave any field to another table, its kind included, and so may its sections.
 fn nothing_is_required(schema: &mut Value) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        let sections = properties.values_mut();
+        let sections =
+            sections.filter(|it| it.get("required").is_some() || it.get("oneOf").is_some());
+        sections.for_each(nothing_is_required);
+    }
     // Without what is required, a table may be of several kinds.
     if let Some(each) = schema.as_object_mut().and_then(|it| it.remove("oneOf")) {
         schema["anyOf"] = each;

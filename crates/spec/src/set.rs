@@ -104,11 +104,19 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
         Shape::Section(inner) => put(below(table, first, value.origin), inner, rest, value),
         Shape::Tables(inner) => {
             let list = table.get_mut(first).ok_or(Wrong::NoSuchPath)?;
-            // The only one needs no number.
+            let own;
+            // The only one needs no number, and one with a name may go by it.
             let only = matches!(&list.raw, Raw::List(list) if list.len() == 1);
             let (index, rest) = match rest[0].parse::<usize>() {
-                Err(_) if only => ("0", rest),
-                _ => (rest[0], &rest[1..]),
+                Err(_) => match numbered(list, rest[0]) {
+                    Some(number) => {
+                        own = number.to_string();
+                        (own.as_str(), &rest[1..])
+                    }
+                    None if only => ("0", rest),
+                    None => (rest[0], &rest[1..]),
+                },
+                Ok(_) => (rest[0], &rest[1..]),
             };
             let node = entry(list, index).ok_or(Wrong::NoSuchPath)?;
             if rest.is_empty() {
@@ -162,6 +170,18 @@ fn below<'a>(table: &'a mut Table, key: &str, origin: &Origin) -> &'a mut Node {
             table.entries.len() - 1
         });
     &mut table.entries[at].node
+}
+
+/// The number of the table that has this name.
+fn numbered(list: &Node, name: &str) -> Option<usize> {
+    let Raw::List(list) = &list.raw else {
+        return None;
+    };
+    let named = |node: &Node| {
+        let own = node.table().and_then(|table| table.get("name"));
+        own.is_some_and(|own| matches!(&own.raw, Raw::Text(text) if text == name))
+    };
+    list.iter().position(named)
 }
 
 fn entry<'a>(node: &'a mut Node, index: &str) -> Option<&'a mut Node> {

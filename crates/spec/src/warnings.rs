@@ -1,7 +1,7 @@
 //! Warnings about valid scenarios whose results need care.
 
 use crate::links;
-use crate::sections::{Grain, Scenario};
+use crate::sections::{FlowControl, Grain, Scenario};
 
 /// A warning of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,13 +23,14 @@ fn lossless_link(scenario: &Scenario) -> Option<Caution> {
     let network = &scenario.parallel()?.network;
     let link = network.link.as_deref()?;
     let source = links::lossless(link)?;
-    (network.grain == Grain::Packet).then(|| Caution {
+    let drops = network.grain == Grain::Packet && network.flow_control == FlowControl::None;
+    drops.then(|| Caution {
         condition: "lossless-link",
         message: format!(
             "network.link = {link:?} with network.grain = \"packet\": a sender on this link waits \
              for credits, and no packet is dropped ({source}); the model has TCP over queues that \
-             drop packets, and its losses and timeouts are not this link's: take grain = \
-             \"message\" or \"flow\""
+             drop packets, and its losses and timeouts are not this link's: take \
+             network.flow_control = \"credits\", or grain = \"message\" or \"flow\""
         ),
     })
 }

@@ -160,7 +160,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "system",
         r#"system = "pvfs3""#,
-        r#"my.toml:2:10: system = "pvfs3": expected "ideal", "pvfs", "pvfs2", "lustre", "glusterfs", "hdfs", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "pvfs"?"#,
+        r#"my.toml:2:10: system = "pvfs3": expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "pvfs"?"#,
     ),
     (
         "kind",
@@ -652,7 +652,7 @@ const SETS: &[(&str, &str)] = &[
     ),
     (
         "system=lustro",
-        r#"--set system=lustro: expected "ideal", "pvfs", "pvfs2", "lustre", "glusterfs", "hdfs", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "lustre"?"#,
+        r#"--set system=lustro: expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "lustre"?"#,
     ),
     (
         "workload.0.read_share=1.5",
@@ -1007,8 +1007,16 @@ fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].condition, "lossless-link");
         assert!(found[0].message.contains(link), "{}", found[0].message);
+        assert!(found[0].message.contains("credits"), "{}", found[0].message);
         assert_eq!(of(link, "message"), []);
         assert_eq!(of(link, "flow"), []);
+        let sets = [
+            &format!("network.link={link}"),
+            "network.grain=packet",
+            "network.flow_control=credits",
+        ];
+        let loaded = load(GOOD, &sets).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(headrace_spec::cautions(&loaded.scenario), []);
     }
     assert_eq!(of("10GbE", "packet"), []);
 }

@@ -304,6 +304,13 @@ fn every_preset_value_has_a_source_and_none_is_optional() {
                     &[&system, "layout.unit=1 MiB", "scheduler.position=server"],
                 )
             }
+            "lustre-2.15" => {
+                let small = "[[workload]]\nblock = \"1 MiB\"\n";
+                let servers = "[servers]\ncount = 4\ndevice = { read_rate = \"1 GB/s\", \
+                               write_rate = \"1 GB/s\" }\n[network]\nbandwidth = \"1 GB/s\"\n\
+                               latency = \"1 us\"\n[clients]\ncount = 4\n";
+                load(&format!("system = {name:?}\n{servers}{small}"), &[])
+            }
             _ => load(&local, &[]),
         };
         for row in explain(&loaded).rows {

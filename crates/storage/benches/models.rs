@@ -79,6 +79,7 @@ fn servers(criterion: &mut Criterion) {
                 page: memory.page,
                 dirty_limit: Bytes(server.machine.write_back.limit(memory)),
                 replacement: Replacement::Lru,
+                python: None,
                 rate: None,
             },
             io_scheduler: server.machine.io_scheduler.clone(),
@@ -111,6 +112,7 @@ fn page_cache(criterion: &mut Criterion) {
         page: Bytes(4096),
         dirty_limit: Bytes(400_000_000),
         replacement: Replacement::Lru,
+        python: None,
         rate: None,
     };
     let mut group = criterion.benchmark_group("page cache");

@@ -12,10 +12,12 @@
 //! ```
 
 pub mod app;
+mod cache_counts;
 pub mod client;
 pub mod device;
 mod duplex;
 pub mod failure;
+mod host_pages;
 pub mod iosched;
 pub mod layout;
 pub mod localfs;
@@ -26,14 +28,16 @@ pub mod metadata;
 pub mod network;
 pub mod processors;
 pub mod qos;
+pub mod replacement;
 pub mod server;
 mod splitmix;
 pub mod system;
 mod time_conversion;
 mod tokens;
 
+pub use cache_counts::CacheCounts;
 pub use duplex::Duplex;
-pub use system::{Error, Observer, Options, Outcome, simulate, structure};
+pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{
     Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,
 };

@@ -7,7 +7,8 @@
 //!   received ─▶ [begin receiving] ┘                 └─▶ arrived
 //! ```
 //!
-//! Messages take its cores in the order they come, first come, first served. Not
+//! Messages take its cores in the order they come, first come, first served. RDMA passes a client's
+//! processor by. Not
 //! modelled: switching between processes, interrupts that push a message aside, caches
 //! that other work has emptied.
 
@@ -16,6 +17,7 @@ use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};
 use headrace_trace::Operation;
 
 use crate::duplex::Duplex;
+use crate::host_pages::JoinPages;
 use crate::tokens::{Job, Message, Role};
 
 /// The hosts that are of one kind.
@@ -32,6 +34,16 @@ pub enum Kind {
 pub struct Shared {
     work: Port<Job>,
     done: Port<Job>,
+}
+
+impl Shared {
+    /// Joins the ways of several pages of hosts.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[Shared]) -> Shared {
+        Shared {
+            work: join.output("messages to processor", all.iter().map(|it| it.work)),
+            done: join.input("messages from processor", all.iter().map(|it| it.done)),
+        }
+    }
 }
 
 /// A host's ways to and from its network.
@@ -79,13 +91,24 @@ pub fn host(
         let processor = cpu(page, spec);
         (processor.into(), processor, None)
     };
-    for (name, from, received) in [
-        ("begin sending", to_send, false),
-        ("begin receiving", outside.received, true),
+    // A client's card does its part of RDMA alone.
+    let card_alone = kind == Kind::Client && scenario.messages.rdma().is_some();
+    for (name, from, received, past) in [
+        ("begin sending", to_send, false, outside.send),
+        ("begin receiving", outside.received, true, arrived.into()),
     ] {
-        page.transition(name)
-            .take(from)
-            .put(work, move |_, job: Job, ()| Job { received, ..job });
+        let begin = page.transition(name).take(from);
+        if card_alone {
+            begin.route([work, past], move |_, job: &mut Job, ()| {
+                job.received = received;
+                match job.message.is_remote_access() {
+                    true => past,
+                    false => work,
+                }
+            });
+        } else {
+            begin.put(work, move |_, job: Job, ()| Job { received, ..job });
+        }
     }
     page.transition("end").take(done).route(
         [arrived.into(), outside.send, ask],
@@ -159,6 +182,8 @@ fn cpu(page: &mut Page<'_>, spec: &HostCpu) -> Node<Job> {
         let bytes = Span((job.payload() as f64 * per_byte + 0.5) as u64);
         match job.message {
             Message::Room => Span::ZERO,
+            // The server starts an operation or hears of its end; no byte is copied.
+            Message::RdmaRead | Message::RdmaData => message + serving.time(job),
             _ => message + bytes + serving.time(job),
         }
     };
@@ -197,7 +222,7 @@ impl Serving {
         match (job.role, job.message) {
             (Role::Data, Message::Whole) if asked => of_job + self.access,
             (Role::Data, Message::Request) if asked => of_job,
-            (Role::Data, Message::Data) if asked || given => self.access,
+            (Role::Data, Message::Data | Message::RdmaData) if asked || given => self.access,
             _ => Span::ZERO,
         }
     }

@@ -33,7 +33,8 @@ pub struct Request {
     pub issued: Time,
     /// The workload's phase, counted from 0.
     pub phase: u32,
-    /// Jobs that are still out; see [`Request::has_failed`].
+    /// Jobs that are still out, and when none is the last server's number plus 1; see
+    /// [`Request::has_failed`].
     pub pending: u32,
     /// Processor time of the process's own before it, in nanoseconds.
     pub compute: u32,
@@ -52,13 +53,24 @@ pub struct Request {
 const FAILED: u32 = 1 << 31;
 
 impl Request {
-    /// A job is back; gives whether it was the last.
+    /// A job is back; gives whether it was the last. Its server is then known
+    /// ([`Request::last_server`]).
     pub fn job_is_back(&mut self, job: &Job) -> bool {
         self.pending -= 1;
         if job.message == Message::Failed {
             self.pending |= FAILED;
         }
-        self.pending & !FAILED == 0
+        let last = self.pending & !FAILED == 0;
+        if last {
+            self.pending |= job.server + 1;
+        }
+        last
+    }
+
+    /// The server that answered last, of a request that is done; none if no data server did, or
+    /// a cache stood between.
+    pub fn last_server(&self) -> Option<u32> {
+        (self.pending & !FAILED).checked_sub(1)
     }
 
     /// The request has failed.
@@ -142,8 +154,12 @@ pub enum Message {
     Data,
     /// There is room for one more part.
     Room,
-    /// All has been written.
+    /// All has been written; by RDMA, or read.
     Done,
+    /// A server's card asks a client's for a part of the data (RDMA Read).
+    RdmaRead,
+    /// A part of the data, from memory to memory.
+    RdmaData,
     /// True if the server is there.
     Ping,
     /// The client has given the job up.
@@ -165,6 +181,11 @@ impl Message {
     pub fn is_about_locks(self) -> bool {
         use Message::{Blocking, Cancel, Enqueue, Granted};
         matches!(self, Enqueue | Granted | Blocking | Cancel)
+    }
+
+    /// Returns true if a client's card sends or receives it without the processor.
+    pub fn is_remote_access(self) -> bool {
+        matches!(self, Message::RdmaRead | Message::RdmaData)
     }
 
     /// Returns true if it is a part of a client's job.
@@ -237,17 +258,29 @@ impl Job {
         }
     }
 
+    /// Returns true if it moves a file's bytes, or stores them: on the metadata server too, if some
+    /// lie there.
+    pub fn is_for_data(&self) -> bool {
+        self.role == Role::Data
+            || matches!(
+                self.operation,
+                Operation::Read | Operation::Write | Operation::Sync
+            )
+    }
+
     /// Bytes of file data in the current message.
     pub fn payload(&self) -> u64 {
         if !matches!(
             self.message,
-            Message::Whole | Message::Data | Message::Repair
+            Message::Whole | Message::Data | Message::RdmaData | Message::Repair
         ) {
             return 0;
         }
         match (self.operation, self.direction) {
             (Operation::Write, Direction::Out | Direction::ToNextCopy)
-            | (Operation::Read, Direction::Back) => self.size,
+            | (Operation::Read, Direction::Back)
+            // The answer to an open has the data that lies on the metadata server.
+            | (Operation::Open, Direction::Back) => self.size,
             _ => 0,
         }
     }

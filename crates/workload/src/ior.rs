@@ -29,11 +29,45 @@ pub struct IorApplication {
     compute: Span,
     /// True if the files are there before the run.
     existing: bool,
+    /// Sizes and numbers of transfers: those of every process, or of rank 0.
+    shape: Shape,
+    /// Those of each process, where sizes depend on the rank.
+    by_rank: Vec<Shape>,
+    /// Bytes of a segment of a file that all processes share.
+    segment: u64,
+    progress: Vec<Progress>,
+}
+
+/// Sizes of a process, and its numbers of transfers.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    block: u64,
+    transfer: u64,
+    /// Bytes of a segment of a shared file before its block.
+    before: u64,
     /// Transfers in a block, in a file of one process, in a phase of one process.
     per_block: u64,
     per_file: u64,
     per_phase: u64,
-    progress: Vec<Progress>,
+}
+
+impl Shape {
+    fn new(spec: &Ior, rank: u32, before: u64) -> Shape {
+        let (block, transfer) = (
+            spec.block.of(rank.into()).0,
+            spec.transfer.of(rank.into()).0,
+        );
+        let per_block = block / transfer;
+        let per_file = per_block.saturating_mul(u64::from(spec.segments));
+        Shape {
+            block,
+            transfer,
+            before,
+            per_block,
+            per_file,
+            per_phase: per_file.saturating_mul(u64::from(spec.files)),
+        }
+    }
 }
 
 /// Number of calls processes that make together.
@@ -80,17 +114,26 @@ impl IorApplication {
         compute: Span,
         existing: bool,
     ) -> IorApplication {
-        let per_block = spec.block.0 / spec.transfer.0;
-        let per_file = per_block.saturating_mul(u64::from(spec.segments));
+        let mut by_rank = Vec::new();
+        let mut segment = 0_u64;
+        if spec.by_rank() {
+            for rank in 0..processes {
+                let shape = Shape::new(spec, rank, segment);
+                segment = segment.saturating_add(shape.block);
+                by_rank.push(shape);
+            }
+        } else {
+            segment = spec.block.sum(processes.into());
+        }
         IorApplication {
             spec: spec.clone(),
             processes,
             seed,
             compute,
             existing: existing || matches!(spec.phases.first(), Some(Phase::Read | Phase::Mixed)),
-            per_block,
-            per_file,
-            per_phase: per_file.saturating_mul(u64::from(spec.files)),
+            shape: Shape::new(spec, 0, 0),
+            by_rank,
+            segment,
             progress: vec![Progress::default(); processes as usize],
         }
     }
@@ -107,30 +150,35 @@ impl IorApplication {
         self.spec.phases[phase as usize % self.spec.phases.len()]
     }
 
+    fn shape(&self, rank: u32) -> &Shape {
+        self.by_rank.get(rank as usize).unwrap_or(&self.shape)
+    }
+
     /// Transfers of a process in a phase.
-    fn transfers(&self) -> u64 {
+    fn transfers(&self, rank: u32) -> u64 {
+        let all = self.shape(rank).per_phase;
         match (self.spec.requests, self.spec.order) {
             (Some(requests), Order::Uniform) => requests,
-            (Some(requests), _) => requests.min(self.per_phase),
-            (None, _) => self.per_phase,
+            (Some(requests), _) => requests.min(all),
+            (None, _) => all,
         }
     }
 
     /// Transfers of a process in a phase, or the syncs that stand for them.
-    fn steps(&self, phase: Phase) -> u64 {
+    fn steps(&self, rank: u32, phase: Phase) -> u64 {
         match phase {
-            Phase::Read | Phase::Write | Phase::Mixed => self.transfers(),
+            Phase::Read | Phase::Write | Phase::Mixed => self.transfers(rank),
             Phase::Sync => u64::from(self.spec.files),
         }
     }
 
     /// Files that a process opens in a phase, and closes.
-    fn opened(&self, phase: Phase) -> u64 {
+    fn opened(&self, rank: u32, phase: Phase) -> u64 {
         match self.spec.opens {
             false => 0,
             // A phase may end before it has come to all of them.
             true if self.file_by_file() && phase != Phase::Sync => {
-                self.transfers().div_ceil(self.per_file)
+                self.transfers(rank).div_ceil(self.shape(rank).per_file)
             }
             true => u64::from(self.spec.files),
         }
@@ -143,8 +191,8 @@ impl IorApplication {
 
     /// Returns the action at a step of a phase. File by file, a process opens, transfers and closes
     /// each file; otherwise it opens all before the first transfer and closes all after the last.
-    fn step(&self, phase: Phase, step: u64) -> Step {
-        let (opened, steps) = (self.opened(phase), self.steps(phase));
+    fn step(&self, rank: u32, phase: Phase, step: u64) -> Step {
+        let (opened, steps) = (self.opened(rank, phase), self.steps(rank, phase));
         let inner = |number| match phase {
             Phase::Sync => Step::Sync(number),
             _ => Step::Transfer(number),
@@ -161,7 +209,7 @@ impl IorApplication {
         }
         let each = match phase {
             Phase::Sync => 1,
-            _ => self.per_file,
+            _ => self.shape(rank).per_file,
         };
         let (file, within) = (step / (each + 2), step % (each + 2));
         match within {
@@ -195,17 +243,17 @@ impl IorApplication {
         // phases do.
         let mut of_phase = (u64::from(rank) << 32) | u64::from(phase);
         let key = Random::named(self.seed, "places", &mut of_phase).bits();
-        Random::named(key, "place", &mut number).below(self.per_phase)
+        Random::named(key, "place", &mut number).below(self.shape(rank).per_phase)
     }
 
-    /// The calls of all processes, if they make them together and in order; none if they
-    /// do so forever.
+    /// The calls of all processes, if they make them together and in order, which all have the same
+    /// sizes; none if they do so forever.
     pub fn calls(&self) -> Option<Calls> {
         let phases = &self.spec.phases;
         let repeats = u64::from(self.phases()? / phases.len() as u32);
         let count = |wanted| phases.iter().filter(|&&phase| phase == wanted).count() as u64;
         let data_phases = (count(Phase::Write) + count(Phase::Read)) * repeats;
-        let number = self.transfers();
+        let number = self.transfers(0);
         let transfers = number.checked_mul(data_phases)?;
         let transfers = transfers.checked_mul(u64::from(self.processes))?;
         Some(Calls {
@@ -217,8 +265,8 @@ impl IorApplication {
 
     /// File, first byte and bytes of a process's n-th transfer of a phase, in order.
     pub fn part(&self, rank: u32, number: u64) -> (u32, u64, u64) {
-        let (file, offset) = self.place(rank, self.in_streams(number));
-        (file, offset, self.spec.transfer.0)
+        let (file, offset) = self.place(rank, self.in_streams(rank, number));
+        (file, offset, self.shape(rank).transfer)
     }
 
     /// Returns the random key of a process in a phase.
@@ -228,31 +276,34 @@ impl IorApplication {
 
     /// The place, among a file's transfers in order, of the n-th: in streams, each
     /// goes through a section of the file.
-    fn in_streams(&self, number: u64) -> u64 {
+    fn in_streams(&self, rank: u32, number: u64) -> u64 {
         let streams = u64::from(self.spec.streams);
         if streams == 1 {
             return number;
         }
-        let (file, within) = (number / self.per_file, number % self.per_file);
+        let per_file = self.shape(rank).per_file;
+        let (file, within) = (number / per_file, number % per_file);
         let (round, stream) = (within / streams, within % streams);
         // The first sections have the transfers that are left over.
-        let (length, over) = (self.per_file / streams, self.per_file % streams);
-        file * self.per_file + stream * length + stream.min(over) + round
+        let (length, over) = (per_file / streams, per_file % streams);
+        file * per_file + stream * length + stream.min(over) + round
     }
 
     /// The place of the n-th transfer, where each file is gone through from its end.
-    fn backward(&self, number: u64) -> u64 {
-        let (file, within) = (number / self.per_file, number % self.per_file);
-        file * self.per_file + self.per_file - 1 - within
+    fn backward(&self, rank: u32, number: u64) -> u64 {
+        let per_file = self.shape(rank).per_file;
+        let (file, within) = (number / per_file, number % per_file);
+        file * per_file + per_file - 1 - within
     }
 
     /// The position of the n-th transfer. A round makes every `stride`-th transfer of a file,
     /// the next round the transfers beside them.
-    fn strided(&self, number: u64) -> u64 {
-        let (file, within) = (number / self.per_file, number % self.per_file);
-        let stride = u64::from(self.spec.stride).min(self.per_file);
+    fn strided(&self, rank: u32, number: u64) -> u64 {
+        let per_file = self.shape(rank).per_file;
+        let (file, within) = (number / per_file, number % per_file);
+        let stride = u64::from(self.spec.stride).min(per_file);
         // The first rounds have one more, if the stride does not divide the file.
-        let (length, longer) = (self.per_file / stride, self.per_file % stride);
+        let (length, longer) = (per_file / stride, per_file % stride);
         let of_longer = longer * (length + 1);
         let (round, step) = match within < of_longer {
             true => (within / (length + 1), within % (length + 1)),
@@ -261,7 +312,7 @@ impl IorApplication {
                 (longer + after / length, after % length)
             }
         };
-        file * self.per_file + step * stride + round
+        file * per_file + step * stride + round
     }
 
     fn think(&self, random: &mut Random<'_>) -> Span {
@@ -275,17 +326,27 @@ impl IorApplication {
 
     /// File and offset of a process's n-th transfer of a phase.
     fn place(&self, rank: u32, transfer: u64) -> (u32, u64) {
-        let file = (transfer / self.per_file) as u32;
-        let within = transfer % self.per_file;
-        let (segment, step) = (within / self.per_block, within % self.per_block);
-        let (block, size) = (self.spec.block.0, self.spec.transfer.0);
+        let &Shape {
+            block,
+            transfer: size,
+            before,
+            per_block,
+            per_file,
+            ..
+        } = self.shape(rank);
+        let file = (transfer / per_file) as u32;
+        let within = transfer % per_file;
+        let (segment, step) = (within / per_block, within % per_block);
         match self.spec.access {
             Access::FilePerProcess => {
                 (rank * self.spec.files + file, segment * block + step * size)
             }
             Access::Shared => {
-                let blocks = segment * u64::from(self.processes) + u64::from(rank);
-                (file, blocks * block + step * size)
+                let first = match self.by_rank.is_empty() {
+                    true => block * u64::from(rank),
+                    false => before,
+                };
+                (file, segment * self.segment + first + step * size)
             }
         }
     }
@@ -307,11 +368,11 @@ impl Application for IorApplication {
         if !self.existing {
             return Vec::new();
         }
-        let blocks = match self.spec.access {
-            Access::FilePerProcess => 1,
-            Access::Shared => u64::from(self.processes),
+        let segments = u64::from(self.spec.segments);
+        let size = |file: u32| match self.spec.access {
+            Access::FilePerProcess => self.shape(file / self.spec.files).block * segments,
+            Access::Shared => self.segment * segments,
         };
-        let size = self.spec.block.0 * u64::from(self.spec.segments) * blocks;
         let files = 0..self.files();
         let rank = |file: u32| match self.spec.access {
             Access::FilePerProcess => Some(file / self.spec.files),
@@ -321,7 +382,7 @@ impl Application for IorApplication {
             .map(|file| ExistingFile {
                 file,
                 rank: rank(file),
-                size,
+                size: size(file),
             })
             .collect()
     }
@@ -332,7 +393,7 @@ impl Application for IorApplication {
             return Ok(Next::Finished);
         }
         let phase = self.phase(progress.phase);
-        let all = self.steps(phase) + 2 * self.opened(phase);
+        let all = self.steps(rank, phase) + 2 * self.opened(rank, phase);
         if progress.to_sync.is_none() && progress.step == all {
             let next = Progress {
                 phase: progress.phase + 1,
@@ -356,8 +417,14 @@ impl Application for IorApplication {
             self.progress[rank as usize].step += 1;
         }
         // The first transfer of each file says which file it is.
-        let first_of = |file: u64| file * self.per_file;
-        let (operation, transfer, size) = match (progress.to_sync, self.step(phase, step)) {
+        let Shape {
+            transfer: size,
+            per_file,
+            per_phase,
+            ..
+        } = *self.shape(rank);
+        let first_of = |file: u64| file * per_file;
+        let (operation, transfer, size) = match (progress.to_sync, self.step(rank, phase, step)) {
             (Some(last), _) => {
                 self.progress[rank as usize].to_sync = None;
                 (Operation::Sync, last, 0)
@@ -367,12 +434,12 @@ impl Application for IorApplication {
             (None, Step::Sync(file)) => (Operation::Sync, first_of(file), 0),
             (None, Step::Transfer(number)) => {
                 let transfer = match self.spec.order {
-                    Order::Sequential => self.in_streams(number),
-                    Order::Backward => self.backward(number),
-                    Order::Strided => self.strided(number),
+                    Order::Sequential => self.in_streams(rank, number),
+                    Order::Backward => self.backward(rank, number),
+                    Order::Strided => self.strided(rank, number),
                     Order::Random => {
                         let key = self.key(rank, progress.phase);
-                        Permutation::new(self.per_phase, key).at(number)
+                        Permutation::new(per_phase, key).at(number)
                     }
                     Order::Uniform => self.drawn(rank, progress.phase, number),
                 };
@@ -383,7 +450,7 @@ impl Application for IorApplication {
                     true => Operation::Write,
                     false => Operation::Read,
                 };
-                (operation, transfer, self.spec.transfer.0)
+                (operation, transfer, size)
             }
         };
         let (file, offset) = self.place(rank, transfer);
@@ -401,33 +468,62 @@ impl Application for IorApplication {
     }
 
     fn total_requests(&self) -> Option<u64> {
+        if self.by_rank.is_empty() {
+            return self.requests_of(0, u64::from(self.processes));
+        }
+        let mut drawn_before = 0;
+        (0..self.processes).try_fold(0_u64, |sum, rank| {
+            drawn_before += self.drawn_transfers(rank)?;
+            let few = drawn_before <= MOST_DRAWN;
+            few.then(|| self.requests_of(rank, 1))
+                .flatten()?
+                .checked_add(sum)
+        })
+    }
+}
+
+impl IorApplication {
+    /// Transfers of a process in all mixed phases, of which it is drawn whether they write.
+    fn drawn_transfers(&self, rank: u32) -> Option<u64> {
+        let each = self.spec.phases.len() as u32;
+        let phases = self.spec.phases.iter();
+        let mixed = phases.filter(|&&it| it == Phase::Mixed).count() as u64;
+        let drawn = mixed.checked_mul(self.transfers(rank))?;
+        drawn.checked_mul(u64::from(self.phases()? / each))
+    }
+
+    /// Requests of so many processes from a rank on, which have the same sizes.
+    fn requests_of(&self, rank: u32, processes: u64) -> Option<u64> {
         let each = self.spec.phases.len() as u32;
         let once: u64 = self
             .spec
             .phases
             .iter()
-            .map(|&phase| self.steps(phase).saturating_add(2 * self.opened(phase)))
+            .map(|&phase| {
+                let opened = self.opened(rank, phase);
+                self.steps(rank, phase).saturating_add(2 * opened)
+            })
             .try_fold(0_u64, u64::checked_add)?;
         let phases = self.phases()?;
         let per_process = once.checked_mul(u64::from(phases / each))?;
-        let steps = per_process.checked_mul(u64::from(self.processes))?;
+        let steps = per_process.checked_mul(processes)?;
         if !self.spec.sync_per_write {
             return Some(steps);
         }
         let count = |phase| self.spec.phases.iter().filter(|&&it| it == phase).count() as u64;
-        let runs = u64::from(phases / each) * u64::from(self.processes);
-        let writes = count(Phase::Write).checked_mul(self.transfers())?;
+        let runs = u64::from(phases / each) * processes;
+        let writes = count(Phase::Write).checked_mul(self.transfers(rank))?;
         let mut syncs = writes.checked_mul(runs)?;
         // Which transfers of a mixed phase write is drawn: they are counted, unless
         // that takes longer than anybody waits.
-        let drawn = count(Phase::Mixed).checked_mul(self.transfers())?;
-        if drawn.checked_mul(runs)? > MOST_DRAWN {
+        let drawn = self.drawn_transfers(rank)?.checked_mul(processes)?;
+        if drawn > MOST_DRAWN {
             return None;
         }
         let mixed = (0..phases).filter(|&phase| self.phase(phase) == Phase::Mixed);
         for phase in mixed {
-            for rank in 0..self.processes {
-                let all = 0..self.transfers();
+            for rank in rank..rank + processes as u32 {
+                let all = 0..self.transfers(rank);
                 syncs += all
                     .filter(|&number| self.writes(rank, phase, number))
                     .count() as u64;

@@ -13,6 +13,7 @@ mod permutation;
 mod pipeline;
 mod replay;
 mod round;
+mod start_and_delay;
 mod tree_copy;
 
 pub use directories::Directories;
@@ -24,6 +25,7 @@ pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
+pub use start_and_delay::{ProcessTimes, StartAndDelay};
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
@@ -226,7 +228,7 @@ pub fn sequence(
 ) -> Result<Box<dyn Application>, TraceError> {
     let (workload, seed) = (&scenario.workload[number], scenario.run.seed);
     let existing = workload.io.existing;
-    Ok(match &workload.kind {
+    let application: Box<dyn Application> = match &workload.kind {
         WorkloadKind::Ior(ior) => Box::new(IorApplication::calling(
             ior,
             processes,
@@ -246,5 +248,6 @@ pub fn sequence(
         }
         WorkloadKind::TreeCopy(copy) => Box::new(TreeCopyApplication::new(copy, processes)),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
-    })
+    };
+    Ok(StartAndDelay::around(application, workload))
 }

@@ -98,7 +98,7 @@ impl Application for MdtestApplication {
             let last = phase as usize + 1 == self.spec.phases.len();
             return Ok(if last { Next::Finished } else { Next::Barrier });
         }
-        let bytes = self.spec.bytes.0;
+        let bytes = self.spec.bytes.of(rank.into()).0;
         self.progress[rank as usize] = match (what, step) {
             (NamePhase::Create, Step::First) if bytes > 0 => (phase, file, Step::Write),
             (NamePhase::Create, Step::First | Step::Write) => (phase, file, Step::Close),
@@ -132,7 +132,7 @@ impl Application for MdtestApplication {
         let phases = self.spec.phases.iter();
         let phases: u64 = phases
             .map(|phase| match *phase {
-                NamePhase::Create => 2 + u64::from(self.spec.bytes.0 > 0),
+                NamePhase::Create => 2 + u64::from(self.spec.has_bytes()),
                 _ => 1,
             })
             .sum();
@@ -151,7 +151,7 @@ mod tests {
         let spec = Mdtest {
             files: 3,
             phases: vec![NamePhase::Create, NamePhase::Stat, NamePhase::Unlink],
-            bytes: Bytes(0),
+            bytes: Bytes(0).into(),
             think: Seconds(0.0),
             directory: Directory::Shared,
             random: false,
@@ -189,7 +189,7 @@ mod tests {
     fn bytes_are_written_and_closed_behind_each_creation_and_read_in_a_phase_of_their_own() {
         let spec = Mdtest {
             files: 2,
-            bytes: Bytes(3901),
+            bytes: Bytes(3901).into(),
             phases: vec![NamePhase::Create, NamePhase::Read, NamePhase::Unlink],
             think: Seconds(1.0),
             directory: Directory::Own,
@@ -232,7 +232,7 @@ mod tests {
         let spec = Mdtest {
             files: 50,
             phases: vec![NamePhase::Create, NamePhase::Stat],
-            bytes: Bytes(10),
+            bytes: Bytes(10).into(),
             think: Seconds(0.0),
             directory: Directory::Shared,
             random: true,

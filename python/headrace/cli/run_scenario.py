@@ -46,6 +46,13 @@ def run(
             help="Write frames of the run to a Parquet file, for headrace net --playback.",
         ),
     ] = None,
+    over_time: Annotated[
+        bool,
+        typer.Option(
+            "--over-time",
+            help="Record dirty data, cache hits and queues over time, for the result and --plot.",
+        ),
+    ] = False,
     output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
@@ -86,6 +93,7 @@ def run(
                 progress=report,
                 trust=trusting,
                 playback=FRAMES if playback is not None else None,
+                over_time=over_time,
             )
         # Before anything else is written: what was asked for may not fit on its disk.
         identifier = (

@@ -77,6 +77,12 @@ def _local(values: Values) -> tuple[Host, ...]:
 
 
 def _parallel(values: Values, metadata: int) -> tuple[Host, ...]:
+    for section in ("clients", "servers"):
+        name = values.word(f"{section}.group.0.name")
+        if name is not None:
+            raise ScenarioError(
+                f'{section}.group.0.name = "{name}": the hosts of a testbed are alike: leave it out'
+            )
     clients, data = (_count(values, f"{it}.count") for it in ("clients", "servers"))
     targets = _count(values, "servers.targets")
     machine = "servers.machine" if values.word("servers.kind") == "machine" else "servers"

@@ -141,12 +141,13 @@ class StateSpace:
             yield f"bounds of {path}: {least} to {most} tokens"
         if self.complete:
             yield (
-                f"{self.dead:,} dead markings, {self.deadlocks:,} of them with tokens that may not"
-                " remain there"
+                f"{_number(self.dead, 'dead marking')}, {self.deadlocks:,} of them with tokens that"
+                " may not remain there"
             )
             yield (
-                f"{self.components:,} strongly connected components, {self.terminal_components:,}"
-                f" terminal; {self.home_markings:,} home markings, the initial one"
+                f"{_number(self.components, 'strongly connected component')},"
+                f" {self.terminal_components:,} terminal;"
+                f" {_number(self.home_markings, 'home marking')}, the initial one"
                 f" {'is' if self.initial_is_home else 'is not'} among them"
             )
         for it in self.transitions:
@@ -158,6 +159,10 @@ class StateSpace:
             yield from _path("nearest dead marking", self.deadlock)
         if self.reached is not None:
             yield from _path("nearest marking that was asked for", self.reached)
+
+
+def _number(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _path(title: str, path: Mapping[str, Any]) -> Iterator[str]:

@@ -34,18 +34,24 @@ NARROWEST = 480.0
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
-def draw(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -> str:
+def draw(
+    structure: Mapping[str, Any],
+    load: Mapping[int, Load] | None = None,
+    depth: int | None = None,
+) -> str:
     """The net as the text of an SVG picture.
 
     Args:
         structure: the net's pages, nodes, stores and transitions: `{"page": {…}}`.
         load: how busy each node was, by node id. Stations are shaded by it.
+        depth: pages below this depth are drawn closed, as one symbol each; 0 is the outermost
+            page. None: all are open.
 
     Raises:
         StructureError: if the structure is not that of a net.
     """
     figures = load or {}
-    graph = arrange(structure, figures)
+    graph = arrange(structure, figures, depth)
     top = graph.sheets[0]
     behind = shadow(top.page.copies)
     width = max(top.width + behind, NARROWEST) + 2 * EDGE_OF_PICTURE
@@ -70,13 +76,17 @@ def draw(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -
     return tostring(svg, encoding="unicode") + "\n"
 
 
-def arrange(structure: Mapping[str, Any], load: Mapping[int, Load] | None = None) -> Graph:
-    """The graph of a net with everything in its place.
+def arrange(
+    structure: Mapping[str, Any],
+    load: Mapping[int, Load] | None = None,
+    depth: int | None = None,
+) -> Graph:
+    """The graph of a net with everything in its place; arguments as those of `draw`.
 
     Raises:
         StructureError: if the structure is not that of a net.
     """
-    graph = build_graph(read_structure(structure))
+    graph = build_graph(read_structure(structure), depth)
     graph.sheets[0].x = graph.sheets[0].y = EDGE_OF_PICTURE
     lay_out_with_ports(graph, load or {})
     return graph

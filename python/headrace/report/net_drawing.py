@@ -19,6 +19,7 @@ from headrace.report.net_symbols import (
     SMALL_SIZE,
     Line,
     Load,
+    busiest,
     caption,
     finite,
     tooltip,
@@ -136,6 +137,8 @@ def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None
         cylinder(group, left, top, symbol.width, symbol.height, CYLINDER_CAP)
     elif symbol.kind == "station":
         _station(group, symbol, load)
+    elif symbol.kind == "page":
+        _closed_page(group, symbol, load)
     else:
         _pill(group, symbol.x, symbol.y, 2 * RADIUS, symbol.height, RADIUS)
         inner = symbol.height - 7
@@ -151,6 +154,25 @@ def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None
             )
         if isinstance(symbol.item, Node) and symbol.item.sink:
             _pill(group, symbol.x, symbol.y, 12, 12, 6.0, fill=INK, stroke="none")
+
+
+def _closed_page(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None:
+    """A page of which only the border is shown, with a plus sign as in a tree of folders.
+
+    It is shaded by the utilisation of its busiest station.
+    """
+    busy = busiest(symbol, load)
+    fill = SHEET_FILLS[2] if busy is None else shade(busy)
+    _pill(group, symbol.x, symbol.y, symbol.width, symbol.height, 6.0, fill=fill, stroke=SHEET_LINE)
+    if busy is not None:
+        text = Line(f"{100 * busy:.0f}%", SMALL_SIZE, bold=True)
+        place = {"fill": INK, "stroke": "none", "text_anchor": "middle"}
+        add_text(group, symbol.x, symbol.y + 3.2, text, **place)
+        return
+    x, y = number(symbol.x), number(symbol.y)
+    plus = f"M {number(symbol.x - 5)} {y} H {number(symbol.x + 5)}"
+    plus += f" M {x} {number(symbol.y - 5)} V {number(symbol.y + 5)}"
+    add(group, "path", d=plus, stroke=SOFT_INK)
 
 
 def _pill(

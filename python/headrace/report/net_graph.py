@@ -1,4 +1,7 @@
-"""A net as a graph to be drawn: symbols on pages, joined by arcs, store lines and signals."""
+"""A net as a graph to be drawn: symbols on pages, joined by arcs, store lines and signals.
+
+Pages below a depth are closed: one symbol stands for all that they hold.
+"""
 
 from dataclasses import dataclass, field
 
@@ -10,10 +13,10 @@ class Symbol:
     """One thing drawn in a page."""
 
     kind: str
-    """place, bag, station, transition or store"""
+    """place, bag, station, transition, store or page (a closed one)"""
     page: int
     name: str
-    item: Node | Store | Transition
+    item: Node | Store | Transition | Page
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0
@@ -80,31 +83,81 @@ class Graph:
         return up[: up.index(common)], common, down[: down.index(common)][::-1]
 
 
-def build_graph(top: Page) -> Graph:
-    """The graph of a net."""
-    graph = Graph([], [], [])
-    _add_sheet(graph, top, 0, 0)
-    nodes = {s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Node)}
-    stores = {s.item.id: i for i, s in enumerate(graph.symbols) if isinstance(s.item, Store)}
+@dataclass
+class _Ends:
+    """The symbol that each node, store and page is drawn as."""
+
+    nodes: dict[int, int] = field(default_factory=dict)
+    stores: dict[int, int] = field(default_factory=dict)
+    closed: list[tuple[int, Page]] = field(default_factory=list)
+    """Symbols of closed pages, and their pages."""
+
+
+def build_graph(top: Page, depth: int | None = None) -> Graph:
+    """The graph of a net.
+
+    Args:
+        top: the outermost page, whose depth is 0.
+        depth: pages below this depth are closed. None: all are open.
+    """
+    graph, ends = Graph([], [], []), _Ends()
+    _add_sheet(graph, ends, top, 0, 0, depth)
     for number, sheet in enumerate(graph.sheets):
         for transition in sheet.page.transitions:
-            if transition.is_plain and _mark_on_arc(graph, number, transition, nodes):
+            if transition.is_plain and _mark_on_arc(graph, number, transition, ends.nodes):
                 continue
-            _add_transition(graph, number, transition, nodes, stores)
+            _add_transition(graph, number, transition, ends)
+    for here, page in ends.closed:
+        for each in page.walk():
+            for transition in each.transitions:
+                _add_edges(graph, here, transition, ends)
+    if ends.closed:
+        graph.edges = _merged(graph)
     return graph
 
 
-def _add_sheet(graph: Graph, page: Page, parent: int, depth: int) -> int:
+def _add_sheet(
+    graph: Graph, ends: _Ends, page: Page, parent: int, level: int, depth: int | None
+) -> int:
     number = len(graph.sheets)
-    sheet = Sheet(page, parent, depth)
+    sheet = Sheet(page, parent, level)
     graph.sheets.append(sheet)
     for node in page.nodes:
-        _add_symbol(graph, number, Symbol(node.kind, number, node.name, node))
+        ends.nodes[node.id] = _add_symbol(graph, number, Symbol(node.kind, number, node.name, node))
     for store in page.stores:
-        _add_symbol(graph, number, Symbol("store", number, store.name, store))
+        ends.stores[store.id] = _add_symbol(
+            graph, number, Symbol("store", number, store.name, store)
+        )
     for child in page.pages:
-        sheet.children.append(_add_sheet(graph, child, number, depth + 1))
+        if depth is not None and level >= depth:
+            _close(graph, ends, number, child)
+        else:
+            sheet.children.append(_add_sheet(graph, ends, child, number, level + 1, depth))
     return number
+
+
+def _close(graph: Graph, ends: _Ends, sheet: int, page: Page) -> None:
+    here = _add_symbol(graph, sheet, Symbol("page", sheet, page.name, page))
+    ends.closed.append((here, page))
+    for each in page.walk():
+        ends.nodes |= {node.id: here for node in each.nodes}
+        ends.stores |= {store.id: here for store in each.stores}
+
+
+def _merged(graph: Graph) -> list[Edge]:
+    """Return the edges outside closed pages. A closed page has one edge of a kind to a symbol."""
+    closed = {i for i, symbol in enumerate(graph.symbols) if symbol.kind == "page"}
+    seen: set[tuple[int, int, str]] = set()
+    edges = []
+    for edge in graph.edges:
+        if edge.source in closed or edge.target in closed:
+            key = (edge.source, edge.target, edge.kind)
+            if edge.source == edge.target or key in seen:
+                continue
+            seen.add(key)
+            edge.how, edge.label, edge.tick = "one", "", None
+        edges.append(edge)
+    return edges
 
 
 def _add_symbol(graph: Graph, sheet: int, symbol: Symbol) -> int:
@@ -124,14 +177,14 @@ def _mark_on_arc(graph: Graph, sheet: int, transition: Transition, nodes: dict[i
     return True
 
 
-def _add_transition(
-    graph: Graph,
-    sheet: int,
-    transition: Transition,
-    nodes: dict[int, int],
-    stores: dict[int, int],
-) -> None:
+def _add_transition(graph: Graph, sheet: int, transition: Transition, ends: _Ends) -> None:
     here = _add_symbol(graph, sheet, Symbol("transition", sheet, transition.name, transition))
+    _add_edges(graph, here, transition, ends)
+
+
+def _add_edges(graph: Graph, here: int, transition: Transition, ends: _Ends) -> None:
+    """Join a transition's symbol, or that of a closed page around it, to all that it uses."""
+    nodes, stores = ends.nodes, ends.stores
     for taken in transition.inputs:
         label = " ".join(
             ([str(taken.weight)] if taken.weight != 1 else [])

@@ -16,7 +16,7 @@ from headrace.report.net_drawing import (
 )
 from headrace.report.net_graph import Edge, Graph, Symbol
 from headrace.report.net_structure import Node
-from headrace.report.net_symbols import Line, Load, outline_height, outline_width
+from headrace.report.net_symbols import Line, Load, busiest, outline_height, outline_width
 from headrace.report.net_ticks import Tick
 
 ROW = 34.0
@@ -30,6 +30,7 @@ EXPLAINED = {
     "transition": "transition",
     "tick": "transition that only passes on",
     "store": "store, borrowed by transitions",
+    "page": "closed page",
     "either": "to one of these",
     "maybe": "at most one token",
     "many": "any number of tokens",
@@ -47,6 +48,7 @@ def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
         if isinstance(symbol.item, Node):
             used |= {"sink"} if symbol.item.sink else set()
             used |= {"load"} if "utilisation" in load.get(symbol.item.id, {}) else set()
+        used |= {"load"} if busiest(symbol, load) is not None else set()
     for edge in graph.edges:
         used |= {edge.how, edge.kind} | ({"tick"} if edge.tick else set())
         used |= {"[k]"} if "[k]" in edge.label else set()
@@ -72,13 +74,13 @@ def draw_legend(parent: Element, names: list[str], x: float, y: float, width: fl
 
 
 def _icon_width(name: str) -> float:
-    if name in ("place", "bag", "station", "transition", "store"):
+    if name in ("place", "bag", "station", "transition", "store", "page"):
         return outline_width(name) * 0.75
     return {"sink": 21.0, "[k]": 0.0, "delay": 0.0, "load": 60.0}.get(name, ARC)
 
 
 def _icon(group: Element, name: str, x: float, y: float) -> None:
-    if name in ("place", "bag", "station", "transition", "store", "sink"):
+    if name in ("place", "bag", "station", "transition", "store", "page", "sink"):
         kind = "place" if name == "sink" else name
         node = Node(0, "", kind, "", "", "", name == "sink")
         symbol = Symbol(kind, 0, "", node)

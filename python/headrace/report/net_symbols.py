@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from headrace.report.layers import SPACING
 from headrace.report.net_graph import Edge, Symbol
-from headrace.report.net_structure import Node, Transition
+from headrace.report.net_structure import Node, Page, Transition
 from headrace.report.text_size import shorten, text_width
 
 NAME_SIZE = 11.0
@@ -19,6 +19,8 @@ QUEUE = 32.0
 BAR = 7.0
 CYLINDER = 38.0
 CYLINDER_CAP = 5.0
+CLOSED_PAGE = 64.0
+"""Width of a closed page."""
 DIAMOND = 10.0
 """Length of the mark on an arc that is one of several alternatives."""
 HEAD = 8.0
@@ -54,15 +56,19 @@ class Line:
 
 def outline_width(kind: str) -> float:
     """Width of the symbol itself."""
-    return {"station": QUEUE + 2 * RADIUS, "transition": BAR, "store": CYLINDER}.get(
-        kind, 2 * RADIUS
-    )
+    widths = {
+        "station": QUEUE + 2 * RADIUS,
+        "transition": BAR,
+        "store": CYLINDER,
+        "page": CLOSED_PAGE,
+    }
+    return widths.get(kind, 2 * RADIUS)
 
 
 def outline_height(kind: str, lines: int, spacing: float = SPACING) -> float:
     """Height of a symbol that `lines` lines meet on its fuller side."""
     span = spacing * max(lines - 1, 0)
-    if kind == "transition":
+    if kind in ("transition", "page"):
         return max(34.0, span + 12)
     if kind == "store":
         return max(36.0, span + 4 * CYLINDER_CAP)
@@ -72,10 +78,8 @@ def outline_height(kind: str, lines: int, spacing: float = SPACING) -> float:
 def outline_x(symbol: Symbol, east: bool, height: float) -> float:
     """Return the distance from the centre to the outline, on one side, at a height from the
     centre."""
-    if symbol.kind == "transition":
-        return BAR / 2
-    if symbol.kind == "store":
-        return CYLINDER / 2
+    if symbol.kind in ("transition", "store", "page"):
+        return outline_width(symbol.kind) / 2
     if symbol.kind == "station" and east == symbol.mirrored:
         return outline_width("station") / 2
     # A circle, or two half circles with a straight piece between them.
@@ -97,9 +101,12 @@ def servers_top(station: Symbol, x: float) -> float:
 
 def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
     """The lines under a symbol."""
-    lines = [Line(shorten(symbol.name, NAME_SIZE, LONGEST_TEXT), NAME_SIZE)]
     item = symbol.item
+    bold = isinstance(item, Page)
+    lines = [Line(shorten(symbol.name, NAME_SIZE, LONGEST_TEXT), NAME_SIZE, bold)]
     notes = []
+    if isinstance(item, Page) and item.copies > 1:
+        notes = [f"{item.copies} copies"]
     if isinstance(item, Transition):
         notes = [
             ", ".join(
@@ -116,10 +123,25 @@ def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
     ]
 
 
+def busiest(symbol: Symbol, load: Mapping[int, Load]) -> float | None:
+    """Utilisation of the busiest station in a closed page; None if none is known."""
+    if not isinstance(symbol.item, Page):
+        return None
+    nodes = (node for page in symbol.item.walk() for node in page.nodes)
+    found = (finite(load.get(node.id, {}).get("utilisation")) for node in nodes)
+    return max((each for each in found if each is not None), default=None)
+
+
 def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:
     """All that is known of a symbol, for those who point at it."""
     item = symbol.item
     lines = [f"{symbol.kind} {path}/{symbol.name}"]
+    if isinstance(item, Page):
+        inside = [len(page.nodes) for page in item.walk()]
+        lines += [f"{item.copies} copies"] if item.copies > 1 else []
+        lines += [f"closed: {sum(inside)} places and stations inside"]
+        busy = busiest(symbol, load)
+        lines += [] if busy is None else [f"busiest station inside: {100 * busy:.3g} %"]
     if isinstance(item, Node):
         lines += [f"discipline: {item.discipline}"] if item.discipline else []
         lines += [f"colour: {item.colour}"] if item.colour else []

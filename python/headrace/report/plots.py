@@ -15,12 +15,12 @@ from headrace.design.worksheet import CapacityNeed
 from headrace.files import atomic_file
 from headrace.histograms import percentiles
 from headrace.report.figures import (
-    FIGURES,
     Figures,
     baseline,
     breakdown,
     client_hosts,
     client_sweep,
+    drawn_of,
     figure,
     gains,
     growth,
@@ -31,6 +31,7 @@ from headrace.report.figures import (
     network,
     percentile,
     sensitivity,
+    shown,
     study,
     sweep,
     tuning,
@@ -63,7 +64,7 @@ def save(directory: Path, data: Figures) -> list[Path]:
 
     Equal results give equal files. Raises OSError if they cannot be written.
     """
-    return _save(directory, {name: figure(data, name) for name in FIGURES})
+    return _save(directory, {name: figure(data, name) for name in drawn_of(data)})
 
 
 def save_gains(directory: Path, name: str, factor: float, table: pl.DataFrame) -> list[Path]:

@@ -20,6 +20,7 @@ from headrace.report.units import (
 )
 from headrace.simulate.report import (
     BreakdownEntry,
+    Cache,
     GroupReport,
     HalfWidths,
     Latency,
@@ -27,6 +28,7 @@ from headrace.simulate.report import (
     Packets,
     RateWidth,
     Report,
+    Server,
     Station,
     Stop,
     Unfinished,
@@ -47,7 +49,13 @@ LESS_TO_PERFORMANCE = (
     "operations/s",
 )
 """Columns that narrow terminals omit, in this order; the same below."""
+LESS_TO_CACHES = ("copies", "evicted", "misses", "hits")
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
+LESS_TO_SERVERS = ("requests", "jobs", "busiest station")
+UNEVEN = 0.1
+"""Utilisation of the busiest server above the mean from which the servers are shown."""
+SERVERS = 8
+"""Rows of the table of servers."""
 ENDS = {
     "workload": "with its workload",
     "time": "at run.stop.time",
@@ -73,6 +81,10 @@ def result(document: Document) -> RenderableType:
         parts.append(_from_intended(report.latency_from_intended))
     if report.stations:
         parts.append(_stations(report.stations))
+    if _uneven(report.servers):
+        parts.append(_servers(report.servers))
+    if asked := [it for it in report.caches if it.hits + it.misses]:
+        parts.append(_caches(asked))
     if report.breakdown:
         parts.append(_breakdown(report.breakdown))
     if report.failures:
@@ -254,6 +266,51 @@ def _stations(stations: Sequence[Station]) -> FittedTable:
     return made
 
 
+def _uneven(servers: Sequence[Server]) -> bool:
+    """Return whether servers are unlike, or one is much busier than the mean."""
+    if len(servers) < 2:
+        return False
+    busy = [server.utilisation for server in servers]
+    return any(it.group for it in servers) or max(busy) > sum(busy) / len(busy) + UNEVEN
+
+
+def _servers(servers: Sequence[Server]) -> FittedTable:
+    columns = ("server", "group", "busy %", "busiest station", "jobs", "MB/s", "requests", "ms")
+    made = FittedTable("Data servers", 2, columns, LESS_TO_SERVERS)
+    ranked = sorted(servers, key=lambda it: -it.utilisation)
+    for server in ranked[:SERVERS]:
+        made.add_row(
+            whole(server.server),
+            plain(server.group or ""),
+            percent(server.utilisation),
+            (server.busiest or "").split("/", 2)[-1],
+            figure(server.in_progress),
+            megabytes(server.throughput),
+            whole(server.requests),
+            "" if server.latency is None else milliseconds(server.latency),
+        )
+    if rest := ranked[SERVERS:]:
+        made.caption = f"the busiest {SERVERS}; {len(rest)} more, the least busy"
+        made.caption += f" {percent(rest[-1].utilisation)} %"
+    return made
+
+
+def _caches(caches: Sequence[Cache]) -> FittedTable:
+    columns = ("cache", "copies", "hit %", "hits", "misses", "hit data", "miss data", "evicted")
+    made = FittedTable("Caches", 1, columns, LESS_TO_CACHES)
+    for it in caches:
+        made.add_row(
+            it.cache,
+            whole(it.copies),
+            "" if it.hit_ratio is None else percent(it.hit_ratio),
+            whole(it.hits),
+            whole(it.misses),
+            *(size(amount) if amount else "" for amount in (it.hit_bytes, it.miss_bytes)),
+            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
+        )
+    return made
+
+
 def _failures(failures: Sequence[Outage]) -> FittedTable:
     columns = ("server", "at", "back", "noticed", "forgotten", "copied anew", "whole again")
     made = FittedTable("Failures", 1, columns, ("forgotten", "noticed"))
@@ -276,8 +333,16 @@ def _failures(failures: Sequence[Outage]) -> FittedTable:
 
 
 def _packets(packets: Packets) -> str:
+    if packets.without_credits is not None:
+        return (
+            f"Packets: {whole(packets.sent)} sent; links waited"
+            f" {figure(packets.without_credits)} s for credits, all together."
+        )
+    losses = f"{whole(packets.lost)} lost at full queues"
+    if packets.corrupted:
+        losses += f", {whole(packets.corrupted)} corrupted by links"
     return (
-        f"Packets: {whole(packets.sent)} sent, {whole(packets.lost)} lost at full queues;"
+        f"Packets: {whole(packets.sent)} sent, {losses};"
         f" {whole(packets.sent_again)} segments sent again,"
         f" {whole(packets.timeouts)} timers run out."
     )

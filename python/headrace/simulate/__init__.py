@@ -8,6 +8,7 @@ __all__ = [
     "ParallelRuns",
     "Playback",
     "Quantified",
+    "ReplacementPolicy",
     "Result",
     "Scenario",
     "Trust",
@@ -28,6 +29,7 @@ __all__ = [
 if TYPE_CHECKING:
     from headrace.simulate.parallel_runs import ParallelRuns
     from headrace.simulate.playback import Playback, load_playback
+    from headrace.simulate.policies import ReplacementPolicy
     from headrace.simulate.result import Result
     from headrace.simulate.runs import rerun, run
     from headrace.simulate.saved_results import load_result
@@ -42,6 +44,7 @@ else:
         {
             "parallel_runs": ("ParallelRuns",),
             "playback": ("Playback", "load_playback"),
+            "policies": ("ReplacementPolicy",),
             "result": ("Result",),
             "saved_results": ("load_result",),
             "runs": ("rerun", "run"),

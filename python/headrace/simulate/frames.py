@@ -21,6 +21,17 @@ SERIES = pl.Schema(
         "throughput_bytes_per_s": pl.Float64(),
     }
 )
+SERVER_SERIES = pl.Schema(
+    {
+        "seed": pl.UInt64(),
+        "time_s": pl.Float64(),
+        "window_s": pl.Float64(),
+        "server": pl.UInt32(),
+        "group": pl.String(),
+        "utilisation": pl.Float64(),
+        "in_progress": pl.Float64(),
+    }
+)
 LATENCY_DISTRIBUTION = pl.Schema({"latency_s": pl.Float64(), "share": pl.Float64()})
 
 
@@ -33,6 +44,23 @@ class Frames(NamedTuple):
 
     series: pl.DataFrame
     latency_distribution: pl.DataFrame
+    server_series: pl.DataFrame = pl.DataFrame(schema=SERVER_SERIES)
+
+
+def server_series(seed: int, columns: Columns | None) -> pl.DataFrame:
+    """Return the utilisation of the data servers over time."""
+    if columns is None:
+        return pl.DataFrame(schema=SERVER_SERIES)
+    servers, windows = columns["servers"], len(columns["start_s"])
+    each = pl.DataFrame({"server": range(servers), "group": columns["groups"]})
+    times = pl.DataFrame({"time_s": columns["start_s"], "window_s": columns["window_s"]})
+    table = times.join(each, how="cross", maintain_order="left_right").with_columns(
+        seed=pl.lit(seed, dtype=pl.UInt64),
+        utilisation=pl.Series(columns["utilisation"], dtype=pl.Float64),
+        in_progress=pl.Series(columns["in_progress"], dtype=pl.Float64),
+    )
+    assert table.height == servers * windows
+    return table.select(list(SERVER_SERIES)).cast(SERVER_SERIES)
 
 
 def series(of: RunTables) -> pl.DataFrame:
@@ -84,13 +112,18 @@ def mean_distribution(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def named(columns: Columns, groups: pl.Series) -> pl.DataFrame:
     """A frame with names in the place of numbers."""
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATION)
-    return pl.DataFrame(
+    table = pl.DataFrame(
         {
             **columns,
             "group": groups.gather(columns["group"]),
             "operation": operations.gather(columns["operation"]),
         }
     )
+    if "server" in columns:
+        # A number below 0 stands for none.
+        server = pl.when(pl.col("server") >= 0).then(pl.col("server"))
+        table = table.with_columns(server=server.cast(pl.UInt32))
+    return table
 
 
 def summary(document: Document) -> pl.DataFrame:
@@ -136,6 +169,51 @@ def _by_operation(part: Document) -> list[dict[str, Any]]:
     return rows
 
 
+def caches(document: Document) -> pl.DataFrame:
+    """Return the caches; the copies of a cache are merged."""
+    schema = {
+        "cache": pl.String,
+        "copies": pl.UInt32,
+        "hits": pl.Float64,
+        "misses": pl.Float64,
+        "hit_ratio": pl.Float64,
+        "hit_bytes": pl.Float64,
+        "miss_bytes": pl.Float64,
+        "evictions": pl.Float64,
+        "evicted_bytes": pl.Float64,
+        "evicted_dirty_bytes": pl.Float64,
+        "dirty_bytes": pl.Float64,
+    }
+    rows = [{key: row.get(key) for key in schema} for row in document.get("caches", ())]
+    return pl.DataFrame(rows, schema=schema)
+
+
+OVER_TIME = pl.Schema(
+    {
+        "time_s": pl.Float64(),
+        "of": pl.String(),
+        "figure": pl.Enum(["dirty_bytes", "hit_ratio", "queue", "most_queue"]),
+        "value": pl.Float64(),
+    }
+)
+
+
+def over_time(document: Document) -> pl.DataFrame:
+    """Return dirty bytes, hit ratios and queue lengths over time; no rows if not recorded."""
+    recorded = document.get("over_time")
+    if recorded is None:
+        return pl.DataFrame(schema=OVER_TIME)
+    time = recorded["time_s"]
+    parts = [
+        {"time_s": time, "of": [name] * len(time), "figure": [figure] * len(time), "value": values}
+        for kind in ("caches", "stations")
+        for name, figures in recorded[kind].items()
+        for figure, values in figures.items()
+    ]
+    tables = [pl.DataFrame(it, schema=OVER_TIME) for it in parts]
+    return pl.concat([pl.DataFrame(schema=OVER_TIME), *tables])
+
+
 def stations(document: Document) -> pl.DataFrame:
     """Return the stations; the copies of a station are merged."""
     schema = {
@@ -153,6 +231,41 @@ def stations(document: Document) -> pl.DataFrame:
         "lost": pl.Float64,
     }
     table = pl.DataFrame(document["stations"], schema=schema)
+    return table.rename({"service": "service_s", "residence": "residence_s"})
+
+
+def servers(document: Document) -> pl.DataFrame:
+    """Return the data servers, one a row."""
+    schema = {
+        "server": pl.UInt32,
+        "group": pl.String,
+        "busiest": pl.String,
+        "utilisation": pl.Float64,
+        "queue": pl.Float64,
+        "in_progress": pl.Float64,
+        "requests": pl.Float64,
+        "read_bytes": pl.Float64,
+        "written_bytes": pl.Float64,
+        "throughput": pl.Float64,
+        "latency": pl.Float64,
+    }
+    table = pl.DataFrame(document.get("servers", []), schema=schema)
+    return table.rename({"throughput": "throughput_bytes_per_s", "latency": "latency_s"})
+
+
+def copies(document: Document) -> pl.DataFrame:
+    """Return the copies of the data servers' stations, one a row."""
+    schema = {
+        "station": pl.String,
+        "server": pl.UInt32,
+        "copy": pl.UInt32,
+        "utilisation": pl.Float64,
+        "queue": pl.Float64,
+        "service": pl.Float64,
+        "residence": pl.Float64,
+        "visits": pl.Float64,
+    }
+    table = pl.DataFrame(document.get("copies", []), schema=schema)
     return table.rename({"service": "service_s", "residence": "residence_s"})
 
 

@@ -30,6 +30,10 @@ class Tables(Protocol):
     def latency_distribution(self) -> "pl.DataFrame":
         """The share of requests that took no longer than a latency."""
 
+    @property
+    def server_series(self) -> "pl.DataFrame":
+        """Utilisation of the data servers over time."""
+
 
 class Outcome(NamedTuple):
     """Result of a run."""
@@ -51,6 +55,7 @@ class RunTables:
     """Names of the groups that the series has by number."""
     series_columns: Columns
     latency_curve: Columns
+    server_columns: Columns | None = None
 
     @cached_property
     def series(self) -> "pl.DataFrame":
@@ -65,6 +70,13 @@ class RunTables:
         from headrace.simulate import frames
 
         return frames.latency_distribution(self.latency_curve)
+
+    @cached_property
+    def server_series(self) -> "pl.DataFrame":
+        """Utilisation of the data servers over time."""
+        from headrace.simulate import frames
+
+        return frames.server_series(self.seed, self.server_columns)
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,13 @@ class MergedTables:
 
         return frames.mean_distribution([it.latency_distribution for it in self.runs])
 
+    @cached_property
+    def server_series(self) -> "pl.DataFrame":
+        """The rows of all runs."""
+        from headrace.simulate import frames
+
+        return frames.concatenated([it.server_series for it in self.runs])
+
 
 def outcome(loaded: Loaded, ended: Mapping[str, Any]) -> Outcome:
     """Return the extension module's result as an outcome."""
@@ -98,5 +117,6 @@ def outcome(loaded: Loaded, ended: Mapping[str, Any]) -> Outcome:
         loaded.groups,
         ended["series"],
         ended["latency_curve"],
+        ended.get("servers"),
     )
     return Outcome(document, tables)

@@ -1,12 +1,20 @@
 """Replications: runs of one scenario with different seeds, and their merged result."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from headrace.intervals import half_widths, means
 from headrace.simulate.outcome import Document, MergedTables, Outcome
 
 SUMMED = ("wall_seconds", "events")
-KEYED = {"stations": "station", "breakdown": "place"}
+KEYED = {
+    "stations": ("station",),
+    "breakdown": ("place",),
+    "servers": ("server",),
+    "copies": ("station", "server", "copy"),
+    "caches": ("cache",),
+}
+"""Tables, and the columns that name their rows."""
 
 
 def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
@@ -24,8 +32,9 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["version"] = first["version"]
     for key in SUMMED:
         document[key] = sum(other[key] for other in documents)
-    for key, name in KEYED.items():
-        document[key] = _rows([other[key] for other in documents], name)
+    for key, names in KEYED.items():
+        if key in first:
+            document[key] = _rows([other.get(key, []) for other in documents], names)
     document["breakdown"].sort(key=lambda entry: -entry["share"])
     document["stop"] = _stop([other["stop"] for other in documents])
     document["bottleneck"] = _bottleneck(documents)
@@ -44,16 +53,18 @@ def _averaged(document: Document) -> Document:
     return {key: value for key, value in document.items() if key not in keys}
 
 
-def _rows(tables: Sequence[list[Document]], name: str) -> list[Document]:
+def _rows(tables: Sequence[list[Document]], names: tuple[str, ...]) -> list[Document]:
     """The mean of each row; a row that a replication lacks counts as zeros there."""
-    names = dict.fromkeys(row[name] for table in tables for row in table)
+    by_name: dict[tuple[Any, ...], list[Document]] = {}
+    for table in tables:
+        for row in table:
+            by_name.setdefault(tuple(row[name] for name in names), []).append(row)
     rows = []
-    for wanted in names:
-        found = [row for table in tables for row in table if row[name] == wanted]
+    for found in by_name.values():
         row = means(found)
-        if name == KEYED["breakdown"]:
+        if names == KEYED["breakdown"]:
             part = len(found) / len(tables)
-            row |= {key: value * part for key, value in row.items() if key != name}
+            row |= {key: value * part for key, value in row.items() if key not in names}
         rows.append(row)
     return rows
 

@@ -121,6 +121,65 @@ class Station(msgspec.Struct):
     """Packets that found its queue full."""
 
 
+class Server(msgspec.Struct):
+    """A data server."""
+
+    server: float
+    utilisation: float
+    """Busy share of the time of its busiest station."""
+    queue: float
+    """Mean number of jobs that wait at its stations."""
+    in_progress: float
+    """Mean number of jobs on it, waiting or served."""
+    requests: float
+    """Jobs that it answered."""
+    read_bytes: float
+    written_bytes: float
+    throughput: float
+    """Bytes read and written a second."""
+    latency: float | None = None
+    """Mean time from a job's arrival to its answer, the card left out; None without jobs."""
+    group: str | None = None
+    """Its group, if it is unlike the others."""
+    busiest: str | None = None
+    """Its busiest station."""
+
+
+class StationCopy(msgspec.Struct):
+    """One copy of a station of a data server."""
+
+    station: str
+    server: float
+    copy: float
+    """Number among the copies on that server."""
+    utilisation: float
+    queue: float
+    service: float
+    residence: float
+    visits: float
+
+
+class Cache(msgspec.Struct):
+    """A cache, its copies merged."""
+
+    cache: str
+    copies: float
+    hits: float
+    """Pages or entries that were asked for and cached."""
+    misses: float
+    hit_bytes: float
+    miss_bytes: float
+    evictions: float
+    """Pages or entries that left for others."""
+    evicted_bytes: float
+    evicted_dirty_bytes: float
+    """Of `evicted_bytes`, those that had to be written first."""
+    hit_ratio: float | None = None
+    """Hits over hits and misses; None if there were neither."""
+    dirty_bytes: float | None = None
+    """Dirty bytes at the end; None if the cache holds no data to be written."""
+
+
 class BreakdownEntry(msgspec.Struct):
     """Time that requests spend in a place."""
 
@@ -140,6 +199,10 @@ class Packets(msgspec.Struct):
     lost: float
     sent_again: float
     timeouts: float
+    corrupted: float = 0
+    """Packets that a link corrupted."""
+    without_credits: float | None = None
+    """Seconds for which links had packets and no credits, all links together."""
 
 
 class Repair(msgspec.Struct):
@@ -228,6 +291,7 @@ class Report(msgspec.Struct):
     breakdown: list[BreakdownEntry]
     """Most time first."""
     bottleneck: Bottleneck
+    caches: list[Cache] = []
     wall_seconds: float | None = None
     events: float | None = None
     """Firings and events."""
@@ -237,6 +301,9 @@ class Report(msgspec.Struct):
     synced_writes: SyncedWrites | None = None
     latency_from_intended: dict[str, Latency] = {}
     unfinished: Unfinished | None = None
+    servers: list[Server] = []
+    """Data servers; none of local file systems, and where there are too many."""
+    copies: list[StationCopy] = []
     packets: Packets | None = None
     failures: list[Outage] = []
     replications: list[Replication] = []

@@ -27,7 +27,7 @@ class Result:
     document: dict[str, Any]
     """All figures, as `headrace run --json` prints them."""
     tables: Tables
-    """The tables `series` and `latency_distribution`."""
+    """The tables `series`, `latency_distribution` and `server_series`."""
     requests: "pl.DataFrame | None" = None
     """Single requests, if they were requested."""
     environment: Environment | None = None
@@ -65,6 +65,42 @@ class Result:
         from headrace.simulate import frames
 
         return frames.stations(self.document)
+
+    @property
+    def servers(self) -> "pl.DataFrame":
+        """Utilisation, queue, throughput and latency of each data server; no rows for local file
+        systems, and where there are more than 4,096 servers."""
+        from headrace.simulate import frames
+
+        return frames.servers(self.document)
+
+    @property
+    def copies(self) -> "pl.DataFrame":
+        """The stations of each data server, one copy a row."""
+        from headrace.simulate import frames
+
+        return frames.copies(self.document)
+
+    @property
+    def server_series(self) -> "pl.DataFrame":
+        """Utilisation of each data server's busiest station, and jobs in progress, over time. They
+        are not saved with the result."""
+        return self.tables.server_series
+
+    @property
+    def caches(self) -> "pl.DataFrame":
+        """Hits, misses and evictions of each cache."""
+        from headrace.simulate import frames
+
+        return frames.caches(self.document)
+
+    @property
+    def over_time(self) -> "pl.DataFrame":
+        """Dirty bytes, hit ratios and queue lengths over time, if `run` was asked for them: a row
+        for each interval, cache or station, and figure."""
+        from headrace.simulate import frames
+
+        return frames.over_time(self.document)
 
     @property
     def breakdown(self) -> "pl.DataFrame":
@@ -128,7 +164,9 @@ class Result:
         """Draw the figures that `headrace run --plot` writes.
 
         Parameters:
-            figure: `throughput`, `latency` or `utilisation`; by default all, below each other.
+            figure: `throughput`, `latency` or `utilisation`; with several data servers also
+                `servers`; with `over_time` also `dirty`, `hits` or `queues`. By default all,
+                below each other.
 
         Raises:
             ValueError: if there is no such figure.
@@ -151,6 +189,8 @@ class Result:
             self.latency_distribution,
             self.stations,
             [(it["at_s"], it["until_s"]) for it in self.document.get("failures", ())],
+            self.server_series,
+            self.over_time if "over_time" in self.document else None,
         )
 
     def _repr_html_(self) -> str:

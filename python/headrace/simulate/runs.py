@@ -9,7 +9,8 @@ from headrace._core import Loaded
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
-from headrace.simulate.outcome import Outcome, outcome
+from headrace.simulate.outcome import Document, Outcome, outcome
+from headrace.simulate.policies import policies, policy_error
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
@@ -37,6 +38,7 @@ def run(
     progress: bool | Progress | None = None,
     trust: bool | Trust = False,
     playback: int | None = None,
+    over_time: bool = False,
 ) -> Result:
     """Run a scenario, once for each of its `run.replications`.
 
@@ -51,6 +53,8 @@ def run(
             rights of the user. By default only files that the user has trusted before.
         playback: Number of frames to record for `Result.playback`; up to twice as many are taken.
             Only the first replication is recorded.
+        over_time: True records dirty bytes, hit ratios and queue lengths over time, of the first
+            replication, for `Result.over_time` and the document.
 
     Returns:
         The result. With several replications its figures are means, with 95 % confidence
@@ -73,9 +77,16 @@ def run(
     in_memory = _in_memory() if requests is True else None
     taking: Requests | None = in_memory if isinstance(requests, bool) else requests
     recorded: list[Playback] = []
+    sampled: list[Document] = []
+    frames = playback
+    # Before the run, which must not be interrupted by an import.
     if playback is not None:
-        # Before the run, which must not be interrupted by an import.
         from headrace.simulate.playback import playback_of
+    if over_time:
+        from headrace.simulate.over_time import SAMPLES
+        from headrace.simulate.over_time import over_time as sampled_of
+
+        frames = max(playback or 0, SAMPLES)
     with (
         run_progress(scenario.name, progress, _drawing) as report,
         readable_traces(loaded) as traces,
@@ -93,13 +104,19 @@ def run(
                     else None,
                     traces=traces,
                     schedulers=schedulers(this, trusted),
+                    policies=policies(this, trusted),
                     progress=report and _part_of(report, number, replications),
-                    playback=playback if number == 0 else None,
+                    playback=frames if number == 0 else None,
                 )
             except _core.SchedulerFailure as failure:
                 error = scheduler_error(failure, this)
                 raise error from error.__cause__
-            if "playback" in ended:
+            except _core.PolicyFailure as failure:
+                error = policy_error(failure, this)
+                raise error from error.__cause__
+            if over_time and "playback" in ended:
+                sampled.append(sampled_of(ended["playback"]))
+            if playback is not None and "playback" in ended:
                 recorded.append(playback_of(ended["playback"]))
             return outcome(this, ended)
 
@@ -112,6 +129,8 @@ def run(
         found = replace(found, requests=in_memory.frame())
     if recorded:
         found = replace(found, playback=recorded[0])
+    if sampled:
+        found.document["over_time"] = sampled[0]
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
     if warnings := cautions + missing_parameters(loaded):
         found.document["warnings"] = warnings

@@ -30,7 +30,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
     if loaded.scheduler is None:
         return None
     module, name, folder, options, count = loaded.scheduler
-    of_class = _class(loaded, _module(loaded, module, Path(folder), trust), name)
+    of_class = _class(loaded, load_module(loaded, module, Path(folder), trust), name)
     groups = tuple(loaded.groups)
     given = ", ".join(f"{key}={value!r}" for key, value in options.items())
     if options and of_class.__init__ is Scheduler.__init__:
@@ -49,7 +49,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[Scheduler] | None:
             of_class.__init__(scheduler, **options)
             made.append(scheduler)
     except (Exception, SystemExit) as error:
-        message = f"{name}({given}) cannot be created: {_describe(error)}"
+        message = f"{name}({given}) cannot be created: {describe(error)}"
         raise loaded.refusal(FIELD, message) from error
     return made
 
@@ -60,12 +60,12 @@ def scheduler_error(failure: SchedulerFailure, loaded: Loaded) -> BaseException:
     The error of a signal that came while the method ran is returned unchanged.
     """
     number, method, what, error = failure.args
-    if isinstance(error, KeyboardInterrupt) or _is_signal_exit(error):
+    if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):
         return error
     name = loaded.scheduler[1] if loaded.scheduler else "scheduler"
     place, said = "", what
     if error is not None:
-        place, said = _place(error), f"raised {_type_and_text(error)}"
+        place, said = place_of(error), f"raised {type_and_text(error)}"
     raised = RunError(f"{place}{name}.{method} of scheduler {number} {said}")
     raised.__cause__ = error
     return raised
@@ -76,17 +76,27 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
 
     Raises as `schedulers` does.
     """
-    checked = set()
+    checked: set[object] = set()
     for scenario in scenarios:
         loaded = scenario.loaded
         if loaded.scheduler is not None:
             module, _, folder, _, _ = loaded.scheduler
             if (module, folder) not in checked:
                 checked.add((module, folder))
-                _module(loaded, module, Path(folder), trust)
+                load_module(loaded, module, Path(folder), trust)
+        if loaded.replacement is not None and loaded.replacement not in checked:
+            checked.add(loaded.replacement)
+            file = Path(loaded.replacement[0])
+            load_module(loaded, file.stem, file.parent, trust, "servers.memory.python")
 
 
-def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType:
+def load_module(
+    loaded: Loaded, name: str, folder: Path, trust: Trust, field: str = FIELD
+) -> ModuleType:
+    """Import the module of a user's class afresh, from a folder or where Python looks.
+
+    Raises ScenarioError, at `field`, if there is none, or it is not trusted or fails.
+    """
     try:
         with IMPORTING, _first(folder), trusted_imports(trust):
             beside = folder.joinpath(*name.split("."))
@@ -95,16 +105,16 @@ def _module(loaded: Loaded, name: str, folder: Path, trust: Trust) -> ModuleType
                     return _fresh(name, file, trust)
             return importlib.import_module(name)
     except UntrustedCode as error:
-        raise loaded.refusal(FIELD, str(error)) from None
+        raise loaded.refusal(field, str(error)) from None
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             message = f"there is no module {name!r} in {folder} or where Python looks (sys.path)"
         else:
-            message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+            message = f"the module cannot be imported: {describe(error)}"
+        raise loaded.refusal(field, message) from error
     except (Exception, SystemExit) as error:
-        message = f"the module cannot be imported: {_describe(error)}"
-        raise loaded.refusal(FIELD, message) from error
+        message = f"the module cannot be imported: {describe(error)}"
+        raise loaded.refusal(field, message) from error
 
 
 @contextmanager
@@ -153,11 +163,13 @@ def _class(loaded: Loaded, module: ModuleType, name: str) -> type[Scheduler]:
     raise loaded.refusal(FIELD, message)
 
 
-def _describe(error: BaseException) -> str:
-    return f"{_place(error)}{_type_and_text(error)}"
+def describe(error: BaseException) -> str:
+    """Return the place, type and text of an error."""
+    return f"{place_of(error)}{type_and_text(error)}"
 
 
-def _type_and_text(error: BaseException) -> str:
+def type_and_text(error: BaseException) -> str:
+    """Return the type and text of an error."""
     try:
         text = str(error)
     except Exception:
@@ -165,7 +177,7 @@ def _type_and_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
+def is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
     """Return whether the command's own handler of SIGTERM raised the error."""
     if not isinstance(error, SystemExit):
         return False
@@ -173,7 +185,7 @@ def _is_signal_exit(error: BaseException | None) -> TypeGuard[SystemExit]:
     return bool(frames) and Path(frames[-1].filename).is_relative_to(Path(__file__).parents[1])
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """File and line that raised an error, outside of this package and of importing."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{error.filename}:{error.lineno}: "

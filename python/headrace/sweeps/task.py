@@ -9,6 +9,7 @@ import msgspec
 from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError
 from headrace.document_io import as_sets
+from headrace.simulate.policies import policies, policy_error
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust, schedulers
 from headrace.simulate.trust import Trust
@@ -142,6 +143,11 @@ class TaskMaker:
             if code not in self._known_code:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))
+        if loaded.replacement is not None:
+            policy = (*map(str, loaded.replacement), "")
+            if policy not in self._known_code:
+                self._known_code.add(policy)
+                self._new_code.append(Scenario(loaded))
         key = hashlib.sha256(f"{__version__}\n{loaded.toml}".encode()).hexdigest()[:32]
         return Task(number, key, sets, loaded)
 
@@ -184,10 +190,16 @@ def carry_out(
         loaded = task.loaded or base.with_sets(list(task.sets))
         with readable_traces(loaded) as traces:
             ended = _core.run(
-                loaded, traces=traces, schedulers=schedulers(loaded, trust), progress=progress
+                loaded,
+                traces=traces,
+                schedulers=schedulers(loaded, trust),
+                policies=policies(loaded, trust),
+                progress=progress,
             )
     except FAILURES as error:
         return Outcome(error=str(error))
+    except _core.PolicyFailure as failure:
+        return Outcome(error=str(policy_error(failure, loaded)))
     text = ended["report"].encode()
     report = msgspec.json.decode(text, type=Report)
     return Outcome(figures(report, warm_up(loaded)), msgspec.json.decode(text, type=Details))

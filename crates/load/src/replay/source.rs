@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headrace_spec::TraceReplay;
 use headrace_trace::{Reader, Record};
-use headrace_workload::{LeftOut, TraceError};
+use headrace_workload::{LeftOut, ProcessTimes, TraceError};
 
 use super::plan::{Planner, Step};
 use super::tree::{Initial, Object};
@@ -23,6 +23,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A trace that is replayed, for all its processes.
 pub struct Replay {
     pub(super) spec: TraceReplay,
+    pub(super) times: ProcessTimes,
     /// Files that exist before the run.
     pub(super) initial: Vec<Initial>,
     /// Files that a process uses which another has opened.
@@ -58,7 +59,7 @@ impl Replay {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn new(spec: &TraceReplay, here: &[u32]) -> Result<Replay, Error> {
+    pub fn new(spec: &TraceReplay, times: ProcessTimes, here: &[u32]) -> Result<Replay, Error> {
         let open = || headrace_trace::open(&spec.file, None).map_err(TraceError::from);
         let mut reader = open()?;
         let mut planner = Planner::new();
@@ -80,6 +81,7 @@ impl Replay {
         left_out.extend(LeftOut::by_reader(reader.skipped()));
         Ok(Replay {
             spec: spec.clone(),
+            times,
             initial: planner.tree.initial,
             shared: planner.shared,
             here: here.iter().copied().collect(),

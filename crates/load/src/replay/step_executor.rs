@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, PoisonError};
 
+use headrace_net::{Random, Span};
 use headrace_spec::Replay as Pace;
 use headrace_trace::{Flags, Operation};
 use headrace_workload::gap_ns;
@@ -93,6 +94,8 @@ fn steps(
 ) -> std::result::Result<(), Error> {
     let mut descriptors = Descriptors::default();
     let over = || shared.is_over();
+    let mut pauses = 0;
+    let mut random = Random::named(process.rank.into(), "delay", &mut pauses);
     let mut previous_end = None;
     while !over() {
         let Some(step) = replay.next(process.rank)? else {
@@ -100,13 +103,18 @@ fn steps(
         };
         let previous = previous_end.replace(step.record.time_ns + step.record.duration_ns);
         let intended = intended(replay, &step, previous)?;
-        let gap = match replay.spec.replay {
-            // In both kinds of gaps the real processor is left to others.
-            Pace::Paced if previous.is_some() => {
-                (gap_ns(previous, &step.record) as f64 * replay.spec.scale) as Nanoseconds
-            }
-            _ => 0,
+        let pause = match previous {
+            Some(_) => nanoseconds(replay.times.pause(&mut random)),
+            None => 0,
         };
+        let gap = pause
+            + match replay.spec.replay {
+                // In both kinds of gaps the real processor is left to others.
+                Pace::Paced if previous.is_some() => {
+                    (gap_ns(previous, &step.record) as f64 * replay.spec.scale) as Nanoseconds
+                }
+                _ => 0,
+            };
         let until = intended.unwrap_or(0).max(shared.clock.now() + gap);
         if shared.stop_at.is_some_and(|stop| until >= stop) {
             process::wait_for_the_end(shared);
@@ -175,6 +183,10 @@ fn steps(
     Ok(())
 }
 
+fn nanoseconds(span: Span) -> Nanoseconds {
+    span.0 / 1000
+}
+
 /// Returns the intended start of a step, if the trace or the scenario gives one.
 fn intended(
     replay: &Replay,
@@ -183,11 +195,12 @@ fn intended(
 ) -> std::result::Result<Option<Nanoseconds>, Error> {
     let spec = &replay.spec;
     let is_first = previous_end.is_none();
+    let start = spec.shift.0 + replay.times.start_of(step.record.process).as_seconds();
     let recorded = step.record.time_ns as f64 * 1e-9 * spec.scale;
     let seconds = match spec.replay {
-        Pace::Timed => recorded + spec.shift.0,
-        Pace::Paced if is_first => recorded + spec.shift.0,
-        Pace::Closed if is_first && spec.shift.0 > 0.0 => spec.shift.0,
+        Pace::Timed => recorded + start,
+        Pace::Paced if is_first => recorded + start,
+        Pace::Closed if is_first && start > 0.0 => start,
         Pace::Closed | Pace::Paced => return Ok(None),
     };
     if seconds > headrace_spec::Seconds::LONGEST.0 {

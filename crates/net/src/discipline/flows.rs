@@ -20,11 +20,12 @@ use crate::token::Token;
 /// If a resource shared by nearly all flows is saturated and others are too, each arrival or
 /// departure changes all rates. [`Flows::every`] then finds them less often.
 ///
-/// Times are rounded up to whole picoseconds.
+/// Times are rounded up to whole picoseconds. A path has at most `LONGEST` resources; longer
+/// ones take more memory for every flow.
 #[derive(Clone, Debug)]
-pub struct Flows<P> {
+pub struct Flows<P, const LONGEST: usize = 8> {
     path: P,
-    fair: Fair,
+    fair: Fair<LONGEST>,
     clocks: Vec<Clock>,
     flows: Vec<Flow>,
     /// Resources by when their next flow leaves; the last number tells stale
@@ -117,7 +118,17 @@ impl<P> Flows<P> {
     where
         P: FnMut(&T, &mut Vec<u32>) -> f64,
     {
-        let fair = Fair::new(rates.into_iter().map(|rate| rate * 1e-12));
+        Flows::with_longest_path(rates, path)
+    }
+}
+
+impl<P, const LONGEST: usize> Flows<P, LONGEST> {
+    /// The same as [`Flows::new`] with paths of at most `LONGEST` resources.
+    pub fn with_longest_path<T>(rates: impl IntoIterator<Item = f64>, path: P) -> Flows<P, LONGEST>
+    where
+        P: FnMut(&T, &mut Vec<u32>) -> f64,
+    {
+        let fair = Fair::with_longest_path(rates.into_iter().map(|rate| rate * 1e-12));
         Flows {
             path,
             clocks: vec![Clock::default(); fair.len()],
@@ -140,7 +151,7 @@ impl<P> Flows<P> {
     /// Finds rates no more often than this: until then a flow that has come does
     /// not begin, and what one that has gone leaves is not used.
     #[must_use]
-    pub fn every(mut self, interval: Span) -> Flows<P> {
+    pub fn every(mut self, interval: Span) -> Flows<P, LONGEST> {
         self.interval = interval;
         self
     }
@@ -311,7 +322,7 @@ impl<P> Flows<P> {
     }
 }
 
-impl<T, P> Discipline<T> for Flows<P>
+impl<T, P, const LONGEST: usize> Discipline<T> for Flows<P, LONGEST>
 where
     T: Token,
     P: FnMut(&T, &mut Vec<u32>) -> f64 + Send + 'static,
@@ -327,7 +338,7 @@ where
             station.fail(format!(
                 "a flow's path is {:?}: expected at most {} resources below {}",
                 self.resources,
-                crate::fair::LONGEST_PATH,
+                LONGEST,
                 self.fair.len()
             ));
             return;

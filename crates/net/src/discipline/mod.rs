@@ -9,6 +9,7 @@ mod delay;
 mod fcfs;
 mod flows;
 mod infinite;
+mod load_sharing;
 mod priority;
 mod sharing;
 
@@ -17,6 +18,7 @@ pub use delay::Delay;
 pub use fcfs::Fcfs;
 pub use flows::Flows;
 pub use infinite::Infinite;
+pub use load_sharing::{LoadSharing, Work};
 pub use priority::Priority;
 pub use sharing::Sharing;
 
@@ -60,6 +62,12 @@ pub trait Discipline<T: Token>: Send + 'static {
     /// credits or a write cache. A run is not in steady state while the level drifts.
     fn level(&self) -> Option<f64> {
         None
+    }
+
+    /// Returns named numbers for reports and playback, such as hits of a cache or dirty bytes,
+    /// the same names in the same order each time.
+    fn gauges(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 
     /// Mean time per token between the end of its service and its release, in seconds: the
@@ -272,6 +280,8 @@ pub(crate) trait Bank<T>: Send {
     fn servers(&self) -> Option<u32>;
     /// The mean level of all copies.
     fn level(&self) -> Option<f64>;
+    /// Named numbers of a copy.
+    fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)>;
     /// The mean delay of all copies.
     fn delay(&self) -> f64;
     fn bytes(&self) -> usize;
@@ -305,6 +315,10 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
     fn level(&self) -> Option<f64> {
         let sum: Option<f64> = self.iter().map(Discipline::level).sum();
         sum.map(|sum| sum / self.len() as f64)
+    }
+
+    fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)> {
+        self.get(copy).map(Discipline::gauges).unwrap_or_default()
     }
 
     fn delay(&self) -> f64 {

@@ -42,7 +42,7 @@ impl RemainingCapacity {
     }
 }
 
-impl Fair {
+impl<const LONGEST: usize> Fair<LONGEST> {
     /// Finds every level anew.
     pub(super) fn fill(&mut self) {
         self.queue.clear();

@@ -15,9 +15,6 @@ mod filling;
 
 use std::collections::VecDeque;
 
-/// The most resources on a path.
-pub const LONGEST_PATH: usize = 8;
-
 /// Levels that differ by less, relatively, are the same: sums of rates are not
 /// exact.
 const TOLERANCE: f64 = 1e-12;
@@ -25,11 +22,11 @@ const TOLERANCE: f64 = 1e-12;
 /// The number of a flow; used again once the flow has gone.
 pub(crate) type FlowId = u32;
 
-/// Flows and the resources that they share.
+/// Flows and the resources that they share, at most `LONGEST` on a path.
 #[derive(Clone, Debug)]
-pub(crate) struct Fair {
+pub(crate) struct Fair<const LONGEST: usize = 8> {
     resources: Vec<Resource>,
-    flows: Vec<Flow>,
+    flows: Vec<Flow<LONGEST>>,
     free: Vec<FlowId>,
     present: usize,
     /// Resources to be checked.
@@ -55,24 +52,32 @@ struct Resource {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Flow {
-    path: [u32; LONGEST_PATH],
+struct Flow<const LONGEST: usize> {
+    path: [u32; LONGEST],
     /// Its place among the flows of each.
-    seats: [u32; LONGEST_PATH],
+    seats: [u32; LONGEST],
     length: usize,
     /// It is in [`Fair::fresh`].
     fresh: bool,
 }
 
-impl Flow {
+impl<const LONGEST: usize> Flow<LONGEST> {
     fn path(&self) -> &[u32] {
         &self.path[..self.length]
     }
 }
 
+#[cfg(test)]
 impl Fair {
+    /// Resources of these capacities, at most eight on a path.
+    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+        Fair::with_longest_path(capacities)
+    }
+}
+
+impl<const LONGEST: usize> Fair<LONGEST> {
     /// Resources of these capacities, in work per picosecond.
-    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Fair {
+    pub fn with_longest_path(capacities: impl IntoIterator<Item = f64>) -> Self {
         let resource = |capacity: f64| Resource {
             capacity,
             level: f64::INFINITY,
@@ -103,8 +108,8 @@ impl Fair {
     /// resource that is not there.
     pub fn add(&mut self, path: &[u32]) -> Option<FlowId> {
         let mut flow = Flow {
-            path: [0; LONGEST_PATH],
-            seats: [0; LONGEST_PATH],
+            path: [0; LONGEST],
+            seats: [0; LONGEST],
             length: 0,
             fresh: true,
         };
@@ -112,7 +117,7 @@ impl Fair {
             if flow.path().contains(&resource) {
                 continue;
             }
-            if flow.length == LONGEST_PATH || resource as usize >= self.resources.len() {
+            if flow.length == LONGEST || resource as usize >= self.resources.len() {
                 return None;
             }
             flow.path[flow.length] = resource;

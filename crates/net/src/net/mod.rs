@@ -1,16 +1,21 @@
 //! A compiled net, and how it runs.
 
+mod copy_series;
+mod gauges;
 mod playback;
 
+pub use copy_series::{CopySample, CopySeries};
+pub use gauges::Gauge;
 pub use playback::{Frame, NodeFrame, Playback};
 
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use self::copy_series::CopySampling;
 use self::playback::Recording;
 use crate::accounts::Account;
 use crate::arc::{Arcs, Reach};
-use crate::builder::{Action, StoreLevel};
+use crate::builder::{Action, StoreGauge, StoreLevel};
 use crate::drift::History;
 use crate::error::RunError;
 use crate::firing::Firing;
@@ -123,7 +128,7 @@ impl<'a> Progress<'a> {
 pub struct Net {
     pub(crate) kernel: Kernel,
     pub(crate) nodes: Vec<Box<dyn AnyNode>>,
-    stores: Vec<Box<dyn Any + Send>>,
+    pub(crate) stores: Vec<Box<dyn Any + Send>>,
     tallies: Vec<Tally>,
     pub(crate) transitions: Vec<Transition>,
     /// The transition of each instance.
@@ -141,9 +146,12 @@ pub struct Net {
     firings: u64,
     events: u64,
     levels: Levels,
+    pub(crate) gauges: Vec<StoreGauge>,
     pub(crate) recording: Option<Box<Recording>>,
-    /// Time of the next frame of the recording; never without one.
+    /// Time of the next frame of the recording, or of the next sample of copies; never without
+    /// either.
     pub(crate) next_frame: Time,
+    pub(crate) copy_sampling: Option<Box<CopySampling>>,
 }
 
 /// Parts of a net that compilation makes.
@@ -200,8 +208,10 @@ impl Net {
             firings: 0,
             events: 0,
             levels: Levels::default(),
+            gauges: Vec::new(),
             recording: None,
             next_frame: Time::NEVER,
+            copy_sampling: None,
         };
         net.sums = net.invariant_sums();
         net
@@ -542,6 +552,7 @@ impl Net {
         self.kernel.accounts.reset(now);
         self.levels.histories.fill(History::default());
         self.reset_at = now;
+        self.restart_copy_samples();
     }
 
     /// Divides the time of accounts among tokens in the nodes that `counts` chooses by
@@ -605,6 +616,14 @@ impl Net {
             .downcast_mut()
             .expect("handles carry their store's type");
         &mut copies[copy as usize]
+    }
+
+    /// All stores of a type, copy after copy, in the order in which they were written.
+    pub fn stores_mut<S: 'static>(&mut self) -> impl Iterator<Item = &mut S> {
+        let stores = self.stores.iter_mut();
+        stores
+            .filter_map(|it| it.downcast_mut::<Vec<S>>())
+            .flatten()
     }
 
     /// Figures recorded.

@@ -7,7 +7,7 @@
 //! Frames are recorded where the clock advances. A run without playback pays for one comparison
 //! there; one with playback fires the same transitions at the same times.
 
-use super::Net;
+use super::{Gauge, Net};
 use crate::node::AnyNode;
 use crate::structure::Structure;
 use crate::time::{Span, Time};
@@ -20,6 +20,8 @@ const FIRST_INTERVAL: Span = Span(1_000_000);
 pub struct Playback {
     /// The net.
     pub structure: Structure,
+    /// Path and name of each gauge ([`Net::gauges`]).
+    pub gauges: Vec<(String, &'static str)>,
     /// Evenly spaced from the start on; the last one is the end of the run.
     pub frames: Vec<Frame>,
 }
@@ -33,6 +35,8 @@ pub struct Frame {
     pub nodes: Vec<NodeFrame>,
     /// Firings since the start of the run, by transition id.
     pub firings: Vec<u64>,
+    /// Sums over copies of the gauges, in the order of [`Net::gauges`].
+    pub gauges: Vec<u64>,
 }
 
 /// The state of a node, summed over its copies unless it says otherwise.
@@ -52,6 +56,8 @@ pub struct NodeFrame {
     pub work: u128,
     /// Tokens that came since the start of the run.
     pub arrivals: u64,
+    /// Token-picoseconds spent inside since the start of the run.
+    pub area: u128,
 }
 
 /// Frames in the making.
@@ -63,6 +69,7 @@ pub(crate) struct Recording {
     frames: Vec<Frame>,
     /// Counts up to the last reset of statistics, which starts the nodes' own again.
     work_before: Vec<u128>,
+    areas_before: Vec<u128>,
     arrivals_before: Vec<u64>,
     firings_before: Vec<u64>,
 }
@@ -92,6 +99,7 @@ impl Recording {
         let nodes = nodes.map(|(node, index): (_, usize)| {
             let mut frame = node_frame(&**node, time);
             frame.work += self.work_before[index];
+            frame.area += self.areas_before[index];
             frame.arrivals += self.arrivals_before[index];
             frame
         });
@@ -100,6 +108,7 @@ impl Recording {
             time,
             nodes: nodes.collect(),
             firings: firings.map(|(it, before)| it.firings + before).collect(),
+            gauges: net.gauges().iter().map(Gauge::sum).collect(),
         }
     }
 }
@@ -111,6 +120,7 @@ fn node_frame(node: &dyn AnyNode, time: Time) -> NodeFrame {
         frame.tokens += tokens;
         frame.most_tokens = frame.most_tokens.max(tokens);
         frame.arrivals += state.arrivals;
+        frame.area += state.area(time);
     }
     for (state, serving) in node.states().iter().zip(node.serving()) {
         let busy = serving.busy(time);
@@ -134,6 +144,7 @@ impl Net {
             interval: FIRST_INTERVAL,
             frames: Vec::new(),
             work_before: vec![0; self.nodes.len()],
+            areas_before: vec![0; self.nodes.len()],
             arrivals_before: vec![0; self.nodes.len()],
             firings_before: vec![0; self.transitions.len()],
         }));
@@ -147,6 +158,11 @@ impl Net {
         frames.push(recording.frame(self, self.now()));
         Some(Playback {
             structure: self.structure().clone(),
+            gauges: self
+                .gauges()
+                .into_iter()
+                .map(|it| (it.path, it.name))
+                .collect(),
             frames,
         })
     }
@@ -154,7 +170,9 @@ impl Net {
     /// Records the frames that are due before a time. Nothing changes between now and then.
     #[cold]
     pub(crate) fn record_frames(&mut self, before: Time) {
+        let next_sample = self.take_copy_samples(before);
         let Some(mut recording) = self.recording.take() else {
+            self.next_frame = next_sample;
             return;
         };
         recording.make_room(before);
@@ -162,7 +180,7 @@ impl Net {
             let frame = recording.frame(self, recording.next());
             recording.frames.push(frame);
         }
-        self.next_frame = recording.next();
+        self.next_frame = recording.next().min(next_sample);
         self.recording = Some(recording);
     }
 
@@ -173,6 +191,7 @@ impl Net {
         };
         let now = recording.frame(self, self.now());
         recording.work_before = now.nodes.iter().map(|it| it.work).collect();
+        recording.areas_before = now.nodes.iter().map(|it| it.area).collect();
         recording.arrivals_before = now.nodes.iter().map(|it| it.arrivals).collect();
         recording.firings_before = now.firings;
         self.recording = Some(recording);

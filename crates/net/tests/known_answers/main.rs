@@ -4,6 +4,7 @@
 
 mod closed;
 mod estimate;
+mod load_sharing;
 mod open;
 mod playback;
 mod priority;

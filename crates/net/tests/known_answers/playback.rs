@@ -26,7 +26,7 @@ fn by_hand(micros: u64) -> [NodeFrame; 2] {
     let second_works = micros >= 10 && micros % 10 < 4;
     let there = u64::from(second_works);
     let returns = departures - there;
-    let node = |tokens, busy, work: u64, arrivals| NodeFrame {
+    let node = |tokens, busy, work: u64, arrivals, area: u64| NodeFrame {
         tokens,
         most_tokens: tokens,
         queue: tokens - busy,
@@ -34,11 +34,12 @@ fn by_hand(micros: u64) -> [NodeFrame; 2] {
         busy,
         work: u128::from(work) * 1_000_000,
         arrivals,
+        area: u128::from(area) * 1_000_000,
     };
     let work = 4 * returns + if second_works { micros % 10 } else { 0 };
     [
-        node(3 - there, 1, micros, 3 + returns),
-        node(there, there, work, departures),
+        node(3 - there, 1, micros, 3 + returns, 3 * micros - work),
+        node(there, there, work, departures, work),
     ]
 }
 

@@ -109,7 +109,7 @@ impl Field {
     ) -> Field {
         let shape = match (shape, &presence) {
             // A section that is nothing but one of several kinds.
-            (Shape::Kinds(kinds), Presence::Section) => {
+            (Shape::Kinds(kinds), Presence::Section | Presence::Over { .. }) => {
                 let doc = prose(doc);
                 let name = kinds.name;
                 let kinds = Field::new("kind", "", &[], Presence::Kinds, Shape::Kinds(kinds));

@@ -1,10 +1,10 @@
 //! `[clients]`: the machines that ask.
 
 use crate::Error;
-use crate::declare::{Place, kinds, section};
+use crate::declare::{Place, Tables, kinds, section};
 use crate::sections::{
-    Attributes, Card, Copying, Cpu, Groups, MainMemory, ReadAhead, Rpc, Scenario, SystemKind,
-    WriteBack,
+    Attributes, Card, ClientGroup, Copying, Cpu, Groups, MainMemory, ReadAhead, Rpc, Scenario,
+    SystemKind, WriteBack,
 };
 use crate::values::{AtLeastOne, Bytes};
 
@@ -25,6 +25,8 @@ section! {
         /// Kind of client; with `[clients.machine]` it has a page cache.
         #[serde(flatten)]
         kind: ClientKind = kinds(),
+        /// Clients that are unlike the others.
+        group: Option<Vec<ClientGroup>> as Option<Tables<ClientGroup>> = optional("all clients are alike"),
     }
     check of_clients;
 }

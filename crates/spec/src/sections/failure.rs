@@ -153,6 +153,8 @@ fn leaves_its_pair_a_server(
 fn is_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let message = if parallel.messages.rendezvous().is_some() {
         "with messages.kind = \"rendezvous\" a failure is not modelled: expected \"whole\""
+    } else if parallel.messages.rdma().is_some() {
+        "with messages.kind = \"rdma\" a failure is not modelled: expected \"whole\""
     } else if keeps_data_in_its_journal(parallel) {
         "what of its data a server's journal keeps is not told from what is lost: expected \
          another mode than servers.machine.file_system.journal.mode = \"journal\""

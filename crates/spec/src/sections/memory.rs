@@ -3,13 +3,23 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{Bytes, Rate, choice};
+use crate::values::{Bytes, PythonFile, Rate, choice};
 
 choice! {
     /// Page that is evicted from a full cache.
     pub enum Replacement {
         /// The least recently used one.
         Lru = "lru",
+        /// The one that came in first.
+        Fifo = "fifo",
+        /// The first one at the hand that was not used since it last passed (second chance).
+        Clock = "clock",
+        /// That of 2Q: pages that were used once leave first (Johnson and Shasha 1994).
+        TwoQueue = "2q",
+        /// That of ARC: it adapts to recency and frequency (Megiddo and Modha 2003).
+        Arc = "arc",
+        /// That of a class in Python, which `python` names.
+        Python = "python",
     }
 }
 
@@ -25,6 +35,10 @@ section! {
             aka ["dirty", "dirty_ratio"],
         /// Page that is evicted from a full cache.
         replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
+        /// A Python file and a replacement policy in it, a subclass of
+        /// `headrace.ReplacementPolicy` (docs/explanation/caches.md); with
+        /// `replacement = "python"`.
+        python: Option<PythonFile> = optional("the policy is one of Headrace's") aka ["class"],
         /// Rate at which cached data is copied; only with a cache.
         rate: Option<Rate> = optional("copying takes no time"),
     }
@@ -49,6 +63,15 @@ fn sizes_fit(memory: &Memory, _all: &Scenario, at: &Place<'_>) -> Result<(), Err
         let message =
             format!("expected no more than the cache: servers.memory.cache = \"{cache}\"");
         return Err(at.error("dirty_limit", message));
+    }
+    let is_python = memory.replacement == Replacement::Python;
+    if is_python && memory.python.is_none() {
+        let message = r#"expected its class too: servers.memory.python = "my_policy.py:MyPolicy""#;
+        return Err(at.error("replacement", message));
+    }
+    if memory.python.is_some() && !is_python {
+        let message = "only with servers.memory.replacement = \"python\"";
+        return Err(at.error("python", message));
     }
     if memory.rate.is_some() && cache.0 == 0 {
         let message = "nothing is cached, so nothing is copied: leave it out or give \

@@ -11,6 +11,7 @@ mod device;
 mod failover;
 mod failure;
 mod groups;
+mod host_groups;
 mod hosts;
 mod io_scheduler;
 mod lab;
@@ -49,12 +50,13 @@ pub use check::{Bound, Check};
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;
 pub use device::{
-    Bus, ControllerCache, Device, Disk, Hypervisor, LEAST_SPARE_BLOCKS, Member, Raid, Rebuild,
-    SimpleDevice, SolidState, Throttled,
+    Bus, ConcurrentDevice, ControllerCache, Device, Disk, EmpiricalDevice, Hypervisor,
+    LEAST_SPARE_BLOCKS, Member, Raid, Rebuild, SharedDevice, SimpleDevice, SolidState, Throttled,
 };
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;
 pub use groups::{Group, Groups};
+pub use host_groups::{AlikeClients, AlikeServers, ClientGroup, ServerGroup};
 pub use hosts::{HostCpu, Hosts, SharedBy};
 pub use io_scheduler::{
     Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
@@ -62,8 +64,8 @@ pub use io_scheduler::{
 };
 pub use lab::Lab;
 pub use layout::{
-    Basic, FirstServer, Layout, LayoutKind, ServersPerFile, Strip, Striped, TwoDimensional,
-    VariableStrip,
+    Basic, Component, ComponentPlace, FirstServer, Layout, LayoutKind, Progressive, ServersPerFile,
+    Strip, Striped, TwoDimensional, VariableStrip,
 };
 pub use local::Local;
 pub use locks::{ExtentLocks, Locks, NoLocks};
@@ -73,12 +75,12 @@ pub use machine::{
     ReadAhead, Volume, WriteBack,
 };
 pub use memory::{Memory, Replacement};
-pub use messages::{Messages, Rendezvous, Whole};
+pub use messages::{Messages, Rdma, Rendezvous, Whole};
 pub use metadata::{
     Database, Distribution, InMemory, Lookups, Metadata, MetadataHosts, MetadataKind,
     MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, WhichNetwork,
 };
-pub use network::{Duplex, Grain, Network};
+pub use network::{CREDIT_BLOCK, Credits, Duplex, FlowControl, Grain, Network, Switch};
 pub use parallel::Parallel;
 pub use pool::Pool;
 
@@ -97,7 +99,10 @@ pub use scheduler::{
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use tcp::Tcp;
-pub use topology::{ClientLeaves, FatTree, Graph, GraphLink, LeafSpine, Pairs, Star, Topology};
+pub use topology::{
+    ClientLeaves, FatTree, Graph, GraphLink, GraphSwitch, Grid, LeafSpine, Mesh, Pairs,
+    ServerSwitches, Star, Topology, Torus,
+};
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers, Gaps,

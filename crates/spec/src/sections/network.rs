@@ -4,7 +4,7 @@ use crate::Error;
 use crate::declare::{Place, section};
 use crate::links::LinkName;
 use crate::sections::{Scenario, Tcp, Topology};
-use crate::values::{Bytes, Rate, Seconds, choice};
+use crate::values::{AtLeastOne, Bytes, Part, Rate, Seconds, choice};
 
 choice! {
     /// Granularity of messages in the network model.
@@ -28,6 +28,43 @@ choice! {
     }
 }
 
+choice! {
+    /// Behaviour of a port whose receiver has no room.
+    pub enum FlowControl {
+        /// A full queue drops packets, and TCP retransmits them.
+        None = "none",
+        /// The sender waits for credits of the receiver, and no packet is dropped.
+        Credits = "credits",
+    }
+}
+
+section! {
+    /// A switch, the same wherever the topology does not say otherwise.
+    pub struct Switch {
+        /// Time to forward a packet or message, for each switch on the path.
+        latency: Seconds = default("0 s", "`network.latency` counts it") aka ["delay"],
+        /// Bytes per second of all packets together inside a switch. Not with
+        /// `network.grain = "message"` or `network.flow_control = "credits"`.
+        bandwidth: Option<Rate> = optional("a switch never blocks: its ports alone limit it") aka ["rate", "speed", "backplane"],
+    }
+}
+
+section! {
+    /// Link-level flow control of InfiniBand: the receiver of a link grants credits for blocks of
+    /// 64 B of its buffer, for each virtual lane.
+    pub struct Credits {
+        /// Room for packets at the receiving end of a link, for each virtual lane: at least a
+        /// packet.
+        buffer: Bytes = default("128 KiB", "InfiniBand Architecture Specification volume 1, section 7.9.4: at most 2048 blocks of 64 B are granted"),
+        /// Virtual lanes of a link for data. The receiving host's number selects one. A torus
+        /// has twice as many, because packets change lanes at its datelines.
+        lanes: u32 as AtLeastOne = default(1, "InfiniBand Architecture Specification volume 1, section 7.6: VL0 alone is mandatory for data") aka ["virtual_lanes"],
+        /// Switches forward a packet as soon as its headers have arrived. Otherwise they store it
+        /// first.
+        cut_through: bool = default(true, "virtual cut-through (Kermani and Kleinrock 1979), as switches of InfiniBand do"),
+    }
+}
+
 section! {
     /// The network.
     pub struct Network {
@@ -37,7 +74,7 @@ section! {
         /// `message`: each card sends and receives one message after the other. `flow`: all
         /// messages with file data share the links of their paths, max-min fair. `packet`: each
         /// switch stores and forwards packets and drops them when a queue is full; TCP retransmits
-        /// them.
+        /// them. With `flow_control = "credits"` packets wait instead.
         grain: Grain = default("message", "first come, first served, as a card's queue does"),
         /// Least time between two findings of the rates of flows; only with
         /// `network.grain = "flow"`.
@@ -58,10 +95,19 @@ section! {
         /// Duplex mode of a link: both directions at once, or one at a time.
         duplex: Duplex = default("full", "switched Ethernet, IEEE 802.3"),
         /// Room for packets at each port of a switch, the one being sent included; only
-        /// with `network.grain = "packet"`.
+        /// with `network.grain = "packet"` and without credits.
         queue: Bytes = default("128 KiB", "within the 32 KB to 1 MB a port that Phanishayee et al., FAST 2008, look at") aka ["buffer"],
-        /// The connections; only with `network.grain = "packet"`.
+        /// The connections; only with `network.grain = "packet"` and without credits.
         tcp: Tcp = section(),
+        /// Probability that a link corrupts a packet, which its receiver then drops. Only with
+        /// `network.grain = "packet"` and without credits: TCP retransmits it.
+        error_rate: f64 as Part = default(0.0, "IEEE 802.3 and InfiniBand demand bit error rates of at most 1e-12: nearly no packet") aka ["packet_error_rate"],
+        /// Behaviour of a port whose receiver has no room; only with `network.grain = "packet"`.
+        flow_control: FlowControl = default("none", "Ethernet, IEEE 802.3, without pause frames"),
+        /// Credits; only with `network.flow_control = "credits"`.
+        credits: Credits = section(),
+        /// The switches.
+        switch: Switch = section() aka ["switches"],
         /// Size of a message without file data: a request or an acknowledgement.
         message: Bytes = default("156 B", "an NFSv3 READ call: record mark 4 B, call header 24 B, AUTH_SYS about 40 B, verifier 8 B (RFC 5531), file handle 68 B, offset and count 12 B (RFC 1813)"),
     }
@@ -77,8 +123,85 @@ fn network_fits(network: &Network, all: &Scenario, at: &Place<'_>) -> Result<(),
         );
         return Err(at.error("interval", message));
     }
+    switches_suit_the_grain(network, at)?;
     if network.grain == Grain::Packet {
-        return packets_are_packets(network, at);
+        packets_are_packets(network, at)?;
+        return credits_suit_packets(network, at);
+    }
+    let grain = network.grain.word();
+    if network.error_rate > 0.0 {
+        let message = format!(
+            "only packets are corrupted and sent again: expected network.grain = \"packet\" in \
+             place of \"{grain}\""
+        );
+        return Err(at.error("error_rate", message));
+    }
+    if network.flow_control == FlowControl::Credits {
+        let message = format!(
+            "credits are granted for packets: expected network.grain = \"packet\" in place of \
+             \"{grain}\""
+        );
+        return Err(at.error("flow_control", message));
+    }
+    Ok(())
+}
+
+fn switches_suit_the_grain(network: &Network, at: &Place<'_>) -> Result<(), Error> {
+    let at = at.field("switch");
+    if network.switch.latency.0 > 0.0 && matches!(network.topology, Topology::Pairs(_)) {
+        let message = "there is no switch between pairs of hosts: network.topology = \"pairs\"; \
+                       leave it out";
+        return Err(at.error("latency", message));
+    }
+    if network.switch.bandwidth.is_some() {
+        let message = if network.grain == Grain::Message {
+            "at the grain of messages only cards carry load: expected network.grain = \"flow\" or \
+             \"packet\""
+        } else if network.flow_control == FlowControl::Credits {
+            "switches with credits are crossbars that never block: leave it out"
+        } else {
+            return Ok(());
+        };
+        return Err(at.error("bandwidth", message));
+    }
+    Ok(())
+}
+
+/// Bytes of a credit (InfiniBand Architecture Specification volume 1, section 7.9.4).
+pub const CREDIT_BLOCK: u64 = 64;
+
+/// The most virtual lanes for data: the sixteenth is for management (InfiniBand Architecture
+/// Specification volume 1, section 7.6).
+const MOST_LANES: u32 = 15;
+
+fn credits_suit_packets(network: &Network, at: &Place<'_>) -> Result<(), Error> {
+    if network.flow_control != FlowControl::Credits {
+        return Ok(());
+    }
+    if network.error_rate > 0.0 {
+        let message = "links with credits lose no packet in this model: expected 0, or \
+                       network.flow_control = \"none\"";
+        return Err(at.error("error_rate", message));
+    }
+    if network.duplex == Duplex::Half {
+        let message = "credits return beside the data: expected \"full\" with \
+                       network.flow_control = \"credits\"";
+        return Err(at.error("duplex", message));
+    }
+    let at = at.field("credits");
+    let packet = network.mtu.0 + network.framing.0;
+    let blocks = packet.div_ceil(CREDIT_BLOCK);
+    if network.credits.buffer.0 / CREDIT_BLOCK < blocks {
+        let message = format!(
+            "a packet of {packet} B takes {blocks} blocks of 64 B: expected at least {} B",
+            blocks * CREDIT_BLOCK
+        );
+        return Err(at.error("buffer", message));
+    }
+    let classes = network.topology.lane_classes();
+    if network.credits.lanes > MOST_LANES / classes {
+        let message = format!("expected at most {} virtual lanes", MOST_LANES / classes);
+        return Err(at.error("lanes", message));
     }
     Ok(())
 }

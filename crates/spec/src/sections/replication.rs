@@ -207,6 +207,8 @@ fn chains_have_ways(
         r#"with servers.streaming = true a server passes on what it has all of, so servers would work one after the other: expected servers.streaming = false, or "client""#
     } else if parallel.messages.rendezvous().is_some() {
         r#"with messages.kind = "rendezvous" it is not modelled: expected "client""#
+    } else if parallel.messages.rdma().is_some() {
+        r#"with messages.kind = "rdma" it is not modelled: expected "client""#
     } else {
         return Ok(());
     };

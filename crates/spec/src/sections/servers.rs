@@ -1,10 +1,10 @@
 //! `[servers]`: the machines that hold the data.
 
 use crate::Error;
-use crate::declare::{Place, kinds, section};
+use crate::declare::{Place, Tables, kinds, section};
 use crate::sections::{
     Card, Daemon, Device, Failover, Grain, IoScheduler, Machine, Memory, Parallel, Position,
-    ReceiveBuffer, Scenario, SchedulerKind,
+    ReceiveBuffer, Scenario, SchedulerKind, ServerGroup,
 };
 use crate::values::{AtLeastOne, Rate};
 
@@ -33,6 +33,8 @@ section! {
         /// Kind of data server; with `[servers.machine]` it is a machine.
         #[serde(flatten)]
         kind: ServerKind = kinds(),
+        /// Servers that are unlike the others.
+        group: Option<Vec<ServerGroup>> as Option<Tables<ServerGroup>> = optional("all servers are alike") aka ["groups"],
     }
     check targets_and_streams_fit;
 }

@@ -1,6 +1,7 @@
 //! The types of values a field can have, one file each.
 
 pub(crate) mod amount;
+mod by_concurrency;
 mod bytes;
 mod choice;
 mod date;
@@ -16,11 +17,16 @@ mod per_group;
 mod percent;
 mod physical;
 mod plausible_rate;
+mod python_file;
 mod rate;
 mod seconds;
+mod service_times;
+mod size_by_rank;
 mod text;
 mod weighted;
 
+pub use by_concurrency::RatesByConcurrency;
+pub(crate) use by_concurrency::{ByConcurrency, table_of_rates};
 pub use bytes::Bytes;
 pub(crate) use choice::choice;
 pub(crate) use date::Date;
@@ -41,7 +47,11 @@ pub(crate) use percent::{Chance, Growth, Part};
 pub(crate) use physical::MoreThanZero;
 pub use physical::{Amperes, Kilograms, Span, VoltAmperes, Volts, Watts};
 pub(crate) use plausible_rate::PlausibleRate;
+pub use python_file::PythonFile;
 pub use rate::Rate;
 pub use seconds::Seconds;
+pub use service_times::ServiceTimes;
+pub(crate) use service_times::TimesOrFile;
+pub use size_by_rank::SizeByRank;
 pub use weighted::Weighted;
 pub(crate) use weighted::{ByWeight, table_of_weights};

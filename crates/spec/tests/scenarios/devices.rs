@@ -17,6 +17,9 @@ pub fn device() -> BoxedStrategy<Device> {
 fn member() -> BoxedStrategy<Member> {
     prop_oneof![
         simple().prop_map(Member::SimpleDevice),
+        shared().prop_map(Member::SharedDevice),
+        concurrent().prop_map(Member::ConcurrentDevice),
+        empirical().prop_map(Member::EmpiricalDevice),
         disk().prop_map(Member::Disk),
         solid_state().prop_map(Member::SolidState),
         throttled().prop_map(Member::Throttled),
@@ -28,6 +31,58 @@ prop_compose! {
     fn simple()(read_rate in rate(), write_rate in rate(), time_per_request in seconds()) -> SimpleDevice {
         SimpleDevice { read_rate, write_rate, time_per_request }
     }
+}
+
+prop_compose! {
+    fn shared()(read_rate in rate(), write_rate in rate(), time_per_request in seconds()) -> SharedDevice {
+        SharedDevice { read_rate, write_rate, time_per_request }
+    }
+}
+
+prop_compose! {
+    fn concurrent()(
+        [read_rates, write_rates] in [rates(), rates()],
+        time_per_request in seconds(),
+    ) -> ConcurrentDevice {
+        ConcurrentDevice { read_rates, write_rates, time_per_request }
+    }
+}
+
+fn rates() -> impl Strategy<Value = RatesByConcurrency> + Clone {
+    let others = prop::collection::btree_map(2..65_537_u32, 1.0..1e15_f64, 0..4);
+    (1.0..1e15_f64, others).prop_map(|(alone, mut others)| {
+        others.insert(1, alone);
+        RatesByConcurrency(
+            others
+                .into_iter()
+                .map(|(at, rate)| (at, Rate(rate)))
+                .collect(),
+        )
+    })
+}
+
+prop_compose! {
+    fn empirical()(
+        [read_times, write_times] in [times(), times()],
+        [read_rate, write_rate] in [choice_of_rates(), choice_of_rates()],
+        flush in seconds(),
+        queue_depth in count(),
+    ) -> EmpiricalDevice {
+        EmpiricalDevice {
+            read_times,
+            // Without a rate of its own, writing has that of reading.
+            write_rate: write_rate.or(read_rate),
+            write_times,
+            read_rate,
+            flush,
+            queue_depth,
+        }
+    }
+}
+
+fn times() -> impl Strategy<Value = ServiceTimes> + Clone {
+    let time = (0.0..100.0_f64, prop_oneof![Just(1.0), 1e-3..1e3_f64]);
+    prop::collection::vec(time, 1..5).prop_map(|times| ServiceTimes { file: None, times })
 }
 
 prop_compose! {

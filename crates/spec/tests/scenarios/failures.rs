@@ -73,7 +73,7 @@ pub fn put(
     let SystemKind::Parallel(parallel) = &mut scenario.kind else {
         return;
     };
-    let bears = parallel.messages.rendezvous().is_none()
+    let bears = matches!(parallel.messages, Messages::Whole(_))
         && (parallel.servers.machine())
             .is_none_or(|it| it.file_system.journal.mode != JournalMode::Data);
     let reach = !matches!(parallel.network.topology, Topology::Pairs(_))

@@ -176,7 +176,7 @@ pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
             let reads = phases.contains(&NamePhase::Read);
             WorkloadKind::Mdtest(Mdtest {
                 files,
-                bytes: Bytes(if reads { bytes.max(1) } else { bytes }),
+                bytes: Bytes(if reads { bytes.max(1) } else { bytes }).into(),
                 phases,
                 directory,
                 random,

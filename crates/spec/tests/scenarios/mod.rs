@@ -192,8 +192,10 @@ prop_compose! {
     ) -> Memory {
         // Copying needs a cache.
         let rate = rate.filter(|_| cache > 0);
+        let class = PythonFile { file: "/policies.py".into(), class: "Mine".to_owned() };
+        let python = (replacement == Replacement::Python).then_some(class);
         let dirty_limit = Bytes(((cache as f64 * part) as u64).min(cache));
-        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, rate }
+        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, python, rate }
     }
 }
 
@@ -424,8 +426,8 @@ prop_compose! {
     ) -> WorkloadKind {
         WorkloadKind::Ior(Ior {
             files,
-            block: Bytes(transfer * transfers),
-            transfer: Bytes(transfer),
+            block: Bytes(transfer * transfers).into(),
+            transfer: Bytes(transfer).into(),
             segments,
             requests,
             sync_per_write,
@@ -501,6 +503,10 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
             layout: None,
             preset: None,
             kind,
+            start: Seconds(0.0),
+            stagger: Seconds(0.0),
+            delay: Seconds(0.0),
+            delay_distribution: ThinkDistribution::Constant,
             io: InputOutput {
                 interface: Interface::SystemCall,
                 buffer: Bytes(4096),
@@ -620,7 +626,9 @@ pub fn scenario() -> BoxedStrategy<Scenario> {
                                     by: match (&network.topology, network.duplex, &shared.0) {
                                         (Topology::Pairs(_), ..)
                                         | (_, Duplex::Half, _)
-                                        | (.., Messages::Rendezvous(_)) => ReplicatedBy::Client,
+                                        | (.., Messages::Rendezvous(_) | Messages::Rdma(_)) => {
+                                            ReplicatedBy::Client
+                                        }
                                         _ => replication.by,
                                     },
                                     ..replication.clone()
@@ -732,7 +740,16 @@ fn messages() -> impl Strategy<Value = Messages> {
             buffers,
         })
     });
-    prop_oneof![Just(Messages::Whole(Whole {})), rendezvous]
+    let rdma = (0..1_u64 << 40, 1..1_u64 << 40, 1..100_u32, 0..1_u64 << 20);
+    let rdma = rdma.prop_map(|(inline, buffer, buffers, request)| {
+        Messages::Rdma(Rdma {
+            inline_limit: Bytes(inline),
+            buffer: Bytes(buffer),
+            buffers,
+            read_request: Bytes(request),
+        })
+    });
+    prop_oneof![Just(Messages::Whole(Whole {})), rendezvous, rdma]
 }
 
 prop_compose! {

@@ -14,10 +14,14 @@ use headrace_spec::{Bytes, Interface, Ior, Scenario, Workload};
 /// The pattern of system calls that a pattern of library calls makes, and the
 /// processor time in the library for each.
 pub(super) fn calls(scenario: &Scenario, workload: &Workload, ior: &Ior) -> (Ior, Span) {
-    let (transfer, time) = gathered(scenario, workload, ior.transfer.0, ior.block.0);
-    let block = ior.block.0;
+    let (Some(request), Some(block)) = (ior.transfer.same(), ior.block.same()) else {
+        // Only system calls have sizes by rank.
+        return (ior.clone(), Span::ZERO);
+    };
+    let (request, block) = (request.0, block.0);
+    let (transfer, time) = gathered(scenario, workload, request, block);
     if block.is_multiple_of(transfer) {
-        let transfer = Bytes(transfer);
+        let transfer = Bytes(transfer).into();
         return (
             Ior {
                 transfer,
@@ -27,13 +31,12 @@ pub(super) fn calls(scenario: &Scenario, workload: &Workload, ior: &Ior) -> (Ior
         );
     }
     // As many whole requests as the buffer holds and the block is made of.
-    let request = ior.transfer.0;
     let requests = (1..=transfer / request)
         .rev()
         .find(|requests| block.is_multiple_of(requests * request))
         .unwrap_or(1);
     let each = time.0 / (transfer / request);
-    let transfer = Bytes(request * requests);
+    let transfer = Bytes(request * requests).into();
     (
         Ior {
             transfer,

@@ -11,8 +11,8 @@ pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 use headrace_net::Span;
 use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
-    Application, Calling, IorApplication, PipelineApplication, TraceError, TraceReplayApplication,
-    seed_of_places, sequence,
+    Application, Calling, IorApplication, PipelineApplication, StartAndDelay, TraceError,
+    TraceReplayApplication, seed_of_places, sequence,
 };
 
 /// The application of the n-th workload for all its processes, on the machines that the
@@ -26,19 +26,20 @@ pub fn build(
     processes: u32,
 ) -> Result<Box<dyn Application>, TraceError> {
     let workload = &scenario.workload[number];
-    match &workload.kind {
-        WorkloadKind::Ior(spec) => Ok(ior(scenario, number, spec, processes)),
-        WorkloadKind::Pipeline(spec) => Ok(Box::new(pipeline(scenario, workload, spec, processes))),
+    let application: Box<dyn Application> = match &workload.kind {
+        WorkloadKind::Ior(spec) => ior(scenario, number, spec, processes),
+        WorkloadKind::Pipeline(spec) => Box::new(pipeline(scenario, workload, spec, processes)),
         WorkloadKind::TraceReplay(spec) => {
             let volume = volume(scenario, spec.output_volume.as_deref());
             let replay = TraceReplayApplication::new(spec)?.with_output_volume(volume);
-            Ok(Box::new(match workload.io.cached {
+            Box::new(match workload.io.cached {
                 true => replay.with_existing_files(),
                 false => replay,
-            }))
+            })
         }
-        _ => sequence(scenario, number, processes),
-    }
+        _ => return sequence(scenario, number, processes),
+    };
+    Ok(StartAndDelay::around(application, workload))
 }
 
 /// The processor that the processes of a scenario run on, if it is modelled.

@@ -20,6 +20,7 @@ use headrace_spec::TimedAttributes;
 use headrace_trace::Operation;
 use headrace_workload::Directories;
 
+use crate::cache_counts::CacheCounts;
 use crate::time_conversion::span;
 
 /// Object with attributes.
@@ -96,6 +97,7 @@ pub(super) struct Attributes {
     times: Times,
     directories: Directories,
     known: BTreeMap<Object, Entry>,
+    counts: CacheCounts,
 }
 
 impl Attributes {
@@ -105,7 +107,22 @@ impl Attributes {
             times: Times::new(spec),
             directories: directories.clone(),
             known: BTreeMap::new(),
+            counts: CacheCounts::default(),
         }
+    }
+
+    /// Questions that what is known answered, and those that it did not.
+    pub fn counts(&self) -> CacheCounts {
+        self.counts
+    }
+
+    /// Counts a question that is answered, or not, and gives that back.
+    fn counted(&mut self, answered: bool) -> bool {
+        match answered {
+            true => self.counts.hits += 1,
+            false => self.counts.misses += 1,
+        }
+        answered
     }
 
     fn directory_of(&self, file: u32) -> Object {
@@ -125,19 +142,20 @@ impl Attributes {
     }
 
     /// Returns true if cached data may be read without asking.
-    pub fn let_read(&self, file: u32, now: Time) -> bool {
-        self.is_fresh(Object::File(file), now)
+    pub fn let_read(&mut self, file: u32, now: Time) -> bool {
+        let is_fresh = self.is_fresh(Object::File(file), now);
+        self.counted(is_fresh)
     }
 
     /// Returns true if what is known answers an operation on a name.
-    pub fn answer(&self, operation: Operation, file: u32, now: Time) -> bool {
+    pub fn answer(&mut self, operation: Operation, file: u32, now: Time) -> bool {
         let directory = self.directory_of(file);
         let known = || {
             self.has_name(file)
                 && self.is_fresh(directory, now)
                 && self.is_fresh(Object::File(file), now)
         };
-        match operation {
+        let answered = match operation {
             Operation::Open => !self.times.close_to_open && known(),
             // A link's target is kept as a file's data is.
             Operation::Stat | Operation::Readlink => known(),
@@ -145,8 +163,10 @@ impl Attributes {
                 let listed = self.known.get(&directory).is_some_and(|it| it.listed);
                 listed && self.is_fresh(directory, now)
             }
-            _ => false,
-        }
+            // Nothing that is kept could answer it.
+            _ => return false,
+        };
+        self.counted(answered)
     }
 
     /// The server has answered about a file's data, asked at that time; gives whether what

@@ -46,6 +46,7 @@ pub(super) fn data(
 ) -> Option<BreakPorts> {
     let DataPorts {
         network: Duplex { send, received },
+        ask,
         mut answers,
         complete,
     } = ports;
@@ -93,44 +94,50 @@ pub(super) fn data(
     let asked = page.place::<Transfer>("asked");
     page.connect(machine.transfer, asked);
     let outstanding = page.bag::<CacheRequests>("outstanding");
-    let split = Split::new(scenario, parallel, layouts, page.seed());
+    let split = Split::new(scenario, parallel, context, ask, page.seed());
     let groups = scenario.clients.group_of_each();
+    let numbers = context.numbers.clone();
     let workloads = scenario.workload.len().max(1) as u32;
-    page.transition("split")
+    let splits = page
+        .transition("split")
         .take(asked)
         .with(context.sizes)
         .with(context.first_targets)
         .puts(outstanding)
-        .puts_many(send)
-        .fires(move |firing, transfer: Transfer, files| {
-            let at = firing.now();
-            let slot = firing.put(
-                outstanding,
-                CacheRequests {
-                    owner: transfer.owner,
-                    file: transfer.file,
-                    offset: transfer.offset,
-                    size: transfer.size,
-                    operation: transfer.operation,
-                    at,
-                    pending: 0,
-                },
-            );
-            let client = firing.copy();
-            let Transfer {
-                file, operation, ..
-            } = transfer;
-            let like = Job {
+        .puts_many(send);
+    let splits = match ask {
+        Some(ask) => splits.puts_many(ask),
+        None => splits,
+    };
+    splits.fires(move |firing, transfer: Transfer, files| {
+        let at = firing.now();
+        let slot = firing.put(
+            outstanding,
+            CacheRequests {
+                owner: transfer.owner,
+                file: transfer.file,
                 offset: transfer.offset,
                 size: transfer.size,
-                workload: transfer.process % workloads,
-                group: groups[client as usize],
-                ..Job::new(slot.0, client, file, operation, Role::Data)
-            };
-            if let Some(jobs) = split.send(firing, files, like, send) {
-                firing.token_mut(outstanding, slot).pending = jobs;
-            }
-        });
+                operation: transfer.operation,
+                at,
+                pending: 0,
+            },
+        );
+        let client = numbers.of(firing.copy());
+        let Transfer {
+            file, operation, ..
+        } = transfer;
+        let like = Job {
+            offset: transfer.offset,
+            size: transfer.size,
+            workload: transfer.process % workloads,
+            group: groups[client as usize],
+            ..Job::new(slot.0, client, file, operation, Role::Data)
+        };
+        if let Some(jobs) = split.send(firing, files, like, send) {
+            firing.token_mut(outstanding, slot).pending = jobs;
+        }
+    });
     let answered = page.place::<Transfer>("transferred");
     page.connect(answered, machine.transferred);
     let collect = page
@@ -146,9 +153,12 @@ pub(super) fn data(
               job: Job,
               (known, pages, changes): (&mut ClientFiles, &mut CachedPages, &mut Changes),
               oplocks: Option<&mut Oplocks>| {
-            if job.role == Role::Metadata {
+            if !job.is_for_data() {
                 if let Some(file) = answers.take(firing, known, Some(changes), oplocks, &job) {
                     pages.forget_clean(file);
+                }
+                if job.operation == Operation::Open && job.size > 0 {
+                    pages.fill(job.file, job.size);
                 }
                 return;
             }

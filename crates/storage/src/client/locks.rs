@@ -26,6 +26,7 @@ use headrace_trace::Operation;
 
 use super::ClientContext;
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
@@ -63,6 +64,8 @@ struct RequestedLock {
 /// Rules common to all clients.
 #[derive(Clone)]
 struct Rules {
+    /// The clients' numbers.
+    numbers: HostNumbers,
     layouts: Layouts,
     unit: u64,
     servers: u32,
@@ -90,6 +93,7 @@ pub(super) fn locks(
     let waiting = page.bag::<Request>("waiting for locks");
     page.conserve(waiting);
     let rules = Rules {
+        numbers: context.numbers.clone(),
         layouts: context.layouts.clone(),
         unit: spec.unit.0,
         servers: parallel.servers.count,
@@ -278,7 +282,12 @@ impl Rules {
         let called = false;
         locks.asked.insert(number, RequestedLock { slot, called });
         let operation = request.operation;
-        let message = self.message(firing.copy(), extent.file, extent.target, number);
+        let message = self.message(
+            self.numbers.of(firing.copy()),
+            extent.file,
+            extent.target,
+            number,
+        );
         let ask = Job {
             offset: extent.start,
             size: extent.end - extent.start,
@@ -313,7 +322,7 @@ impl Rules {
         held.remove(file, target, lock.number);
         firing.put(
             self.send,
-            self.message(firing.copy(), file, target, lock.number),
+            self.message(self.numbers.of(firing.copy()), file, target, lock.number),
         );
     }
 

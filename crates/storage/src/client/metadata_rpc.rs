@@ -41,13 +41,15 @@ impl MetadataRpc {
         }
     }
 
-    /// Asks for a request, which waits in `asking`.
+    /// Asks for a request, which waits in `asking`, and for so many bytes of its file with the
+    /// answer.
     pub fn ask(
         &self,
         firing: &mut Firing<'_>,
         (asking, ask): (Node<Request>, To<Job>),
         mut request: Request,
         operation: Operation,
+        size: u64,
     ) {
         let knows_it = self.placement.server_of(request.file);
         let looked_up = std::mem::take(&mut request.pending) == LOOKED_UP;
@@ -65,6 +67,7 @@ impl MetadataRpc {
             let (client, file) = (request.process.client, request.file);
             let question = Job {
                 server,
+                size,
                 wire: self.wire.bytes(0),
                 workload: request.process.workload,
                 group: request.group,

@@ -51,7 +51,9 @@ use headrace_workload::Directories;
 use self::attributes::Attributes;
 use self::metadata_rpc::MetadataRpc;
 use self::oplocks::Breaking;
+use crate::cache_counts::{self, CacheCounts};
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
@@ -59,7 +61,10 @@ use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
 /// State of the run that clients know.
+#[derive(Clone)]
 pub struct ClientContext {
+    /// The clients' numbers.
+    pub numbers: HostNumbers,
     /// Open flags of files.
     pub callers: Callers,
     /// File sizes.
@@ -83,12 +88,29 @@ struct ClientFiles {
     layouts: KnownLayouts,
     /// None if it keeps none: there can be a million clients.
     attributes: Option<Box<Attributes>>,
+    /// Data requests that found their file's layout known, and those that did not.
+    known_layouts: u64,
+    unknown_layouts: u64,
 }
 
 impl ClientFiles {
+    /// Counts of the layouts: one for each data request.
+    fn layout_counts(&self) -> CacheCounts {
+        CacheCounts {
+            hits: self.known_layouts,
+            misses: self.unknown_layouts,
+            ..CacheCounts::default()
+        }
+    }
+
+    fn attribute_counts(&self) -> CacheCounts {
+        let attributes = self.attributes.as_ref();
+        attributes.map_or_else(CacheCounts::default, |it| it.counts())
+    }
+
     /// Returns the metadata request that must precede a request, if any.
     fn question(
-        &self,
+        &mut self,
         request: &Request,
         now: Time,
         oplocks: Option<&mut Oplocks>,
@@ -103,7 +125,7 @@ impl ClientFiles {
             return told.then_some(operation);
         }
         if operation.group() != Group::Data {
-            let attributes = self.attributes.as_ref();
+            let attributes = self.attributes.as_mut();
             let known = attributes.is_some_and(|it| it.answer(operation, file, now))
                 || oplocks.is_some_and(|it| {
                     needs_no_message(operation) && it.holds(file, request.process.client)
@@ -111,11 +133,23 @@ impl ClientFiles {
             return (!known).then_some(operation);
         }
         if !self.layouts.contains(file) {
+            self.unknown_layouts += 1;
             return Some(Operation::Open);
         }
+        self.known_layouts += 1;
         let checked = operation != Operation::Read
-            || (self.attributes.as_ref()).is_none_or(|it| it.let_read(file, now));
+            || (self.attributes.as_mut()).is_none_or(|it| it.let_read(file, now));
         (!checked).then_some(Operation::Stat)
+    }
+}
+
+/// Returns the bytes of a file that the answer to an open brings: up to the end of a read, if all of
+/// them lie on the metadata server (Lustre: mdt_dom_read_on_open of lustre/mdt/mdt_io.c).
+fn brought_by_open(layouts: &Layouts, request: &Request) -> u64 {
+    let end = request.offset.saturating_add(request.size);
+    match request.operation {
+        Operation::Read if end <= layouts.of(request.file).on_metadata() => end,
+        _ => 0,
     }
 }
 
@@ -150,6 +184,24 @@ pub fn client(
         attributes: attributes.clone(),
         ..ClientFiles::default()
     });
+    if keeps {
+        cache_counts::report(
+            page,
+            known,
+            "layout cache",
+            ClientFiles::layout_counts,
+            None,
+        );
+    }
+    if attributes.is_some() {
+        cache_counts::report(
+            page,
+            known,
+            "attribute cache",
+            ClientFiles::attribute_counts,
+            None,
+        );
+    }
 
     let new = page.place::<Request>("new");
     let mapped = page.place::<Request>("mapped");
@@ -158,6 +210,8 @@ pub fn client(
     page.connect(request, new);
 
     let ask = network.ask;
+    let layouts = context.layouts.clone();
+    let on_metadata = layouts.all().any(|layout| layout.on_metadata() > 0);
     let map = page
         .transition("map")
         .take(new)
@@ -170,7 +224,11 @@ pub fn client(
                      mut oplocks: Option<&mut Oplocks>| {
         let now = firing.now();
         if let Some(operation) = known.question(&request, now, oplocks.as_deref_mut()) {
-            questions.ask(firing, (asking, ask), request, operation);
+            let size = match on_metadata && operation == Operation::Open {
+                true => brought_by_open(&layouts, &request),
+                false => 0,
+            };
+            questions.ask(firing, (asking, ask), request, operation, size);
             return;
         }
         if let Some(oplocks) = oplocks {
@@ -224,6 +282,7 @@ pub fn client(
     };
     let ports = DataPorts {
         network: network.data,
+        ask: on_metadata.then_some(ask),
         answers,
         complete: done,
     };
@@ -248,6 +307,8 @@ pub fn client(
 struct DataPorts {
     /// To the servers and back.
     network: Duplex,
+    /// To the metadata servers, if some data lies there.
+    ask: Option<To<Job>>,
     answers: AnswerHandler,
     complete: To<Request>,
 }
@@ -327,7 +388,16 @@ impl AnswerHandler {
             _ => Some(request),
         };
         if let Some(request) = request {
-            firing.put(if data { self.mapped.into() } else { self.names }, request);
+            // Data that lies on the metadata server has come with the answer.
+            let goes_on = data && answer.size == 0;
+            firing.put(
+                if goes_on {
+                    self.mapped.into()
+                } else {
+                    self.names
+                },
+                request,
+            );
         }
         stale.then_some(file)
     }

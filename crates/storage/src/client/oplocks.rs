@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use headrace_net::{Firing, Node, Page, Port, Span, Time, To};
 use headrace_trace::Operation;
 
+use crate::host_pages::JoinPages;
 use crate::locks::{NOBODY, Oplocks};
 use crate::tokens::{Process, Request};
 
@@ -43,6 +44,16 @@ pub struct BreakPorts {
 }
 
 impl BreakPorts {
+    /// Joins several pages of clients: gives the ports of all.
+    pub(crate) fn of_pages(join: &mut JoinPages<'_, '_>, all: &[BreakPorts]) -> BreakPorts {
+        BreakPorts {
+            asked: join.output("locks to break", all.iter().map(|it| it.asked)),
+            asks: join.input("asked for locks", all.iter().map(|it| it.asks)),
+            acknowledged: join.output("locks broken", all.iter().map(|it| it.acknowledged)),
+            released: join.input("released locks", all.iter().map(|it| it.released)),
+        }
+    }
+
     /// Joins the clients.
     pub fn join(self, page: &mut Page<'_>) {
         // The holder stands in the place of the jobs, of which there are none yet.
@@ -132,6 +143,10 @@ pub(super) fn breaks(
             if request.process.workload != u32::from(NOBODY) {
                 firing.put(complete, request);
             } else if let Some(opener) = given_up.requests.remove(&request.pending) {
+                let opener = Request {
+                    pending: 0,
+                    ..opener
+                };
                 firing.put_after(acknowledge, opener, latency);
             }
         });

@@ -7,11 +7,14 @@ use headrace_net::{Firing, To};
 use headrace_spec::{MOST_JOBS, Parallel, Scenario};
 use headrace_trace::Operation;
 
+use super::ClientContext;
 use super::nearest_replica::NearestReplica;
-use crate::layout::{BLOCKS, FileLayout, FirstTargets, Layouts, Piece, ReplicaPlacement};
+use crate::layout::{
+    BLOCKS, FileLayout, FirstTargets, Layouts, MetadataPlacement, Piece, ReplicaPlacement,
+};
 use crate::localfs::Sizes;
 use crate::network::Wire;
-use crate::tokens::Job;
+use crate::tokens::{Job, Role};
 
 /// Splits what is asked of the servers.
 #[derive(Clone)]
@@ -24,10 +27,27 @@ pub(super) struct Split {
     written: u32,
     wire: Wire,
     servers: u32,
+    /// Requests to metadata servers, if some data lies there.
+    on_metadata: Option<OnMetadata>,
+}
+
+/// Data on metadata servers.
+#[derive(Clone)]
+struct OnMetadata {
+    placement: MetadataPlacement,
+    wire: Wire,
+    ask: To<Job>,
 }
 
 impl Split {
-    pub fn new(scenario: &Scenario, parallel: &Parallel, layouts: &Layouts, seed: u64) -> Split {
+    pub fn new(
+        scenario: &Scenario,
+        parallel: &Parallel,
+        context: &ClientContext,
+        ask: Option<To<Job>>,
+        seed: u64,
+    ) -> Split {
+        let layouts = &context.layouts;
         Split {
             layouts: layouts.clone(),
             copies: ReplicaPlacement::new(parallel, seed),
@@ -38,6 +58,11 @@ impl Split {
             },
             wire: Wire::new(&parallel.network),
             servers: parallel.servers.count,
+            on_metadata: ask.map(|ask| OnMetadata {
+                placement: MetadataPlacement::new(parallel, &context.directories),
+                wire: Wire::new(&parallel.metadata_network()),
+                ask,
+            }),
         }
     }
 
@@ -70,6 +95,12 @@ impl Split {
         if like.operation == Operation::Write && layout.block().is_some() {
             // An fsync asks for all blocks up to here.
             sizes.grow(like.file, like.offset.saturating_add(like.size));
+        }
+        if let Some(on_metadata) = &self.on_metadata
+            && let Some(job) = on_metadata.job(file, like)
+        {
+            firing.put(on_metadata.ask, job);
+            jobs += 1;
         }
         let mut asked = BTreeSet::new();
         let ask = |piece: Piece| {
@@ -108,6 +139,25 @@ impl Split {
     }
 }
 
+impl OnMetadata {
+    /// The job for what a metadata server holds of a request. An fsync is for all of it.
+    fn job(&self, file: FileLayout<'_>, like: Job) -> Option<Job> {
+        let (offset, size) = match like.operation {
+            Operation::Sync => (file.layout.on_metadata() > 0).then_some((0, 0))?,
+            _ => file.on_metadata(like.offset, like.size)?,
+        };
+        let mut job = Job {
+            server: self.placement.server_of(like.file),
+            role: Role::Metadata,
+            offset,
+            size,
+            ..like
+        };
+        job.wire = self.wire.bytes(job.payload());
+        Some(job)
+    }
+}
+
 /// Returns the pieces of an fsync: an empty one for each target or block.
 fn parts_of(file: FileLayout<'_>, size: Option<u64>) -> Box<dyn Iterator<Item = Piece> + '_> {
     let piece = |target, offset| Piece {
@@ -117,7 +167,7 @@ fn parts_of(file: FileLayout<'_>, size: Option<u64>) -> Box<dyn Iterator<Item = 
     };
     match file.layout.block() {
         None => {
-            let targets: Vec<u32> = file.targets().collect();
+            let targets: Vec<u32> = file.targets(size.unwrap_or(u64::MAX)).collect();
             Box::new(targets.into_iter().map(move |target| piece(target, 0)))
         }
         Some(unit) => {

@@ -19,41 +19,47 @@ pub(super) fn data(
 ) {
     let DataPorts {
         network: Duplex { send, received },
+        ask,
         answers,
         complete,
     } = ports;
     let outstanding = page.bag::<Request>("outstanding");
     page.conserve(outstanding);
-    let split = Split::new(scenario, parallel, &context.layouts, page.seed());
-    page.transition("split")
+    let split = Split::new(scenario, parallel, context, ask, page.seed());
+    let splits = page
+        .transition("split")
         .take(answers.ready)
         .with(context.sizes)
         .with(context.first_targets)
         .puts_one_of([outstanding.into(), complete])
-        .puts_many(send)
-        .fires(move |firing, request: Request, files| {
-            if request.operation == Operation::Close {
-                firing.put(complete, request);
-                return;
-            }
-            let slot = firing.put(outstanding, request);
-            let Request {
-                process,
-                file,
-                operation,
-                ..
-            } = request;
-            let like = Job {
-                offset: request.offset,
-                size: request.size,
-                workload: process.workload,
-                group: request.group,
-                ..Job::new(slot.0, process.client, file, operation, Role::Data)
-            };
-            if let Some(jobs) = split.send(firing, files, like, send) {
-                firing.token_mut(outstanding, slot).pending = jobs;
-            }
-        });
+        .puts_many(send);
+    let splits = match ask {
+        Some(ask) => splits.puts_many(ask),
+        None => splits,
+    };
+    splits.fires(move |firing, request: Request, files| {
+        if request.operation == Operation::Close {
+            firing.put(complete, request);
+            return;
+        }
+        let slot = firing.put(outstanding, request);
+        let Request {
+            process,
+            file,
+            operation,
+            ..
+        } = request;
+        let like = Job {
+            offset: request.offset,
+            size: request.size,
+            workload: process.workload,
+            group: request.group,
+            ..Job::new(slot.0, process.client, file, operation, Role::Data)
+        };
+        if let Some(jobs) = split.send(firing, files, like, send) {
+            firing.token_mut(outstanding, slot).pending = jobs;
+        }
+    });
     page.transition("collect")
         .take(received)
         .with(answers.known)
@@ -63,7 +69,7 @@ pub(super) fn data(
             [answers.mapped.into(), answers.new.into(), answers.names],
         )
         .fires(move |firing, job: Job, known| {
-            if job.role == Role::Metadata {
+            if !job.is_for_data() {
                 answers.take(firing, known, None, None, &job);
                 return;
             }

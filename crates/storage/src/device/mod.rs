@@ -2,9 +2,12 @@
 //! function that makes its station and name it in [`build`].
 
 mod bus;
+mod concurrent;
 mod disk;
+mod empirical;
 mod hypervisor;
 mod raid;
+mod shared;
 mod simple;
 mod solid_state;
 mod throttled;
@@ -31,6 +34,9 @@ pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     let station = match device {
         Device::Raid(raid) => return raid::array(page, raid, None),
         Device::SimpleDevice(simple) => simple::station(page, simple),
+        Device::SharedDevice(shared) => shared::station(page, shared),
+        Device::ConcurrentDevice(concurrent) => concurrent::station(page, concurrent),
+        Device::EmpiricalDevice(empirical) => empirical::station(page, empirical),
         Device::Disk(disk) => disk::station(page, disk),
         Device::SolidState(drive) => solid_state::station(page, drive),
         Device::Throttled(limited) => throttled::station(page, limited),

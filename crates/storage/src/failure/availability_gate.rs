@@ -13,14 +13,15 @@ use headrace_trace::Operation;
 
 use super::{Failing, Part};
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::tokens::{Direction, Job, Message, Role};
 
-/// Puts a door between a server and its network, if servers fail; the number of the
-/// first server of its kind among all is given.
+/// Puts a door between a server and its network, if servers fail; the
+/// numbers of the servers among all are given.
 pub fn availability_gate(
     page: &mut Page<'_>,
     failing: Option<Failing>,
-    first: u32,
+    numbers: HostNumbers,
     outside: Duplex,
 ) -> Duplex {
     let Some(failing) = failing else {
@@ -29,6 +30,7 @@ pub fn availability_gate(
     let Duplex { send, received } = outside;
     let inside = page.place::<Job>("inside");
     let leaving = page.place::<Job>("leaving");
+    let of_all = numbers.clone();
     page.transition("come in")
         .take(received)
         .with(failing.store)
@@ -39,7 +41,7 @@ pub fn availability_gate(
                 firing.put(inside, job);
                 return;
             }
-            let machine = first + firing.copy();
+            let machine = of_all.of(firing.copy());
             let host = failures.world.server_on(machine, &job);
             let hosts = &mut failures.world.hosts;
             if !hosts.is_there(host) || hosts.machine(host) != machine {
@@ -59,7 +61,7 @@ pub fn availability_gate(
         .with(failing.store)
         .may_put(send)
         .fires(move |firing, job: Job, failures| {
-            let host = failures.world.server_on(first + firing.copy(), &job);
+            let host = failures.world.server_on(numbers.of(firing.copy()), &job);
             let locks = job.message.is_about_locks();
             if !locks && !failures.world.hosts.leaves(host, &job) {
                 failures.is_lost(firing, &job);

@@ -11,6 +11,7 @@ use headrace_net::{Account, Firing, Node, Page, Time, To, Token};
 use super::attempts::{AttemptContext, Step};
 use super::{Attempts, Failing, Failures, RepairEvent};
 use crate::duplex::Duplex;
+use crate::host_pages::HostNumbers;
 use crate::tokens::{Job, Role};
 
 /// A client's timer, which runs out at that time.
@@ -18,8 +19,10 @@ use crate::tokens::{Job, Role};
 struct Timer(Time);
 
 /// Output places of attempts.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct AttemptPorts {
+    /// The clients' numbers.
+    numbers: HostNumbers,
     send: To<Job>,
     ask: To<Job>,
     answered: Node<Job>,
@@ -35,6 +38,7 @@ struct AttemptPorts {
 pub fn client(
     page: &mut Page<'_>,
     failing: Option<Failing>,
+    numbers: HostNumbers,
     outside: Duplex,
     ask: To<Job>,
 ) -> (Duplex, To<Job>) {
@@ -45,6 +49,7 @@ pub fn client(
     let timer = page.place::<Timer>("timer");
     page.rest(timer);
     let acts = AttemptPorts {
+        numbers,
         send: outside.send,
         ask,
         answered: page.place("heard"),
@@ -75,7 +80,7 @@ pub fn client(
 impl AttemptPorts {
     /// Writes a transition by which a client's attempts do something with each token.
     fn when<T: Token>(
-        self,
+        &self,
         page: &mut Page<'_>,
         failing: Failing,
         (name, from): (&str, Node<T>),
@@ -98,9 +103,10 @@ impl AttemptPorts {
             Some(given_up) => transition.puts_many(given_up),
             None => transition,
         };
+        let ports = self.clone();
         transition.fires(move |firing, token: T, failures| {
             let Failures { clients, world } = failures;
-            let attempts = &mut clients[firing.copy() as usize];
+            let attempts = &mut clients[ports.numbers.of(firing.copy()) as usize];
             let mut steps = Vec::new();
             let mut acting = AttemptContext {
                 now: firing.now(),
@@ -109,20 +115,20 @@ impl AttemptPorts {
                 steps: &mut steps,
             };
             does(attempts, token, &mut acting);
-            self.put(firing, steps);
-            if let (Some(missed), Some(repair)) = (self.missed, &world.repair)
+            ports.put(firing, steps);
+            if let (Some(missed), Some(repair)) = (ports.missed, &world.repair)
                 && repair.has_fresh()
             {
                 firing.put(missed, RepairEvent::Missed);
             }
             if let Some(time) = attempts.arm() {
                 let after = time.since(firing.now());
-                firing.put_after(self.timer, Timer(time), after);
+                firing.put_after(ports.timer, Timer(time), after);
             }
         });
     }
 
-    fn put(self, firing: &mut Firing<'_>, steps: Vec<(Step, Account)>) {
+    fn put(&self, firing: &mut Firing<'_>, steps: Vec<(Step, Account)>) {
         for (step, account) in steps {
             firing.charge(account);
             let (to, job): (To<Job>, Job) = match (step, self.given_up) {

@@ -4,6 +4,7 @@ mod first_targets;
 mod layouts;
 mod metadata_placement;
 mod pattern;
+mod progressive;
 mod replica_placement;
 mod replicated_blocks;
 mod stripes;
@@ -22,6 +23,7 @@ use headrace_spec::{FirstServer, LayoutKind, Parallel, ReplicaSets, Scenario};
 use smallvec::SmallVec;
 
 use self::pattern::Pattern;
+use self::progressive::Progressive;
 use self::stripes::Stripes;
 
 /// A part of a request for one target: contiguous bytes of what that target
@@ -53,6 +55,9 @@ pub struct Layout {
     packet: u64,
 }
 
+/// The target of bytes that are on the metadata server.
+pub const ON_METADATA: u32 = u32::MAX;
+
 /// Blocks of a file have numbers of 32 bits.
 pub const BLOCKS: u64 = 1 << 32;
 
@@ -62,6 +67,7 @@ pub const BLOCKS: u64 = 1 << 32;
 enum Distribution {
     Stripes(Stripes),
     Pattern(Pattern),
+    Progressive(Progressive),
     /// Blocks of a number of bytes. Each counts as a target of its own and keeps its offset
     /// in the file; the placement of copies decides where it is stored.
     Blocks(u64),
@@ -82,6 +88,9 @@ impl Distribution {
                 Distribution::Pattern(Pattern::two_dimensional(spec, targets))
             }
             LayoutKind::VariableStrip(spec) => Distribution::Pattern(Pattern::variable(spec)),
+            LayoutKind::Progressive(spec) => {
+                Distribution::Progressive(Progressive::new(spec, targets))
+            }
         }
     }
 
@@ -90,7 +99,16 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.width,
             Distribution::Pattern(pattern) => pattern.width(),
+            Distribution::Progressive(it) => it.width(),
             Distribution::Blocks(_) => BLOCKS,
+        }
+    }
+
+    /// Targets that a new file is given.
+    fn assigned(&self) -> u64 {
+        match self {
+            Distribution::Progressive(it) => it.first_width(),
+            _ => self.width(),
         }
     }
 
@@ -98,6 +116,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.at(offset),
             Distribution::Pattern(pattern) => pattern.at(offset),
+            Distribution::Progressive(it) => it.at(offset),
             Distribution::Blocks(unit) => {
                 let block = offset / unit;
                 (block, block.saturating_add(1).saturating_mul(*unit))
@@ -109,6 +128,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.part(size, turn),
             Distribution::Pattern(pattern) => pattern.part(size, turn),
+            Distribution::Progressive(it) => it.part(size, turn),
             Distribution::Blocks(unit) => {
                 let first = turn.saturating_mul(*unit);
                 size.clamp(first, first.saturating_add(*unit))
@@ -122,6 +142,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.spread(offset, end),
             Distribution::Pattern(pattern) => pattern.width(),
+            Distribution::Progressive(it) => it.spread(offset, end),
             Distribution::Blocks(unit) => (end - 1) / unit - offset / unit + 1,
         }
     }
@@ -131,6 +152,7 @@ impl Distribution {
         match self {
             Distribution::Stripes(stripes) => stripes.unit,
             Distribution::Pattern(pattern) => pattern.smallest(),
+            Distribution::Progressive(it) => it.smallest(),
             Distribution::Blocks(unit) => *unit,
         }
     }
@@ -181,7 +203,7 @@ impl Layout {
     /// A file on its targets; a new file is assigned its first one.
     pub fn file(&self, file: u32, first_targets: &mut FirstTargets) -> FileLayout<'_> {
         let first = self.fixed_first_target(file).unwrap_or_else(|| {
-            let width = self.distribution.width();
+            let width = self.distribution.assigned();
             first_targets.assign(self.assigned_in, file, width, self.targets)
         });
         FileLayout {
@@ -238,6 +260,15 @@ impl Layout {
         }
     }
 
+    /// The first byte of a file that is on data servers: those before it are on the metadata
+    /// server.
+    pub fn on_metadata(&self) -> u64 {
+        match &self.distribution {
+            Distribution::Progressive(it) => it.on_metadata,
+            _ => 0,
+        }
+    }
+
     /// Bytes of a block, if each is a target of its own.
     pub fn block(&self) -> Option<u64> {
         match self.distribution {
@@ -250,7 +281,11 @@ impl Layout {
     /// bytes to every target they concern; 0 if `request` is 0.
     pub fn filling(&self, request: u64) -> u64 {
         let width = self.distribution.width();
-        let whole_stripes = request > 0 && self.distribution.unit().is_multiple_of(request);
+        let whole_stripes = request > 0
+            && match &self.distribution {
+                Distribution::Progressive(it) => it.is_filled_by(request),
+                other => other.unit().is_multiple_of(request),
+            };
         let of_one = width == 1 || width == BLOCKS || whole_stripes;
         request.saturating_mul(if of_one { 1 } else { width })
     }
@@ -277,10 +312,20 @@ pub struct FileLayout<'a> {
 }
 
 impl FileLayout<'_> {
-    /// The targets that hold parts of it, where they are no blocks.
-    pub fn targets(&self) -> impl Iterator<Item = u32> {
-        let turns = 0..self.layout.distribution.width();
-        turns.map(|turn| self.layout.target(self.first + turn))
+    /// The targets that hold parts of it, where they are no blocks; of a file that grows over its
+    /// targets, those that hold some of its first `size` bytes.
+    pub fn targets(&self, size: u64) -> impl Iterator<Item = u32> {
+        let distribution = &self.layout.distribution;
+        let grows = matches!(distribution, Distribution::Progressive(_));
+        let turns = 0..distribution.width();
+        let holding = turns.filter(move |turn| !grows || distribution.part(size, *turn) > 0);
+        holding.map(|turn| self.layout.target(self.first + turn))
+    }
+
+    /// The part of a range on the metadata server: its first byte and its bytes.
+    pub fn on_metadata(&self, offset: u64, size: u64) -> Option<(u64, u64)> {
+        let end = offset.saturating_add(size).min(self.layout.on_metadata());
+        (offset < end).then(|| (offset, end - offset))
     }
 
     /// Returns the bytes of it that a target holds if it has `size` bytes.
@@ -295,9 +340,13 @@ impl FileLayout<'_> {
         self.layout.distribution.part(size, turn)
     }
 
-    /// The target that holds a byte, and the byte after the strip.
+    /// The target that holds a byte, [`ON_METADATA`] if the metadata server does, and the byte after
+    /// the strip.
     pub fn target_at(&self, offset: u64) -> (u32, u64) {
         let (turn, end) = self.layout.distribution.at(offset);
+        if offset < self.layout.on_metadata() {
+            return (ON_METADATA, end);
+        }
         (self.layout.target(self.first + turn), end)
     }
 

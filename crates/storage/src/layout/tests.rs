@@ -1,5 +1,7 @@
 use super::*;
-use headrace_spec::{Bytes, Strip, TwoDimensional, VariableStrip};
+use headrace_spec::{
+    Bytes, Component, ComponentPlace, ServersPerFile, Strip, TwoDimensional, VariableStrip,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -56,7 +58,7 @@ proptest! {
         for piece in pieces(&layout, file, 0, size) {
             *parts.entry(piece.target).or_insert(0) += piece.size;
         }
-        let holders: Vec<u32> = file_of(&layout, file).targets().collect();
+        let holders: Vec<u32> = file_of(&layout, file).targets(size).collect();
         for server in 0..(width + more) as u32 {
             let part = file_of(&layout, file).part(size, server);
             prop_assert_eq!(part, parts.get(&server).copied().unwrap_or(0));
@@ -236,4 +238,108 @@ fn new_files_go_where_the_last_one_ended() {
     };
     assert_eq!([of(7), of(3), of(100)], [[0, 1], [2, 3], [4, 0]]);
     assert_eq!([of(3), of(100), of(0)], [[2, 3], [4, 0], [1, 2]]);
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Components of a file: the end in MiB, the servers, and the MiB of a stripe.
+fn progressive(components: &[(Option<u64>, u32, u64)], servers: u64) -> Layout {
+    let components = components.iter().map(|&(end, servers, unit)| Component {
+        end: end.map(|end| Bytes(end * MIB)),
+        on: ComponentPlace::DataServers,
+        servers: ServersPerFile::Count(servers),
+        unit: Bytes(unit * MIB),
+    });
+    let spec = headrace_spec::Progressive {
+        component: components.collect(),
+        first: FirstServer::RoundRobin,
+    };
+    Layout {
+        distribution: Distribution::Progressive(Progressive::new(&spec, servers as u32)),
+        ..layout(1, 1, servers, u64::MAX)
+    }
+}
+
+/// lfs setstripe -E 4M -c 1 -E 16M -c 2 -E -1 -c 4 -S 2M on eight targets, of file 0: stripes are
+/// counted from the file's first byte, as in lov_stripe_number.
+#[test]
+fn each_byte_of_a_progressive_file_is_where_lustre_has_it() {
+    let layout = progressive(&[(Some(4), 1, 1), (Some(16), 2, 1), (None, 4, 2)], 8);
+    let file = file_of(&layout, 0);
+    let target = |mib: u64| file.target_at(mib * MIB);
+    assert_eq!(target(0), (0, MIB));
+    assert_eq!(target(3), (0, 4 * MIB));
+    // (4 mod 2) is stripe 0 of the second component, which is on targets 1 and 2.
+    assert_eq!(target(4), (1, 5 * MIB));
+    assert_eq!(target(5), (2, 6 * MIB));
+    assert_eq!(target(15), (2, 16 * MIB));
+    // (16 mod 8) / 2 is stripe 0 of the third, which is on targets 3 to 6.
+    for (mib, expected) in [(16, 3), (18, 4), (20, 5), (22, 6), (24, 3)] {
+        assert_eq!(target(mib), (expected, (mib + 2) * MIB));
+    }
+    // A component that begins in the middle of a stripe pattern begins in the middle.
+    let uneven = progressive(&[(Some(1), 1, 1), (None, 4, 1)], 8);
+    assert_eq!(file_of(&uneven, 0).target_at(MIB).0, 1 + 1);
+    // 24 MiB: 4, 12 and 8 of them.
+    let parts = (0..8).map(|target| file.part(24 * MIB, target) / MIB);
+    assert_eq!(parts.collect::<Vec<_>>(), [4, 6, 6, 2, 2, 2, 2, 0]);
+    // A small file is on one target, a larger one on those of two components.
+    assert_eq!(file.targets(MIB).collect::<Vec<_>>(), [0]);
+    assert_eq!(file.targets(6 * MIB).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+/// The first bytes are on the metadata server, and on no target.
+#[test]
+fn data_on_metadata_is_on_no_target() {
+    let mut layout = progressive(&[(None, 2, 1)], 2);
+    let spec = headrace_spec::Progressive {
+        component: vec![
+            Component {
+                end: Some(Bytes(MIB)),
+                on: ComponentPlace::MetadataServer,
+                servers: ServersPerFile::Count(1),
+                unit: Bytes(MIB),
+            },
+            Component {
+                end: None,
+                on: ComponentPlace::DataServers,
+                servers: ServersPerFile::Count(2),
+                unit: Bytes(MIB),
+            },
+        ],
+        first: FirstServer::Zero,
+    };
+    layout.distribution = Distribution::Progressive(Progressive::new(&spec, 2));
+    let file = file_of(&layout, 0);
+    assert_eq!(file.target_at(0), (ON_METADATA, MIB));
+    assert_eq!(file.on_metadata(MIB / 2, MIB), Some((MIB / 2, MIB / 2)));
+    assert_eq!(file.on_metadata(MIB, MIB), None);
+    let mut bytes = 0;
+    file.pieces(0, 3 * MIB, |piece| bytes += piece.size);
+    assert_eq!(bytes, 2 * MIB);
+    let mut bytes = 0;
+    file.pieces(0, MIB, |piece| bytes += piece.size);
+    assert_eq!(bytes, 0);
+}
+
+proptest! {
+    /// A range's pieces are the bytes that its targets hold of it, and each byte is where
+    /// `target_at` has it.
+    #[test]
+    fn pieces_of_a_progressive_file_hold_all_of_it(
+        first in 1_u32..4, second in 1_u32..4, third in 1_u32..4, servers in 1_u64..9,
+        file in 0_u32..5, offset in 0_u64..30, size in 1_u64..30,
+    ) {
+        let layout = progressive(&[(Some(2), first, 1), (Some(8), second, 2), (None, third, 1)], servers);
+        let it = file_of(&layout, file);
+        let mut held = BTreeMap::new();
+        for piece in pieces(&layout, file, offset * MIB, size * MIB) {
+            *held.entry(piece.target).or_insert(0) += piece.size;
+        }
+        let mut expected = BTreeMap::new();
+        for mib in offset..offset + size {
+            *expected.entry(it.target_at(mib * MIB).0).or_insert(0) += MIB;
+        }
+        prop_assert_eq!(held, expected);
+    }
 }

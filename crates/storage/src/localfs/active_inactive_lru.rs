@@ -9,10 +9,17 @@
 //!
 //! Its cost follows the requests, not their pages.
 //!
+//! Another replacement policy ([`crate::replacement`]) takes the place of the two lists: it
+//! decides page by page, and a dirty page that leaves is written then.
+//!
 //! Not modelled: anonymous pages and swap, pages mapped by several processes, the
 //! shadow entries that remember evicted pages.
 
+use headrace_spec::Replacement;
+
 use super::extents::{Extents, Id, Order, Range};
+use crate::cache_counts::CacheCounts;
+use crate::replacement::{self, CachedPage, ReplacementPolicy};
 
 /// Pages that reclaim takes at a time (Linux 6.18, include/linux/swap.h).
 const SWAP_CLUSTER_MAX: u64 = 32;
@@ -26,6 +33,11 @@ pub struct ActiveInactiveLru {
     extents: Extents,
     most: u64,
     met_dirty: bool,
+    /// Order of the pages, if it is not that of the two lists.
+    policy: Option<Box<dyn ReplacementPolicy>>,
+    /// Dirty pages that the policy made leave since the last reclaim.
+    leaving: Vec<Range>,
+    counts: CacheCounts,
 }
 
 impl ActiveInactiveLru {
@@ -38,7 +50,28 @@ impl ActiveInactiveLru {
             extents: Extents::default(),
             most: 0,
             met_dirty: false,
+            policy: None,
+            leaving: Vec::new(),
+            counts: CacheCounts::default(),
         }
+    }
+
+    /// The same with a policy in the place of the two lists.
+    pub fn with_policy(mut self, kind: Option<Replacement>) -> ActiveInactiveLru {
+        self.policy = kind.map(|kind| replacement::policy(kind, self.capacity / self.page));
+        self
+    }
+
+    /// Hits, misses and evictions so far.
+    pub fn counts(&self) -> CacheCounts {
+        self.counts
+    }
+
+    /// Counts whole pages that a read found, of which it `waited` for so many.
+    pub fn count_read(&mut self, range: Range, waited: u64) {
+        let waited = (waited * self.page).min(range.len());
+        self.counts.miss(waited, self.page);
+        self.counts.hit(range.len() - waited, self.page);
     }
 
     /// Bytes that there is room for.
@@ -153,6 +186,10 @@ impl ActiveInactiveLru {
 
     /// Marks the cached part of a range as used.
     pub fn touch(&mut self, range: Range) {
+        if self.policy.is_some() {
+            self.access(range);
+            return;
+        }
         for id in self.extents.overlapping(range) {
             let extent = self.extents.get(id);
             if extent.list == Order::Active && extent.referenced {
@@ -188,7 +225,16 @@ impl ActiveInactiveLru {
         let mut at = range.start;
         while at < range.end {
             let until = self.missing_until(range.file, at, range.end);
-            if until > at {
+            if until > at && self.policy.is_some() {
+                let missing = Range {
+                    start: at,
+                    end: until,
+                    ..range
+                };
+                for page in missing.pages(self.page) {
+                    self.insert(page);
+                }
+            } else if until > at {
                 let id = self.extents.add(
                     Range {
                         start: at,
@@ -206,7 +252,32 @@ impl ActiveInactiveLru {
 
     /// Pages are written: they are held and dirty, and count as used.
     pub fn write(&mut self, range: Range) {
+        if self.policy.is_some() {
+            // Cached pages first: none of them is evicted before it is overwritten.
+            let mut missing = Vec::new();
+            for page in range.pages(self.page) {
+                let range = Range::of_page(page, self.page);
+                match self.extents.overlapping(range).is_empty() {
+                    true => missing.push(page),
+                    false => {
+                        self.access(range);
+                        self.set_dirty(range);
+                    }
+                }
+            }
+            for page in missing {
+                self.insert(page);
+                self.set_dirty(Range::of_page(page, self.page));
+            }
+            self.most = self.most.max(self.extents.bytes);
+            return;
+        }
         self.fill(range);
+        self.set_dirty(range);
+        self.touch(range);
+    }
+
+    fn set_dirty(&mut self, range: Range) {
         for id in self.extents.overlapping(range) {
             if self.extents.get(id).dirty {
                 continue;
@@ -215,7 +286,54 @@ impl ActiveInactiveLru {
             self.extents.mark_dirty(id);
             self.extents.join_before(id);
         }
-        self.touch(range);
+    }
+
+    /// Tells the policy that the cached pages of a range are used.
+    fn access(&mut self, range: Range) {
+        let Some(policy) = &mut self.policy else {
+            return;
+        };
+        for id in self.extents.overlapping(range) {
+            let held = self.extents.get(id).range;
+            let used = Range {
+                start: held.start.max(range.start),
+                end: held.end.min(range.end),
+                ..held
+            };
+            for page in used.pages(self.page) {
+                policy.access(page);
+            }
+        }
+    }
+
+    /// A clean page comes in, for which another one may leave.
+    fn insert(&mut self, page: CachedPage) {
+        let leaves = self.policy.as_mut().and_then(|policy| policy.insert(page));
+        if let Some(leaves) = leaves {
+            let range = Range::of_page(leaves, self.page);
+            for id in self.extents.overlapping(range) {
+                let id = self.cut(id, range);
+                let extent = self.extents.remove(id);
+                self.counts
+                    .evict(extent.range.len(), self.page, extent.dirty);
+                if extent.dirty {
+                    self.met_dirty = true;
+                    extent.range.append_to(&mut self.leaving);
+                }
+            }
+        }
+        let id = self.extents.add(Range::of_page(page, self.page), false);
+        self.extents.join_before(id);
+    }
+
+    /// Removes an extent that is not evicted.
+    fn drop_extent(&mut self, id: Id) {
+        let range = self.extents.remove(id).range;
+        if let Some(policy) = &mut self.policy {
+            for page in range.pages(self.page) {
+                policy.remove(page);
+            }
+        }
     }
 
     /// The next dirty bytes of a file from `from` on, contiguous and at most
@@ -248,11 +366,11 @@ impl ActiveInactiveLru {
     /// Lets pages go until the rest fits. Dirty ones go last, and are returned:
     /// the device must get them.
     pub fn reclaim(&mut self) -> Vec<Range> {
-        let mut dirty = Vec::new();
+        let mut dirty = std::mem::take(&mut self.leaving);
         // Every look at an extent that is kept makes it the newest of its list.
         let mut spared = 0;
         let mut in_a_row = 0;
-        while self.extents.bytes > self.capacity {
+        while self.policy.is_none() && self.extents.bytes > self.capacity {
             self.balance();
             let Some(oldest) = self.extents.oldest(Order::Use) else {
                 break;
@@ -274,6 +392,8 @@ impl ActiveInactiveLru {
                 }
             }
             let extent = self.extents.remove(oldest);
+            self.counts
+                .evict(extent.range.len(), self.page, extent.dirty);
             if extent.dirty {
                 dirty.push(extent.range);
             }
@@ -321,12 +441,15 @@ impl ActiveInactiveLru {
     /// Forgets everything, dirty pages and all.
     pub fn forget_all(&mut self) {
         self.extents = Extents::default();
+        if let Some(policy) = &mut self.policy {
+            policy.clear();
+        }
     }
 
     /// Forgets a file, dirty pages and all.
     pub fn forget(&mut self, file: u32) {
         for id in self.extents.overlapping(whole(file)) {
-            self.extents.remove(id);
+            self.drop_extent(id);
         }
     }
 
@@ -357,7 +480,7 @@ impl ActiveInactiveLru {
             if self.extents.get(id).range.end > range.end {
                 self.extents.split(id, range.end);
             }
-            self.extents.remove(id);
+            self.drop_extent(id);
         }
     }
 
@@ -365,7 +488,7 @@ impl ActiveInactiveLru {
     pub fn forget_clean(&mut self, file: u32) {
         for id in self.extents.overlapping(whole(file)) {
             if !self.extents.get(id).dirty {
-                self.extents.remove(id);
+                self.drop_extent(id);
             }
         }
     }

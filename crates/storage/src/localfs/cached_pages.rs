@@ -14,6 +14,7 @@ use super::extents::Range;
 use super::fresh_memory::FreshMemory;
 use super::range_map::RangeMap;
 use super::read_ahead::{ReadAhead, Stream, Window};
+use crate::cache_counts::CacheCounts;
 
 /// The page cache.
 #[derive(Debug)]
@@ -51,7 +52,8 @@ impl CachedPages {
         // A window must fit into the cache with room for others.
         let window = read_ahead.window.0.min(room / 4);
         CachedPages {
-            lru: ActiveInactiveLru::new(room, page, memory.active_share),
+            lru: ActiveInactiveLru::new(room, page, memory.active_share)
+                .with_policy(memory.replacement),
             page,
             largest_folio: memory.largest_folio.0.max(page),
             folios: BTreeMap::new(),
@@ -72,12 +74,23 @@ impl CachedPages {
     /// Has the room of several caches, of which each volume gets an equal part.
     pub fn divide(&mut self, memory: &MainMemory, parts: u64) {
         let room = memory.page_cache() / parts;
-        self.lru = ActiveInactiveLru::new(room, self.page, memory.active_share);
+        self.lru = ActiveInactiveLru::new(room, self.page, memory.active_share)
+            .with_policy(memory.replacement);
     }
 
     /// Makes no folios larger than a page.
     pub fn use_single_pages(&mut self) {
         self.largest_folio = self.page;
+    }
+
+    /// Hits, misses and evictions so far.
+    pub fn counts(&self) -> CacheCounts {
+        self.lru.counts()
+    }
+
+    /// Bytes that the device does not have yet.
+    pub fn dirty_bytes(&self) -> u64 {
+        self.lru.dirty_bytes()
     }
 
     /// Bytes of a page.
@@ -238,6 +251,15 @@ impl CachedPages {
         }
         self.lru.fill(range);
         arrived.unwrap_or_default()
+    }
+
+    /// The first `size` bytes of a file have come without having been asked for.
+    pub fn fill(&mut self, file: u32, size: u64) {
+        let range = self.lru.pages(file, 0, size);
+        let gaps: Vec<Range> = self.gaps(range).collect();
+        for gap in gaps {
+            self.lru.fill(gap);
+        }
     }
 
     /// Size of the folios that a call of `call` bytes makes.

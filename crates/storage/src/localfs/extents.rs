@@ -6,6 +6,7 @@ use std::cell::Cell;
 use smallvec::{SmallVec, smallvec};
 
 use super::extent_index::ExtentIndex;
+use crate::replacement::CachedPage;
 
 /// Contiguous bytes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,30 @@ impl Range {
     /// Returns true if it has none.
     pub fn is_empty(&self) -> bool {
         self.end == self.start
+    }
+
+    /// The pages of a range of whole pages.
+    pub(super) fn pages(self, page: u64) -> impl Iterator<Item = CachedPage> {
+        let Range { file, start, end } = self;
+        (start / page..end.div_ceil(page)).map(move |number| CachedPage { file, number })
+    }
+
+    /// The bytes of a page of `size` bytes.
+    pub(super) fn of_page(page: CachedPage, size: u64) -> Range {
+        let start = page.number * size;
+        Range {
+            file: page.file,
+            start,
+            end: start.saturating_add(size),
+        }
+    }
+
+    /// Appends it to some ranges, to the last one if it goes on there.
+    pub(super) fn append_to(self, ranges: &mut Vec<Range>) {
+        match ranges.last_mut() {
+            Some(last) if last.file == self.file && last.end == self.start => last.end = self.end,
+            _ => ranges.push(self),
+        }
     }
 }
 

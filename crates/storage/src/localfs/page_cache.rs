@@ -1,15 +1,18 @@
-//! A page cache with least-recently-used replacement and write-back, by extent:
-//! its cost follows the requests, not their pages, and what it holds is page
-//! for page what a list of single pages would hold.
+//! A page cache with write-back, by extent: with least-recently-used replacement its cost
+//! follows the requests, not their pages, and what it holds is page for page what a list of
+//! single pages would hold. Other policies decide page by page
+//! ([`crate::replacement`]).
 //!
 //! Liu et al. 2011 (PFSsim, §4.4, §5): pages of 4 KiB, least recently used
 //! replacement, write-back once the dirty data passes a limit.
 //!
 //! Not modelled: read-ahead, the kernel's two lists, periodic write-back.
 
-use headrace_spec::Memory;
+use headrace_spec::{Memory, Replacement};
 
 use super::extents::{Extents, Ids, Order, Range};
+use crate::cache_counts::CacheCounts;
+use crate::replacement::{self, CachedPage, ReplacementPolicy};
 
 /// Neighbouring dirty extents go to the device together up to this size: the
 /// 4 MiB that Linux's write-back takes from one file in a turn
@@ -26,6 +29,11 @@ pub struct PageCache {
     extents: Extents,
     /// A read has found some of its bytes here.
     has_hits: bool,
+    /// Order of the pages, if it is not that of the extents' last use.
+    policy: Option<Box<dyn ReplacementPolicy>>,
+    /// Dirty data that the policy made leave since the last eviction.
+    leaving: Vec<Range>,
+    counts: CacheCounts,
 }
 
 impl PageCache {
@@ -40,7 +48,39 @@ impl PageCache {
             largest_write_back: whole_pages(LARGEST_WRITE_BACK).max(page),
             extents: Extents::default(),
             has_hits: false,
+            policy: match memory.replacement {
+                // The extents' own order.
+                Replacement::Lru => None,
+                kind => Some(replacement::policy(kind, memory.cache.0 / page)),
+            },
+            leaving: Vec::new(),
+            counts: CacheCounts::default(),
         }
+    }
+
+    /// Puts a policy of the caller's own in the place of that of the scenario.
+    pub fn set_policy(&mut self, make: impl FnOnce(u64) -> Box<dyn ReplacementPolicy>) {
+        self.policy = Some(make((self.capacity / self.page).max(1)));
+    }
+
+    /// Returns the error of a policy of the user's, if it failed.
+    pub fn failure(&self) -> Option<String> {
+        self.policy.as_ref().and_then(|policy| policy.failure())
+    }
+
+    /// Forgets all that it holds and the policy knows; counts stay.
+    pub fn clear(&mut self) {
+        self.extents = Extents::default();
+        self.leaving.clear();
+        self.has_hits = false;
+        if let Some(policy) = &mut self.policy {
+            policy.clear();
+        }
+    }
+
+    /// Hits, misses and evictions so far.
+    pub fn counts(&self) -> &CacheCounts {
+        &self.counts
     }
 
     /// Bytes held.
@@ -97,6 +137,7 @@ impl PageCache {
                     end: start,
                 });
             }
+            self.counts.hit(end - start, self.page);
             self.use_again(Range { file, start, end });
             self.has_hits = true;
             at = end;
@@ -107,6 +148,9 @@ impl PageCache {
                 start: at,
                 end: range.end,
             });
+        }
+        for gap in &gaps {
+            self.counts.miss(gap.len(), self.page);
         }
         gaps
     }
@@ -144,8 +188,7 @@ impl PageCache {
     /// that had to leave.
     pub fn write_through(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
-        self.forget(range);
-        self.append(range, false);
+        self.overwrite(range, false);
         self.evict()
     }
 
@@ -154,11 +197,36 @@ impl PageCache {
     /// the limit stays dirty, and dirty data that had to leave.
     pub fn write(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
-        self.forget(range);
-        self.append(range, true);
+        self.overwrite(range, true);
         let mut leaving = self.write_back();
         leaving.extend(self.evict());
         leaving
+    }
+
+    /// Replaces pages by what is written, which makes them the most recently used.
+    fn overwrite(&mut self, range: Range, dirty: bool) {
+        if self.policy.is_none() {
+            self.forget(range);
+            self.append_extent(range, dirty);
+            return;
+        }
+        // Cached pages first: none of them is evicted before it is overwritten.
+        let mut missing = Vec::new();
+        for page in range.pages(self.page) {
+            let range = Range::of_page(page, self.page);
+            let held = self.cut(range);
+            match (held.first(), &mut self.policy) {
+                (Some(&id), Some(policy)) => {
+                    policy.access(page);
+                    self.extents.remove(id);
+                    self.append_extent(range, dirty);
+                }
+                _ => missing.push(page),
+            }
+        }
+        for page in missing {
+            self.insert(page, dirty);
+        }
     }
 
     /// Marks the oldest dirty data clean until no more than the limit is
@@ -215,8 +283,9 @@ impl PageCache {
     /// Lets the least recently used pages go until the rest fits. Returns the
     /// dirty ones, which the device must get.
     fn evict(&mut self) -> Vec<Range> {
-        let mut dirty: Vec<Range> = Vec::new();
-        while self.extents.bytes > self.capacity
+        let mut dirty = std::mem::take(&mut self.leaving);
+        while self.policy.is_none()
+            && self.extents.bytes > self.capacity
             && let Some(oldest) = self.extents.oldest(Order::Use)
         {
             let excess = self.extents.bytes - self.capacity;
@@ -225,12 +294,10 @@ impl PageCache {
                 self.extents.split(oldest, held.start + excess);
             }
             let extent = self.extents.remove(oldest);
-            match dirty.last_mut() {
-                _ if !extent.dirty => {}
-                Some(last) if last.file == extent.range.file && last.end == extent.range.start => {
-                    last.end = extent.range.end;
-                }
-                _ => dirty.push(extent.range),
+            self.counts
+                .evict(extent.range.len(), self.page, extent.dirty);
+            if extent.dirty {
+                extent.range.append_to(&mut dirty);
             }
         }
         dirty
@@ -238,6 +305,12 @@ impl PageCache {
 
     /// Makes held pages the most recently used.
     fn use_again(&mut self, range: Range) {
+        if let Some(policy) = &mut self.policy {
+            for page in range.pages(self.page) {
+                policy.access(page);
+            }
+            return;
+        }
         for id in self.cut(range) {
             let extent = self.extents.get(id);
             if self.extents.newest(Order::Use) == Some(id) {
@@ -256,7 +329,12 @@ impl PageCache {
     /// Forgets held pages, dirty or not.
     pub(super) fn forget(&mut self, range: Range) {
         for id in self.cut(range) {
-            self.extents.remove(id);
+            let extent = self.extents.remove(id);
+            if let Some(policy) = &mut self.policy {
+                for page in extent.range.pages(self.page) {
+                    policy.remove(page);
+                }
+            }
         }
     }
 
@@ -278,6 +356,33 @@ impl PageCache {
     /// Adds pages as the most recently used. They lengthen the extent before
     /// them if that was used last: a sequential stream stays one extent.
     fn append(&mut self, range: Range, dirty: bool) {
+        if self.policy.is_some() {
+            for page in range.pages(self.page) {
+                self.insert(page, dirty);
+            }
+            return;
+        }
+        self.append_extent(range, dirty);
+    }
+
+    /// Adds a page, for which another one may leave.
+    fn insert(&mut self, page: CachedPage, dirty: bool) {
+        let leaves = self.policy.as_mut().and_then(|policy| policy.insert(page));
+        if let Some(leaves) = leaves {
+            let range = Range::of_page(leaves, self.page);
+            for id in self.cut(range) {
+                let extent = self.extents.remove(id);
+                self.counts
+                    .evict(extent.range.len(), self.page, extent.dirty);
+                if extent.dirty {
+                    extent.range.append_to(&mut self.leaving);
+                }
+            }
+        }
+        self.append_extent(Range::of_page(page, self.page), dirty);
+    }
+
+    fn append_extent(&mut self, range: Range, dirty: bool) {
         if let Some(newest) = self.extents.newest(Order::Use) {
             let extent = self.extents.get(newest);
             let before = extent.range;

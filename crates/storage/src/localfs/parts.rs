@@ -8,6 +8,7 @@ use super::cpu_cost::CpuCost;
 use super::flusher::Flusher;
 use super::journal::Journal;
 use super::volume::{Effects, Mount, Step, Volume};
+use crate::cache_counts;
 
 /// The stores of a mounted file system.
 #[derive(Clone, Copy)]
@@ -96,9 +97,17 @@ impl Parts {
             blocks.push(volume.blocks);
             costs.push(volume.cpu);
         }
+        let pages = store(page, "cached pages", pages);
+        cache_counts::report(
+            page,
+            pages,
+            "page cache",
+            CachedPages::counts,
+            Some(CachedPages::dirty_bytes),
+        );
         Parts {
             mount: store(page, "mount", mounts),
-            pages: store(page, "cached pages", pages),
+            pages,
             flushers,
             journal: store(page, "transactions", journals),
             blocks: store(page, "block map", blocks),

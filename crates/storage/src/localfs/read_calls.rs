@@ -31,6 +31,7 @@ impl Step<'_> {
         if opened.direct && !self.buffers_direct() {
             return self.direct_step(call, now);
         }
+        let has_waited = call.stage == Stage::Filling;
         // What is due besides copying.
         let mut time = match call.stage {
             Stage::Entered if opened.mapped => call.time,
@@ -55,6 +56,7 @@ impl Step<'_> {
             return self.miss(call);
         }
         let range = self.pages.lru.pages(call.file, call.at, until);
+        self.pages.lru.count_read(range, u64::from(has_waited));
         self.pages.lru.touch(range);
         self.pass_marks(call, call.at, until);
         time += self.asking();
@@ -105,7 +107,7 @@ impl Step<'_> {
     }
 
     /// Asks for a window and marks its page.
-    fn open_window(&mut self, call: &Call, window: Window) {
+    pub(super) fn open_window(&mut self, call: &Call, window: Window) {
         // A page that is there keeps its mark, or has none.
         let mark = window
             .mark

@@ -17,7 +17,7 @@ use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
 use super::volume::Step;
-use crate::layout::{FirstTargets, Layouts};
+use crate::layout::{FirstTargets, Layouts, ON_METADATA};
 use crate::locks::{LockSet, Oplocks};
 use crate::tokens::Extent;
 
@@ -104,6 +104,11 @@ impl Remote {
         let mut at = at;
         while at < end {
             let (target, strip) = layout.target_at(at);
+            if target == ON_METADATA {
+                // No lock is modelled there.
+                at = strip;
+                continue;
+            }
             let first = layout.part(at, target);
             let locked = self.lent.held.locked_until(file, target, first) - first;
             if locked < strip - at {

@@ -1,5 +1,14 @@
 //! Writes: into the page cache, within the limits of dirty pages and of the
 //! running transaction.
+//!
+//! Stores in a mapping are writes without a call. The first store into a page that is not dirty
+//! faults: the page is read if the file has it, and the file system makes it dirty as a whole
+//! (page_mkwrite). Further stores take no fault until it has been written back, which maps it for
+//! reading again.
+//!
+//! Not modelled of stores: fault handling that reads around a page rather than ahead; pages that
+//! are dirty by a write call and not mapped; the length of the file, which ftruncate(2) sets before
+//! it is mapped, grows with the stores.
 
 use std::collections::BTreeSet;
 
@@ -108,6 +117,9 @@ impl Step<'_> {
         }
         call.piece = (end - call.at) as u32;
         let size = self.mount.sizes.get(call.file).unwrap_or(0);
+        if self.opened(call).mapped {
+            return self.store_piece(call, (range, size), due);
+        }
         if let Some(page) = self.pages.edge_to_read(call.file, call.at, end, size) {
             if self.pages.arriving_until(call.file, page).is_none() {
                 self.fetch(call, page, page + self.pages.page());
@@ -136,6 +148,65 @@ impl Step<'_> {
         }
         call.stage = Stage::Filling;
         Next::Work(time + self.cpu.copy_in(call.file, call.at, end, call.size))
+    }
+
+    /// Stores the next piece in a mapping: a range of pages of a file of `size` bytes.
+    fn store_piece(&mut self, call: &mut Call, (range, size): (Range, u64), due: Span) -> Next {
+        let page = self.pages.page();
+        if let Some(at) = self.page_to_load(range, size) {
+            if self.pages.arriving_until(call.file, at).is_none() {
+                let at_page = Call { at, ..*call };
+                let window = self.pages.miss(&at_page);
+                self.open_window(&at_page, window);
+            }
+            return wait_or_work(Wait::Page(call.file, at), due + self.asking());
+        }
+        let missing = self.pages.missing(range);
+        let uncached = self.placed_of(range, missing);
+        let faulting = self.faulting(range);
+        let old = faulting.saturating_sub(missing);
+        let costs = &self.cpu.costs;
+        let pages = |bytes: u64, time: Span| time * bytes.div_ceil(page);
+        let time = due
+            + pages(faulting, costs.write_fault)
+            + pages(missing - uncached, costs.new_page)
+            + pages(uncached, costs.uncached_page)
+            + pages(missing, costs.new_folio)
+            + pages(old, costs.write_page);
+        if missing > 0 && self.cpu.last_level.is_some() {
+            let gaps: Vec<Range> = self.pages.gaps(range).collect();
+            for gap in gaps {
+                self.cpu.in_other_memory(gap);
+            }
+        }
+        // Pages that faults bring are folios of their own.
+        self.pages.set_folio(call.file, page);
+        call.stage = Stage::Filling;
+        let end = call.at + u64::from(call.piece);
+        Next::Work(time + self.cpu.copy_in(call.file, call.at, end, call.size))
+    }
+
+    /// The first page of a range that a store has to read: it is not cached, and the file of `size`
+    /// bytes has it.
+    fn page_to_load(&self, range: Range, size: u64) -> Option<u64> {
+        let page = self.pages.page();
+        let mut pages = self.pages.gaps(range).flat_map(|gap| {
+            let pages = (gap.end - gap.start).div_ceil(page);
+            (0..pages).map(move |number| gap.start + number * page)
+        });
+        pages.find(|&at| at < size && self.blocks.placed(range.file, at, at + page) > 0)
+    }
+
+    /// Bytes of the pages of a range of which the first store faults: they are not dirty, and not in
+    /// the running transaction where data goes through the journal.
+    fn faulting(&self, range: Range) -> u64 {
+        if self.journal.mode == JournalMode::Data {
+            return self.journal.left_alone(range).iter().map(Range::len).sum();
+        }
+        let page = self.pages.page();
+        let pages = (range.start..range.end).step_by(page as usize);
+        let clean = pages.filter(|&at| !self.pages.lru.is_dirty(range.file, at, at + page));
+        clean.count() as u64 * page
     }
 
     /// Returns the cost of traversing the lists of buffer heads of a range's folios: of each full

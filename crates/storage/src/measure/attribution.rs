@@ -16,14 +16,28 @@ use indexmap::IndexMap;
 use super::local::{self, Part};
 use super::stations::BreakdownEntry;
 
-/// The page of the servers' machines.
-pub(super) const SERVER_MACHINE: &str = "system/server/machine/";
+/// What is on a page of hosts, which has a page for each group of unlike ones: the rest of a path
+/// below `system/KIND` or `system/KIND GROUP`.
+pub(super) fn on_host<'a>(path: &'a str, kind: &str) -> Option<&'a str> {
+    let page = path.strip_prefix("system/")?.strip_prefix(kind)?;
+    match page.starts_with([' ', '/']) {
+        true => page.split_once('/').map(|(_, rest)| rest),
+        false => None,
+    }
+}
 
-/// The page of the clients' caches.
-const CLIENT_MACHINE: &str = "system/client/machine/";
+/// Returns true if a path lies in a server's machine.
+pub(super) fn in_server_machine(path: &str) -> bool {
+    on_host(path, "server").is_some_and(|rest| rest.starts_with("machine/"))
+}
+
+/// Returns true if a path lies in a client's cache.
+fn in_client_machine(path: &str) -> bool {
+    on_host(path, "client").is_some_and(|rest| rest.starts_with("machine/"))
+}
 
 /// Place where requests wait for locks; the messages and flushes for it count nowhere else.
-const LOCKS: &str = "system/client/waiting for locks";
+pub(super) const LOCKS: &str = "waiting for locks";
 
 /// Place where requests wait for database transfers that others requested: pages that are being
 /// read, and the commit of a group.
@@ -37,12 +51,13 @@ pub const UNATTRIBUTED: &str = "system/unattributed";
 
 /// Returns true if requests' time is booked on a node.
 pub fn counts(node: &NodeStructure, path: &str) -> bool {
-    if path.starts_with(CLIENT_MACHINE) {
+    if in_client_machine(path) {
         false
-    } else if path.starts_with(SERVER_MACHINE) {
+    } else if in_server_machine(path) {
         path.ends_with("/requests")
     } else {
-        path == LOCKS || node.kind != "bag" && matches!(&*node.colour, "Request" | "Job" | "Transfer")
+        on_host(path, "client") == Some(LOCKS)
+            || node.kind != "bag" && matches!(&*node.colour, "Request" | "Job" | "Transfer")
     }
 }
 
@@ -71,17 +86,20 @@ pub(crate) fn breakdown(
     };
     let (inside, outside): (Vec<&NodeReport>, _) = reports
         .iter()
-        .partition(|node| node.path.starts_with(SERVER_MACHINE));
-    let mut entries: Vec<BreakdownEntry> = outside
-        .iter()
-        .flat_map(|node| of.node(node))
-        .chain(waits.iter().map(|wait| of.wait(wait)))
-        .chain(of.machines(&inside, inside.iter().map(|node| node.charged).sum()))
-        .filter(|entry| entry.share > 0.0)
-        .collect();
+        .partition(|node| in_server_machine(&node.path));
+    let mut entries: Vec<BreakdownEntry> =
+        outside
+            .iter()
+            .flat_map(|node| of.node(node))
+            .chain(waits.iter().map(|wait| of.wait(wait)))
+            .chain(by_page(inside).iter().flat_map(|inside| {
+                of.machines(inside, inside.iter().map(|node| node.charged).sum())
+            }))
+            .filter(|entry| entry.share > 0.0)
+            .collect();
     let of_clients: Vec<&NodeReport> = reports
         .iter()
-        .filter(|node| node.path.starts_with(CLIENT_MACHINE))
+        .filter(|node| in_client_machine(&node.path))
         .collect();
     if of_clients.is_empty() {
         let database = reports.iter().find(|node| node.path == DATABASE);
@@ -91,8 +109,7 @@ pub(crate) fn breakdown(
         let jobs = net.nodes_of_colours(&["Job", "Transfer"]);
         let jobs: Vec<&NodeReport> = jobs
             .map(|id| &reports[id as usize])
-            .filter(|node| !node.path.starts_with(CLIENT_MACHINE))
-            .filter(|node| !node.path.starts_with(SERVER_MACHINE))
+            .filter(|node| !in_client_machine(&node.path) && !in_server_machine(&node.path))
             .collect();
         entries.extend(of.clients(&of_clients, &jobs, &waits, unattributed));
         entries = of.joined(entries);
@@ -105,6 +122,19 @@ pub(crate) fn breakdown(
     entries.retain(|entry| entry.share > 1e-9);
     entries.sort_by(|a, b| b.share.total_cmp(&a.share));
     entries
+}
+
+/// The nodes of each page of hosts, which follow each other.
+fn by_page(nodes: Vec<&NodeReport>) -> Vec<Vec<&NodeReport>> {
+    let page = |node: &NodeReport| node.path.split('/').nth(1).map(str::to_owned);
+    let mut pages: Vec<Vec<&NodeReport>> = Vec::new();
+    for node in nodes {
+        match pages.last_mut() {
+            Some(own) if page(own[0]) == page(node) => own.push(node),
+            _ => pages.push(vec![node]),
+        }
+    }
+    pages
 }
 
 /// Shares of the mean number of requests in progress.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::attribution::{LOCKS, on_host};
 use super::stations::{BreakdownEntry, StationReport};
 
 /// The verdict on a run.
@@ -214,10 +215,9 @@ pub(crate) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
 }
 
 /// Places where requests wait for something other than a queue.
-const NOT_QUEUES: [&str; 3] = [
+const NOT_QUEUES: [&str; 2] = [
     "system/waiting for failed servers",
     "system/network/waiting for retransmission",
-    "system/client/waiting for locks",
 ];
 
 /// The part of the time that requests spend at a place, or wait in queues that are before
@@ -225,7 +225,9 @@ const NOT_QUEUES: [&str; 3] = [
 fn share_with_queues(stations: &[StationReport], breakdown: &[BreakdownEntry], place: &str) -> f64 {
     let is_queue = |entry: &&BreakdownEntry| {
         let own = stations.iter().find(|it| it.station == entry.place);
-        own.is_none_or(|it| it.servers.is_none()) && !NOT_QUEUES.contains(&entry.place.as_str())
+        own.is_none_or(|it| it.servers.is_none())
+            && !NOT_QUEUES.contains(&entry.place.as_str())
+            && on_host(&entry.place, "client") != Some(LOCKS)
     };
     let of = |entry: &BreakdownEntry| match entry.seconds > 0.0 {
         true => entry.share * entry.waiting / entry.seconds,

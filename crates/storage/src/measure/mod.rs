@@ -3,6 +3,7 @@
 mod activity;
 pub(crate) mod attribution;
 mod bottleneck;
+mod caches;
 mod latencies;
 pub(crate) mod links;
 pub(crate) mod local;
@@ -16,6 +17,7 @@ mod synced_writes;
 mod unfinished_requests;
 
 pub use bottleneck::Bottleneck;
+pub use caches::CacheReport;
 pub use recorder::{Completed, Recorder};
 pub use series::Series;
 pub use single_requests::{Recipient, Recorded};
@@ -26,6 +28,7 @@ pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
 pub(crate) use attribution::counts;
 pub(crate) use bottleneck::{bottleneck, of_arrivals};
+pub(crate) use caches::caches;
 pub(crate) use latencies::Latencies;
 pub(crate) use recorder::{Cell, column};
 pub(crate) use single_requests::SingleRequests;

@@ -6,17 +6,13 @@
 
 use headrace_spec::Daemon;
 
-use super::attribution::SERVER_MACHINE;
+use super::attribution::{in_server_machine as in_machine, on_host};
 use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
 use super::local;
 use super::stations::{BreakdownEntry, StationReport};
 
 /// Place where jobs wait for a thread.
-const WAITING: &str = "system/server/waiting for a thread";
-
-fn in_machine(path: &str) -> bool {
-    path.starts_with(SERVER_MACHINE)
-}
+const WAITING: &str = "waiting for a thread";
 
 /// The verdict.
 pub(crate) fn bottleneck(
@@ -27,8 +23,13 @@ pub(crate) fn bottleneck(
     daemon: &Daemon,
 ) -> Bottleneck {
     let mut places = breakdown.to_vec();
-    let waiting = places.iter().position(|entry| entry.place == WAITING);
     let held = places.iter().position(|entry| in_machine(&entry.place));
+    // Those that are held up wait for the threads of the same servers.
+    let page = held.and_then(|held| places[held].place.split('/').nth(1));
+    let waits = |place: &str| {
+        on_host(place, "server") == Some(WAITING) && (place.split('/').nth(1) == page)
+    };
+    let waiting = places.iter().position(|entry| waits(&entry.place));
     if let (Some(waiting), Some(held)) = (waiting, held) {
         let behind = local::behind(stations, &places[held].place);
         let station = stations.iter().find(|it| it.station == behind);

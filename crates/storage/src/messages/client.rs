@@ -8,18 +8,20 @@
 //! ```
 
 use headrace_net::{Page, Slot};
-use headrace_spec::Parallel;
+use headrace_spec::{Messages, Parallel};
 use headrace_trace::Operation;
 
-use super::Buffers;
+use super::{Buffers, rdma};
 use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message};
 
 /// Puts the messages between a client's jobs and its way to the servers, if jobs are
 /// more than a message each way.
 pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
-    let Some(spec) = scenario.messages.rendezvous() else {
-        return outside;
+    let spec = match &scenario.messages {
+        Messages::Whole(_) => return outside,
+        Messages::Rdma(spec) => return rdma::client(page, scenario, spec, outside),
+        Messages::Rendezvous(spec) => spec,
     };
     let Duplex { send, received } = outside;
     let buffers = Buffers::new(scenario, spec);

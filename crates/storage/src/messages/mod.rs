@@ -13,10 +13,13 @@
 //! stored it, and announces it with an empty packet, as TCP opens its window. Those take no
 //! processor time.
 //!
+//! With RDMA ([`rdma`]) the server moves the data itself.
+//!
 //! Not modelled: that the server's answer to a read and its first data can share a
 //! packet.
 
 mod client;
+mod rdma;
 mod server;
 
 pub use client::client;

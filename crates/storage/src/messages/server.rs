@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 
 use headrace_net::Page;
-use headrace_spec::Parallel;
+use headrace_spec::{Messages, Parallel};
 use headrace_trace::Operation;
 
-use super::Buffers;
+use super::{Buffers, rdma};
 use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message};
 
@@ -24,8 +24,10 @@ type UnderWay = BTreeMap<(u32, u32), Job>;
 /// Puts the messages between a server's jobs and its way to the clients, if jobs are
 /// more than a message each way.
 pub fn server(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
-    let Some(spec) = scenario.messages.rendezvous() else {
-        return outside;
+    let spec = match &scenario.messages {
+        Messages::Whole(_) => return outside,
+        Messages::Rdma(spec) => return rdma::server(page, scenario, spec, outside),
+        Messages::Rendezvous(spec) => spec,
     };
     let Duplex { send, received } = outside;
     let buffers = Buffers::new(scenario, spec);

@@ -6,6 +6,9 @@
 //! coalescing of PVFS2's database syncs). Without `synchronous` they are written too, but nobody
 //! waits.
 //!
+//! Data of files that lies on the metadata server is read if it is not in memory, and written before
+//! the answer.
+//!
 //! Not modelled: entries go from the log to their place in idle time only, that is,
 //! for nothing; the log never ends.
 
@@ -13,6 +16,7 @@ use headrace_net::{Firing, Node, Page, Port, Slot, Store};
 use headrace_spec::Database as Spec;
 use headrace_trace::Operation;
 
+use crate::cache_counts::{self, CacheCounts};
 use crate::device;
 use crate::failure::{Crash, Failing};
 use crate::layout::file_hash;
@@ -40,7 +44,13 @@ struct Entries {
     /// Changes to be written that nobody waits for.
     behind: u64,
     is_writing: bool,
+    /// Counts of memory that was lost.
+    lost: CacheCounts,
 }
+
+/// The "file" of data in memory, and the most bytes of a file that are data on metadata.
+const DATA: u32 = 1;
+const MOST_DATA: u64 = 1 << 30;
 
 /// The owner of a transfer to the log.
 const LOG: u32 = u32::MAX;
@@ -73,6 +83,7 @@ impl Entries {
             writing: Vec::new(),
             behind: 0,
             is_writing: false,
+            lost: CacheCounts::default(),
         }
     }
 
@@ -98,6 +109,21 @@ impl Entries {
         has
     }
 
+    fn counts(&self) -> CacheCounts {
+        let memory = self.memory.as_ref();
+        let mut counts = memory.map_or_else(CacheCounts::default, ActiveInactiveLru::counts);
+        counts.add(&self.lost);
+        counts
+    }
+
+    /// Counts an entry that was looked for.
+    fn count(&mut self, file: u32, has: bool) {
+        let range = self.range(file);
+        if let Some(memory) = &mut self.memory {
+            memory.count_read(range, u64::from(!has));
+        }
+    }
+
     fn keep(&mut self, file: u32) {
         let range = self.range(file);
         if let Some(memory) = &mut self.memory {
@@ -108,6 +134,7 @@ impl Entries {
 
     /// Discards memory contents and returns the bytes of lost changes.
     fn forget(&mut self) -> u64 {
+        self.lost = self.counts();
         self.memory =
             (self.cache).map(|cache| ActiveInactiveLru::new(cache, self.entry, ACTIVE_SHARE));
         std::mem::take(&mut self.behind) * self.entry
@@ -123,6 +150,36 @@ impl Entries {
             synchronous: true,
             ..Transfer::new(Operation::Read, place, self.entry)
         }
+    }
+
+    /// The transfer of a file's data that a job waits for: a read of what is not in memory, or a
+    /// write.
+    fn data_transfer(&mut self, job: &Job) -> Option<Transfer> {
+        let range = Range {
+            file: DATA,
+            start: u64::from(job.file) * MOST_DATA + job.offset,
+            end: u64::from(job.file) * MOST_DATA + job.offset + job.size,
+        };
+        let has = self.memory.as_mut().is_none_or(|memory| {
+            let has = memory.held_until(DATA, range.start, range.end) == range.end;
+            memory.fill(memory.pages(DATA, range.start, range.end));
+            memory.touch(range);
+            memory.reclaim();
+            has
+        });
+        let waits = match job.operation {
+            Operation::Read => !has,
+            Operation::Write => job.size > 0,
+            _ => false,
+        };
+        let half = self.capacity / 2;
+        let size = job.size.min(half);
+        let place = (file_hash(job.file).wrapping_mul(self.entry)).wrapping_add(job.offset);
+        waits.then(|| Transfer {
+            file: job.file,
+            synchronous: true,
+            ..Transfer::new(job.operation, place % (half - size).max(1), size)
+        })
     }
 
     /// The next write to the log, if one is to be made.
@@ -178,14 +235,35 @@ pub(super) fn stored(
         done: page.place::<Job>("stored"),
     };
     let spec = spec.clone();
+    let is_cached = spec.cache.is_some();
     let entries = page.store("database", move |_| Entries::new(&spec));
+    if is_cached {
+        cache_counts::report(page, entries, "metadata cache", Entries::counts, None);
+    }
     page.transition("look up")
         .take(processed)
         .with(entries)
         .puts_one_of([nodes.waiting.into(), nodes.done.into()])
         .puts_many(nodes.submit)
         .fires(move |firing, job: Job, entries| {
-            if entries.has(job.file) || is_new(job.operation) {
+            if job.is_for_data() {
+                match entries.data_transfer(&job) {
+                    Some(transfer) => {
+                        let slot = firing.put(nodes.waiting, job);
+                        let owner = Some(slot.0);
+                        firing.put(nodes.submit, Transfer { owner, ..transfer });
+                    }
+                    None => {
+                        firing.put(nodes.done, job);
+                    }
+                }
+                return;
+            }
+            let (has, is_new) = (entries.has(job.file), is_new(job.operation));
+            if !is_new {
+                entries.count(job.file, has);
+            }
+            if has || is_new {
                 go_on(firing, job, entries, nodes);
                 return;
             }

@@ -6,7 +6,9 @@
 //!                                └─▶ (waiting) ─▶ (device) ─▶ [stored] ─┘
 //! ```
 //!
-//! Without a database all is in memory, and what has been processed is answered.
+//! Without a database all is in memory, and what has been processed is answered. Data of files that
+//! lies here (data on metadata: `layout.component.on`) is read and written in the same way, and
+//! brought by the answer to an open.
 //!
 //! Not modelled: locks, the tree of names, messages between metadata servers.
 
@@ -99,10 +101,13 @@ pub fn server(
     };
     page.transition("answer")
         .take(done)
-        .put(send, move |_, job: Job, ()| Job {
-            direction: Direction::Back,
-            wire: wire.bytes(0),
-            ..job
+        .put(send, move |_, job: Job, ()| {
+            let mut answer = Job {
+                direction: Direction::Back,
+                ..job
+            };
+            answer.wire = wire.bytes(answer.payload());
+            answer
         });
     forget
 }

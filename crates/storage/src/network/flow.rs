@@ -36,15 +36,11 @@ pub(super) fn network(
     page.connect(submit, submitted);
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
     let way = page.wait("latency");
-    let interval = Span::from_seconds(spec.interval.0);
-    let flows = page.stations("flows", |_| {
-        let paths = fabric.clone();
-        let path = move |job: &Job, links: &mut Vec<u32>| {
-            links.extend(paths.path(job).links());
-            job.wire as f64
-        };
-        Flows::new(fabric.rates().iter().copied(), path).every(interval)
-    });
+    let flows = if fabric.longest_path() <= SHORT_PATHS {
+        page.stations("flows", |_| flows::<SHORT_PATHS>(spec, &fabric))
+    } else {
+        page.stations("flows", |_| flows::<LONG_PATHS>(spec, &fabric))
+    };
     let paths = fabric.clone();
     let sends = page.transition("send").take(submitted);
     sends
@@ -56,7 +52,9 @@ pub(super) fn network(
                 firing.put(flows, job);
                 return;
             }
-            let rate = paths.slowest(&paths.path(&job));
+            let path = paths.path(&job);
+            let rate = paths.slowest(&path);
+            let latency = paths.latency(&path, latency);
             let transmission = Span::from_seconds(job.wire as f64 / rate);
             firing.put_after_in(to.of(&job), job, transmission + latency, way);
         });
@@ -66,8 +64,9 @@ pub(super) fn network(
         .puts_one_of(to.all())
         .later()
         .fires(move |firing, job: Job, carried| {
-            carried.add(paths.path(&job).links(), job.wire);
-            firing.put_after_in(to.of(&job), job, latency, way);
+            let path = paths.path(&job);
+            carried.add(path.links(), job.wire);
+            firing.put_after_in(to.of(&job), job, paths.latency(&path, latency), way);
         });
     let loads = LinkLoads {
         carried,
@@ -77,4 +76,22 @@ pub(super) fn network(
         packets: None,
     };
     (submit, loads)
+}
+
+/// Links on a path, at the most: of small networks, and of all.
+const SHORT_PATHS: usize = 8;
+const LONG_PATHS: usize = 64;
+
+/// The flows through a network whose paths have at most `LONGEST` links.
+fn flows<const LONGEST: usize>(
+    spec: &Network,
+    fabric: &Arc<Fabric>,
+) -> Flows<impl FnMut(&Job, &mut Vec<u32>) -> f64 + Clone + Send + use<LONGEST>, LONGEST> {
+    let paths = fabric.clone();
+    let path = move |job: &Job, links: &mut Vec<u32>| {
+        links.extend(paths.path(job).links());
+        job.wire as f64
+    };
+    let interval = Span::from_seconds(spec.interval.0);
+    Flows::with_longest_path(fabric.rates().iter().copied(), path).every(interval)
 }

@@ -51,6 +51,30 @@ impl Wire {
         self.packet() as f64 / self.payload as f64
     }
 
+    /// Data bytes in a full packet.
+    pub fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    /// Bytes of a message that takes so many on the wire, without what is around its packets.
+    pub fn content(&self, wire: u64) -> u64 {
+        let packets = wire.div_ceil(self.packet());
+        wire.saturating_sub(packets.saturating_mul(self.overhead))
+    }
+
+    /// Bytes on the wire of a message without file data that has a size of its own.
+    pub fn bytes_of(&self, message: u64) -> u64 {
+        let packets = message.div_ceil(self.payload).max(1);
+        message.saturating_add(packets.saturating_mul(self.overhead))
+    }
+
+    /// Bytes on the wire of the first packet of a message with so many bytes left, and true if it
+    /// is the last.
+    pub fn first_packet(&self, left: u64) -> (u32, bool) {
+        let bytes = left.min(self.payload) + self.overhead;
+        (bytes as u32, left <= self.payload)
+    }
+
     fn packet(&self) -> u64 {
         self.payload + self.overhead
     }

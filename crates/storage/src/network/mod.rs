@@ -3,10 +3,11 @@
 //! A network is written in two steps: each host's page gets its attachment
 //! (a card, its ends of links, or nothing), and the page around the hosts joins them.
 //! At the grain of messages every card or link is a station of its own (`star`,
-//! `pairs`); at the others the network is a whole (`flow`, `packet`), with the links
+//! `pairs`); at the others the network is a whole (`flow`, `packet`, `credits`), with the links
 //! that `fabric` says.
 
 mod bucket;
+mod credits;
 mod destinations;
 mod fabric;
 mod flow;
@@ -18,16 +19,17 @@ mod pairs;
 mod star;
 
 pub use bucket::Bucket;
-pub use fabric::{Fabric, LONGEST_PATH, LinkGroup, Path, Routes};
+pub use fabric::{Fabric, LinkGroup, Path, Routes};
 pub use link::{Link, Side, Wire};
 pub use link_loads::{Carried, LinkLoads};
 pub use packet::{PacketCounts, PacketReport};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Clients, Grain, Network, Parallel, Topology};
+use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
 use crate::duplex::Duplex;
+use crate::host_pages::JoinPages;
 use crate::qos::SchedulerPorts;
 use crate::tokens::{Direction, Job};
 
@@ -57,6 +59,20 @@ pub struct ClientAttachment {
 }
 
 impl ClientAttachment {
+    /// Joins the clients' pages: gives the ports of all.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[ClientAttachment]) -> Option<Self> {
+        let first = all.first()?;
+        Some(ClientAttachment {
+            send: first.send,
+            ask: first.ask,
+            received: first.received,
+            to_servers: join.output("to servers", all.iter().map(|it| it.to_servers)),
+            to_metadata: join.output("to metadata", all.iter().map(|it| it.to_metadata)),
+            from_servers: join.input("from servers", all.iter().map(|it| it.from_servers)),
+            from_metadata: join.input("from metadata", all.iter().map(|it| it.from_metadata)),
+        })
+    }
+
     /// Both directions of jobs for data servers; answers of metadata servers arrive here too.
     pub fn duplex(&self) -> Duplex {
         Duplex {
@@ -88,6 +104,17 @@ pub struct ServerAttachment {
 }
 
 impl ServerAttachment {
+    /// Joins the servers' pages: gives the ports of all.
+    pub(crate) fn join(join: &mut JoinPages<'_, '_>, all: &[ServerAttachment]) -> Option<Self> {
+        let first = all.first()?;
+        Some(ServerAttachment {
+            send: first.send,
+            received: first.received,
+            sent: join.output("sent", all.iter().map(|it| it.sent)),
+            receive: join.input("receive", all.iter().map(|it| it.receive)),
+        })
+    }
+
     /// Both directions.
     pub fn duplex(&self) -> Duplex {
         Duplex {
@@ -214,6 +241,9 @@ pub fn join(
         };
         let fabric = Fabric::new(scenario, cards, hosts, page.seed());
         let (submit, loads) = page.page("network", |page| match scenario.network.grain {
+            Grain::Packet if scenario.network.flow_control == FlowControl::Credits => {
+                credits::network(page, &scenario.network, fabric, destinations)
+            }
             Grain::Packet => packet::network(page, scenario, fabric, destinations),
             _ => flow::network(page, &scenario.network, fabric, destinations),
         });

@@ -179,7 +179,7 @@ fn card(
     sends: Direction,
 ) -> CardLinks {
     let wire = Wire::new(network);
-    let latency = Span::from_seconds(network.latency.0);
+    let latency = Span::from_seconds(network.latency.0 + network.switch.latency.0);
     let (rate, bucket) = rate_of(card, network.bandwidth);
     match network.duplex {
         Duplex::Full => {

@@ -41,7 +41,7 @@ pub(super) fn server(
     jobs: DaemonPorts,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
-    let reply = jobs.reply;
+    let (reply, count) = (jobs.reply, jobs.served);
     let number = daemon.threads;
     let waiting = page.place::<Job>("waiting for a thread");
     page.connect(jobs.received, waiting);
@@ -83,10 +83,11 @@ pub(super) fn server(
     page.transition("reply")
         .take(done)
         .with(serving)
+        .with(count)
         .puts_one_of([threads.into()])
         .or_puts(machine.request)
         .may_put(reply.send)
-        .fires(move |firing, request: Request, serving| {
+        .fires(move |firing, request: Request, (serving, served)| {
             let thread = request.process.rank;
             if let Some(job) = &serving[thread as usize]
                 && request.offset + request.size < job.offset + job.size
@@ -107,7 +108,7 @@ pub(super) fn server(
             firing.put(threads, Thread(thread));
             firing.charge(account);
             if let Some(job) = serving[thread as usize].take() {
-                firing.put(reply.send, reply.to(job));
+                firing.put(reply.send, reply.to(served.count(job)));
             }
         });
     machine.forget

@@ -18,9 +18,11 @@ pub use locks::locks;
 pub use partner::PartnerPorts;
 pub use receive_buffer::receive_buffers;
 pub use replication_chain::replication_chain;
+pub(crate) use simple::set_policies;
 
-use headrace_net::{Node, Page, Port, To};
+use headrace_net::{Node, Page, Port, Store, To};
 use headrace_spec::{Parallel, ServerKind};
+use headrace_trace::Operation;
 
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
@@ -55,6 +57,31 @@ pub struct Ports {
     pub partner: Option<PartnerPorts>,
 }
 
+/// Jobs that a server has answered, and the bytes of their data.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Served {
+    /// Jobs.
+    pub jobs: u64,
+    /// Bytes read.
+    pub read: u64,
+    /// Bytes written.
+    pub written: u64,
+}
+
+impl Served {
+    #[inline]
+    /// Counts a job, and gives it back.
+    fn count(&mut self, job: Job) -> Job {
+        self.jobs += 1;
+        match job.operation {
+            Operation::Read => self.read += job.size,
+            Operation::Write => self.written += job.size,
+            _ => {}
+        }
+        job
+    }
+}
+
 /// Writes the page of a data server, which takes jobs and sends them back when they are done.
 pub fn server(
     page: &mut Page<'_>,
@@ -63,7 +90,8 @@ pub fn server(
     names: Option<Names>,
     outside: Duplex,
     failing: Option<Failing>,
-) -> Ports {
+) -> (Ports, Store<Served>) {
+    let served = page.store("served", |_| Served::default());
     let reply = Reply {
         wire: Wire::new(&scenario.network),
         send: outside.send,
@@ -72,10 +100,11 @@ pub fn server(
         received: outside.received,
         names,
         reply,
+        served,
     };
-    match &scenario.servers.kind {
+    let ports = match &scenario.servers.kind {
         ServerKind::SimpleServer(_) if scenario.servers.streaming => {
-            streaming_server::server(page, scenario, jobs.received, reply);
+            streaming_server::server(page, scenario, jobs);
             Ports::default()
         }
         ServerKind::SimpleServer(spec) => simple::server(page, scenario, spec, jobs, failing),
@@ -92,7 +121,8 @@ pub fn server(
                 partner: None,
             }
         }
-    }
+    };
+    (ports, served)
 }
 
 /// A daemon's ways in and out.
@@ -104,6 +134,8 @@ struct DaemonPorts {
     names: Option<Names>,
     /// Reply path of completed jobs.
     reply: Reply,
+    /// Count of answered jobs.
+    served: Store<Served>,
 }
 
 /// Reply path of a completed job.

@@ -10,14 +10,20 @@
 //! Not modelled: anything of the device but a rate for reading and one for writing,
 //! each its own: reads and writes at the same time do not slow each other.
 
-use headrace_net::{Fcfs, Node, Page, Span};
+use headrace_net::{Fcfs, Page, Span};
 use headrace_spec::Parallel;
 
-use super::Reply;
+use super::DaemonPorts;
 use crate::tokens::Job;
 
 /// Writes what of a data server is behind its scheduler, if data streams through it.
-pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Job>, reply: Reply) {
+pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, jobs: DaemonPorts) {
+    let DaemonPorts {
+        received,
+        reply,
+        served: count,
+        ..
+    } = jobs;
     let daemon = &scenario.servers.daemon;
     let done = match Span::from_seconds(daemon.time_per_job.0) {
         Span::ZERO => received,
@@ -29,5 +35,8 @@ pub(super) fn server(page: &mut Page<'_>, scenario: &Parallel, received: Node<Jo
     };
     page.transition("reply")
         .take(done)
-        .put(reply.send, move |_, job: Job, ()| reply.to(job));
+        .with(count)
+        .put(reply.send, move |_, job: Job, served| {
+            reply.to(served.count(job))
+        });
 }

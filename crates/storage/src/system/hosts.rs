@@ -12,23 +12,26 @@
 //!
 //! What stands in parentheses separates jobs of one kind from the others.
 
-use headrace_net::{Page, Port, Span, To};
+use headrace_net::{Page, Port, Span, Store, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
 
 use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{SchedulerPorts, Schedulers};
-use crate::server::InitialFiles;
+use crate::server::{InitialFiles, Served};
 use crate::tokens::{Job, Request, Role};
 use crate::{client, failure, messages, metadata, processors, qos, server};
 
 /// Parts of a scenario that hosts are written from.
 #[derive(Clone, Copy)]
 pub(super) struct HostSpec<'a> {
+    /// The hosts' numbers.
+    pub numbers: &'a HostNumbers,
     pub scenario: &'a Scenario,
     pub parallel: &'a Parallel,
     pub hosts: Hosts,
@@ -44,6 +47,27 @@ pub(super) struct ClientHost {
     pub attachment: ClientAttachment,
     pub shared: Option<Shared>,
     pub breaks: Option<BreakPorts>,
+}
+
+impl ClientHost {
+    /// Joins the pages of clients that are unlike.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ClientHost>) -> Option<ClientHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let request = join.input("request", all.iter().map(|it| it.request));
+        let complete = join.output("complete", all.iter().map(|it| it.complete));
+        let shared = each(&all, |it| it.shared);
+        let breaks = each(&all, |it| it.breaks);
+        let attachments: Vec<ClientAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ClientHost {
+            request,
+            complete,
+            attachment: ClientAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            breaks: breaks.map(|all| BreakPorts::of_pages(join, &all)),
+        })
+    }
 }
 
 /// Writes the page of a client.
@@ -64,7 +88,7 @@ pub(super) fn client_host(
     let way = attachment.duplex();
     let host = processors::host(page, parallel, Kind::Client, way, attachment.ask);
     let (locks, way) = lock_messages(page, parallel, host.duplex);
-    let (way, ask) = failure::client(page, spec.failing, way, host.ask);
+    let (way, ask) = failure::client(page, spec.failing, spec.numbers.clone(), way, host.ask);
     let way = messages::client(page, parallel, way);
     let way = client_scheduler(page, ["back", "sort"], scheduler, way);
     let in_flight = clients
@@ -167,6 +191,35 @@ pub(super) struct ServerHost {
     pub partner: Option<server::PartnerPorts>,
     /// Place for orders to copy data to other servers.
     pub order: Option<Port<Job>>,
+    /// Count of answered jobs.
+    pub served: Store<Served>,
+}
+
+impl ServerHost {
+    /// Joins the pages of servers that are unlike; none of them has a partner.
+    pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ServerHost>) -> Option<ServerHost> {
+        if all.len() < 2 {
+            return all.pop();
+        }
+        let served = all.first()?.served;
+        let shared = each(&all, |it| it.shared);
+        let names = each(&all, |it| it.names);
+        let forget = each(&all, |it| it.forget);
+        let order = each(&all, |it| it.order);
+        let attachments: Vec<ServerAttachment> = all.into_iter().map(|it| it.attachment).collect();
+        Some(ServerHost {
+            attachment: ServerAttachment::join(join, &attachments)?,
+            shared: shared.map(|all| Shared::join(join, &all)),
+            names: names.map(|all| NamePorts {
+                ask: join.output("to names", all.iter().map(|it| it.ask)),
+                answer: join.input("from names", all.iter().map(|it| it.answer)),
+            }),
+            forget: forget.map(|all| join.input("crash", all.into_iter())),
+            partner: None,
+            order: order.map(|all| join.input("order", all.into_iter())),
+            served,
+        })
+    }
 }
 
 /// Writes the page of a data server.
@@ -181,7 +234,7 @@ pub(super) fn server_host(
     let card = &parallel.servers.card;
     let attachment = network::attach_server(page, parallel, &parallel.network, card);
 
-    let way = failure::availability_gate(page, failing, 0, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let (copying, way) = failure::sort(page, parallel, failing, host.duplex);
     let (names, way) = name_messages(page, parallel, way);
@@ -192,7 +245,7 @@ pub(super) fn server_host(
     let way = server_scheduler(page, spec, Position::Server, way);
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
-    let ports = server::server(page, parallel, initial_files, for_daemon, way, failing);
+    let (ports, served) = server::server(page, parallel, initial_files, for_daemon, way, failing);
     ServerHost {
         attachment,
         shared: host.shared,
@@ -200,6 +253,7 @@ pub(super) fn server_host(
         forget: ports.forget,
         partner: ports.partner,
         order: copying.map(|it| it.order),
+        served,
     }
 }
 
@@ -254,9 +308,8 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
     } = spec;
     let network = parallel.metadata_network();
     let attachment = network::attach_server(page, parallel, &network, &parallel.metadata.card);
-    let first = parallel.servers.count;
 
-    let way = failure::availability_gate(page, failing, first, attachment.duplex());
+    let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let way = server_scheduler(page, spec, Position::Metadata, host.duplex);
     let forget = metadata::server(page, parallel, way, failing);

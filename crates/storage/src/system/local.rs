@@ -39,5 +39,6 @@ pub(super) fn build(
         left_out: work.left_out,
         links: None,
         failing: None,
+        servers: Vec::new(),
     })
 }

@@ -6,17 +6,22 @@ mod local;
 mod outages;
 mod parallel;
 mod report;
+mod server_reports;
 mod unmodelled;
 mod workload_processes;
 
 pub use outages::{OutageReport, RepairReport};
 pub use report::{GroupReport, Latency, OperationReport, Report, ScenarioReport, Share};
+pub use server_reports::{ServerReport, ServerSeries, StationCopy};
+
+use self::server_reports::{ServerPage, sample_servers, server_series};
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use headrace_net::{
-    BuildErrors, Limits, Net, Playback, Precision, RunError, Stop, Store, Structure, TallyId, Time,
+    BuildErrors, Gauge, Limits, Net, Playback, Precision, RunError, Stop, Store, Structure,
+    TallyId, Time,
 };
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
@@ -24,9 +29,11 @@ use headrace_workload::{LeftOut, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
-use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, counts};
+use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, caches, counts};
 use crate::network::LinkLoads;
 use crate::qos::Make;
+use crate::replacement::MakePolicy;
+use crate::server;
 
 /// Why there is no result.
 #[derive(thiserror::Error, Debug)]
@@ -55,8 +62,12 @@ pub struct Options<'a> {
     pub requests_to: Option<&'a Recipient>,
     /// Schedulers of the caller's own, in the place of the scenario's.
     pub schedulers: Option<&'a Make<'a>>,
+    /// Replacement policies of the caller's own, if the scenario names a class in Python.
+    pub policies: Option<&'a MakePolicy<'a>>,
     /// Frames to record for playback.
     pub playback: Option<u32>,
+    /// Number of times to sample the data servers, or up to twice as often.
+    pub server_samples: Option<u32>,
 }
 
 /// Progress callback of a run. It gets the simulated time in seconds, the completed requests and,
@@ -75,6 +86,8 @@ pub struct Outcome {
     pub requests: Vec<Completed>,
     /// Recorded frames, if they were requested.
     pub playback: Option<Playback>,
+    /// Utilisation of the data servers over time; none if they are not sampled.
+    pub server_series: Option<ServerSeries>,
 }
 
 /// A scenario's net, ready to run.
@@ -90,6 +103,8 @@ pub(crate) struct System {
     pub links: Option<LinkLoads>,
     /// State of failing servers.
     pub failing: Option<Failing>,
+    /// Pages of the data servers, those that are alike on one.
+    pub servers: Vec<ServerPage>,
 }
 
 /// The structure of a scenario's net, for drawings.
@@ -113,11 +128,17 @@ pub fn simulate(
     if scenario.parallel().is_some() {
         system.net.count(counts);
     }
+    if let Some(make) = options.policies {
+        server::set_policies(&mut system.net, make);
+    }
     if let Some(frames) = options.playback {
         system.net.record_playback(frames);
     }
+    if let Some(samples) = options.server_samples {
+        sample_servers(&system.servers, &mut system.net, samples);
+    }
     let start = Instant::now();
-    let stopped = run(&mut system, scenario, observer)?;
+    let (stopped, before) = run(&mut system, scenario, observer)?;
     let wall_seconds = start.elapsed().as_secs_f64();
     let now = system.net.now();
     system.net.check_invariants()?;
@@ -127,12 +148,14 @@ pub fn simulate(
     let requests = recorder.take_kept();
     let recorder = system.net.store(system.recorder, 0);
     let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
+    let caches = caches(&system.net.gauges(), &before);
     Ok(Outcome {
-        report: report::report(&system, recorder, scenario, stop, wall_seconds),
+        report: report::report(&system, recorder, scenario, stop, caches, wall_seconds),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,
         playback: system.net.playback(),
+        server_series: server_series(&system.servers, &system.net),
     })
 }
 
@@ -156,12 +179,14 @@ fn build(scenario: &Scenario, options: Options<'_>) -> Result<System, Error> {
     }
 }
 
+/// Runs to the end. Returns its reason, and the gauges at the end of the warm-up if there was one.
 fn run(
     system: &mut System,
     scenario: &Scenario,
     observer: &mut Observer<'_>,
-) -> Result<Stop, Error> {
+) -> Result<(Stop, Vec<Gauge>), Error> {
     let stop = &scenario.run.stop;
+    let mut before = Vec::new();
     let end = stop.time.map(|time| Time::from_seconds(time.0));
     let warm_up = Time::from_seconds(scenario.run.warm_up.0);
     if warm_up > Time::ZERO {
@@ -179,6 +204,7 @@ fn run(
             )));
         }
         system.net.reset_statistics();
+        before = system.net.gauges();
         let now = system.net.now();
         system.net.store_mut(system.recorder, 0).reset(now);
         if let Some(links) = &system.links {
@@ -195,7 +221,7 @@ fn run(
         precision,
         ..limits_of(scenario)
     };
-    Ok(watched(system, scenario, &limits, observer)?)
+    Ok((watched(system, scenario, &limits, observer)?, before))
 }
 
 /// The kernel's limits for the scenario's processes: all of them may start, or pass a

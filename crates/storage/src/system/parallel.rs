@@ -3,15 +3,17 @@
 use std::cell::RefCell;
 
 use headrace_net::{Builder, Page, Port, To};
-use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
+use headrace_spec::{Daemon, MetadataHosts, Parallel, Position, Scenario};
 
-use super::hosts::{self, HostSpec, NamePorts};
+use super::hosts::{self, ClientHost, HostSpec, NamePorts, ServerHost};
+use super::server_reports::ServerPage;
 use super::{Error, Options, System, workload_processes};
 use crate::client::{Changes, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
+use crate::host_pages::{HostNumbers, JoinPages};
 use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
-use crate::localfs::{Callers, Sizes};
+use crate::localfs::{Callers, Sizes, StoredFile};
 use crate::locks::Oplocks;
 use crate::network::{self, Attachments, Between, Hosts};
 use crate::qos::Schedulers;
@@ -44,6 +46,7 @@ pub(super) fn build(
         sizes.grow(file.file, file.size);
     }
     let context = ClientContext {
+        numbers: HostNumbers::From(0),
         callers: Callers::clients(scenario),
         sizes: page.store("file sizes", move |_| sizes.clone()),
         directories: work.directories.clone(),
@@ -53,16 +56,16 @@ pub(super) fn build(
         first_targets: page.store("first targets", |_| FirstTargets::default()),
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
+    let all_hosts = HostNumbers::From(0);
     let spec = HostSpec {
+        numbers: &all_hosts,
         scenario,
         parallel,
         hosts,
         schedulers,
         failing,
     };
-    let clients = page.fold("client", hosts.clients, |page| {
-        hosts::client_host(page, spec, &context)
-    });
+    let clients = clients(&mut page, spec, &context)?;
     let layouts = &context.layouts;
     let copies = ReplicaPlacement::new(parallel, page.seed());
     let first_targets = RefCell::new(FirstTargets::default());
@@ -78,19 +81,18 @@ pub(super) fn build(
         });
         parts.filter(|part| part.size > 0).collect()
     };
-    let initial_files = InitialFiles {
-        callers: Callers::daemon(scenario, parallel.servers.daemon.synchronous),
-        files: &files,
-    };
-    let servers = page.fold("server", hosts.servers, |page| {
-        hosts::server_host(page, spec, &initial_files)
-    });
+    let (servers, server_pages) = servers(&mut page, spec, &files)?;
     let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
             let forget = names_on_servers(&mut page, parallel, for_names, failing);
             (None, None, forget)
         }
         None => {
+            let numbers = HostNumbers::From(hosts.servers);
+            let spec = HostSpec {
+                numbers: &numbers,
+                ..spec
+            };
             let metadata = page.fold("metadata", hosts.metadata, |page| {
                 hosts::metadata_host(page, spec)
             });
@@ -155,7 +157,109 @@ pub(super) fn build(
         left_out: work.left_out,
         links,
         failing,
+        servers: server_pages,
     })
+}
+
+/// Writes the pages of the clients: one for those of each group that is unlike the others.
+fn clients(
+    page: &mut Page<'_>,
+    spec: HostSpec<'_>,
+    context: &ClientContext,
+) -> Result<ClientHost, Error> {
+    let all = &spec.scenario.clients;
+    if all.unlike().is_empty() {
+        return Ok(page.fold("client", all.count, |page| {
+            hosts::client_host(page, spec, context)
+        }));
+    }
+    let (mut pages, mut numbers) = (Vec::new(), Vec::new());
+    for alike in all.alike() {
+        let mut scenario = spec.scenario.clone();
+        scenario.clients = alike.clients;
+        let own = HostNumbers::new(&alike.numbers);
+        let context = ClientContext {
+            numbers: own.clone(),
+            layouts: Layouts::new(&scenario, spec.parallel, &context.directories, page.seed()),
+            ..context.clone()
+        };
+        let spec = HostSpec {
+            numbers: &own,
+            scenario: &scenario,
+            ..spec
+        };
+        let name = page_name("client", alike.group.as_deref());
+        let copies = alike.numbers.len() as u32;
+        numbers.push(alike.numbers);
+        pages.push(page.fold(&name, copies, |page| {
+            hosts::client_host(page, spec, &context)
+        }));
+    }
+    let mut join = JoinPages::new(page, "client", &numbers);
+    ClientHost::join(&mut join, pages).ok_or_else(no_hosts)
+}
+
+/// Writes the pages of the servers: one for those of each group that is unlike the others.
+fn servers(
+    page: &mut Page<'_>,
+    spec: HostSpec<'_>,
+    files: &dyn Fn(u32) -> Vec<StoredFile>,
+) -> Result<(ServerHost, Vec<ServerPage>), Error> {
+    let all = &spec.parallel.servers;
+    let initial = |daemon: &Daemon| Callers::daemon(spec.scenario, daemon.synchronous);
+    if all.groups().is_empty() {
+        let callers = initial(&all.daemon);
+        let initial_files = InitialFiles { callers, files };
+        let host = page.fold("server", all.count, |page| {
+            hosts::server_host(page, spec, &initial_files)
+        });
+        let server_page = ServerPage::new(None, 0..all.count, host.served);
+        return Ok((host, vec![server_page]));
+    }
+    let (mut pages, mut numbers, mut about) = (Vec::new(), Vec::new(), Vec::new());
+    for alike in all.alike() {
+        let callers = initial(&alike.servers.daemon);
+        let parallel = Parallel {
+            servers: alike.servers,
+            ..spec.parallel.clone()
+        };
+        let own = HostNumbers::From(alike.numbers.start);
+        let files = |copy: u32| files(own.of(copy));
+        let initial_files = InitialFiles {
+            callers,
+            files: &files,
+        };
+        let spec = HostSpec {
+            numbers: &own,
+            parallel: &parallel,
+            ..spec
+        };
+        let name = page_name("server", alike.group.as_deref());
+        let copies = alike.numbers.len() as u32;
+        let host = page.fold(&name, copies, |page| {
+            hosts::server_host(page, spec, &initial_files)
+        });
+        let numbered = alike.numbers.clone();
+        about.push(ServerPage::new(alike.group, numbered, host.served));
+        numbers.push(alike.numbers.collect());
+        pages.push(host);
+    }
+    let mut join = JoinPages::new(page, "server", &numbers);
+    let host = ServerHost::join(&mut join, pages).ok_or_else(no_hosts)?;
+    Ok((host, about))
+}
+
+/// The name of a page of hosts.
+fn page_name(kind: &str, group: Option<&str>) -> String {
+    match group {
+        None => kind.to_owned(),
+        Some(group) => format!("{kind} {group}"),
+    }
+}
+
+/// A scenario that loaded has hosts of every kind.
+fn no_hosts() -> Error {
+    Error::TooLarge("internal error: the scenario has no hosts; please report it".to_owned())
 }
 
 /// The locks under which clients cache, if they do.

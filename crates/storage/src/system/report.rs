@@ -9,11 +9,12 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::outages::{OutageReport, outages};
+use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
-    Bottleneck, BreakdownEntry, Cell, Latencies, Recorder, StationReport, StopReport, SyncedWrites,
-    UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals, servers,
-    stations, synced_writes,
+    Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
+    SyncedWrites, UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals,
+    servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -56,8 +57,17 @@ pub struct Report {
     pub groups: IndexMap<String, GroupReport>,
     /// Stations, as they are written.
     pub stations: Vec<StationReport>,
+    /// The data servers, one by one; none where there are too many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerReport>,
+    /// Copies of their stations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<StationCopy>,
     /// Time breakdown of requests, largest first.
     pub breakdown: Vec<BreakdownEntry>,
+    /// Caches: hits, misses and evictions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<CacheReport>,
     /// Packet counts of a network modelled by packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
@@ -160,6 +170,7 @@ pub(super) fn report(
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
+    caches: Vec<CacheReport>,
     wall_seconds: f64,
 ) -> Report {
     let net = &system.net;
@@ -210,6 +221,8 @@ pub(super) fn report(
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }
+    let (servers, copies) = server_reports::servers(&system.servers, net);
+    name_servers(&mut bottleneck, &system.servers, &servers);
     let left_out = unmodelled::left_out(system, scenario, &operations);
     Report {
         scenario: ScenarioReport {
@@ -231,7 +244,10 @@ pub(super) fn report(
         unfinished,
         groups: groups(recorder, scenario),
         stations,
+        servers,
+        copies,
         breakdown,
+        caches,
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
         left_out,

@@ -7,8 +7,8 @@ use super::*;
 fn spec(access: Access, order: Order) -> Ior {
     Ior {
         files: 3,
-        block: Bytes(40),
-        transfer: Bytes(10),
+        block: Bytes(40).into(),
+        transfer: Bytes(10).into(),
         segments: 2,
         requests: None,
         sync_per_write: false,
@@ -194,7 +194,7 @@ fn a_mixed_phase_reads_its_share() {
     for share in [0.0, 0.3, 0.7, 1.0] {
         for order in [Order::Sequential, Order::Random, Order::Uniform] {
             let ior = Ior {
-                block: Bytes(50_000),
+                block: Bytes(50_000).into(),
                 segments: 1,
                 phases: vec![Phase::Mixed],
                 read_share: share,
@@ -217,7 +217,7 @@ fn a_mixed_phase_reads_its_share() {
 fn processes_and_phases_mix_in_their_own_way() {
     let ior = Ior {
         files: 1,
-        block: Bytes(10_000),
+        block: Bytes(10_000).into(),
         segments: 1,
         phases: vec![Phase::Mixed],
         ..spec(Access::FilePerProcess, Order::Sequential)

@@ -33,6 +33,15 @@ def draw(
     load: Annotated[
         bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            min=0,
+            metavar="N",
+            help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
+        ),
+    ] = None,
     playback: Annotated[
         Path | None,
         typer.Option(
@@ -59,7 +68,7 @@ def draw(
         if playback is not None or sets:
             option = "--set" if sets else "--playback"
             raise ValueError(f"{option}: expected a scenario, but {file} is a net of your own")
-        _draw_own(file, output, load, show_progress)
+        _draw_own(file, output, load, depth, show_progress)
         return
     scenario = simulate.load_with_sets(file, sets or [])
     inputs = {"the scenario": file} | scenario.inputs
@@ -70,6 +79,7 @@ def draw(
         raise ValueError(
             f"--playback and {other}: expected a page that ends in .html, and no --load"
         )
+    _check_depth(depth, output, suffix)
     check_writable(output)
     structure = scenario.structure()
     stations = None
@@ -84,9 +94,8 @@ def draw(
             scenario.name, net_element(structure, stations=stations, playback=frames)
         )
     else:
-        picture = net_diagram.draw(
-            structure, load_of(structure, stations) if stations is not None else {}
-        )
+        figures = load_of(structure, stations) if stations is not None else {}
+        picture = net_diagram.draw(structure, figures, depth)
     with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")
 
@@ -102,7 +111,15 @@ def _suffix(output: Path) -> str:
     return suffix
 
 
-def _draw_own(file: Path, output: Path, load: bool, show_progress: bool) -> None:
+def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
+    if depth is not None and suffix == ".html":
+        raise ValueError(
+            f"--depth and --output {output}: a page shows the whole net and can be zoomed:"
+            " expected a name that ends in .svg"
+        )
+
+
+def _draw_own(file: Path, output: Path, load: bool, depth: int | None, show_progress: bool) -> None:
     """Draw a net of one's own."""
     from headrace.cli.net.run import net_progress
     from headrace.net import load as load_net
@@ -111,16 +128,19 @@ def _draw_own(file: Path, output: Path, load: bool, show_progress: bool) -> None
 
     check_apart({"--output": output}, {"the net": file})
     suffix = _suffix(output)
+    _check_depth(depth, output, suffix)
     check_writable(output)
     model = load_net(file)
     structure = model.structure()
     stations = None
     if load:
         with net_progress(model, None, show_progress) as report:
-            stations = model.run(progress=report, replications=1).runs[0]["nodes"]
+            nodes = model.run(progress=report, replications=1).runs[0]["nodes"]
+        stations = [node | {"station": node["path"], "queue": node["mean_queue"]} for node in nodes]
     if suffix == ".html":
         picture = net_page(model.name, net_element(structure, stations=stations))
     else:
-        picture = draw(structure, load_of(structure, stations) if stations is not None else {})
+        figures = load_of(structure, stations) if stations is not None else {}
+        picture = draw(structure, figures, depth)
     with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")

@@ -43,6 +43,10 @@ class Figures:
     stations: pl.DataFrame
     outages: Sequence[tuple[float, float | None]] = ()
     """Times at which servers failed and came back."""
+    server_series: pl.DataFrame | None = None
+    """Utilisation of the data servers over time."""
+    over_time: pl.DataFrame | None = None
+    """Dirty bytes, hit ratios and queues over time; None if they were not recorded."""
 
 
 Sheet: TypeAlias = Figure | SubFigure

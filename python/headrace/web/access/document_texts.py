@@ -45,7 +45,7 @@ def texts(document: dict[str, Any]) -> list[str]:
 
 
 def names_python(document: dict[str, Any]) -> bool:
-    """Return whether a scheduler of a document is one in Python."""
+    """Return whether a scheduler or a replacement policy of a document is one in Python."""
     waiting: list[Any] = [document]
     while waiting:
         it = waiting.pop()

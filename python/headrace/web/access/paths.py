@@ -145,8 +145,8 @@ class JobPaths:
             return []
         if not self._policy.settings.schedulers:
             raise RefusedRequest(
-                "a scenario names a scheduler in Python, which is code: the operator allows it by"
-                " headrace serve --allow-schedulers"
+                "a scenario names a scheduler or policy in Python, which is code: the operator"
+                " allows it by headrace serve --allow-schedulers"
             )
         if self._form.field("trusted") is None:
             return []

@@ -26,6 +26,8 @@ MOST = 64
 """Documents that lead to each other."""
 LONGEST_SETTING = 10_000
 PYTHON = re.compile(r"(?:^|[^A-Za-z])(?:python|class)(?:[^A-Za-z]|$)", re.IGNORECASE)
+CODE = re.compile(r"scheduler|memory|cache|servers", re.IGNORECASE)
+"""Sections that can name a class in Python."""
 SEPARATORS = re.compile(r"[\s,\"'\[\]{}=]+")
 
 
@@ -44,7 +46,7 @@ class ScenarioFiles:
         self._may_read, self._link = may_read, link
         self._checked: set[Path] = set()
         self.python = False
-        """Whether a document names a scheduler in Python."""
+        """Whether a document names a scheduler or a replacement policy in Python."""
 
     def check_file(self, path: Path) -> None:
         """Check a document. Raises RefusedRequest."""
@@ -78,8 +80,8 @@ class ScenarioFiles:
         self._check_content(text.encode(), folder, "the scenario")
 
     def check_setting(self, text: str) -> None:
-        """Note whether PATH=VALUE may make the scheduler one in Python."""
-        if PYTHON.search(text) and "scheduler" in text.lower():
+        """Note whether PATH=VALUE may make a scheduler or replacement policy one in Python."""
+        if PYTHON.search(text) and CODE.search(text):
             self.python = True
 
     def check_text(self, text: str, folder: Path, name: str) -> None:

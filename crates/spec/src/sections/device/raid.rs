@@ -2,7 +2,10 @@
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
-use crate::sections::{Device, Disk, Scenario, SimpleDevice, SolidState, Throttled};
+use crate::sections::{
+    ConcurrentDevice, Device, Disk, EmpiricalDevice, Scenario, SharedDevice, SimpleDevice,
+    SolidState, Throttled,
+};
 use crate::values::{AtLeastOne, Bytes, NonEmpty, Ordinal, Portion, Rate, Seconds, Share};
 
 section! {
@@ -91,6 +94,9 @@ kinds! {
     /// Kind of each member device.
     pub enum Member default "simple", "the least that can be said of a device" {
         SimpleDevice = "simple",
+        SharedDevice = "shared",
+        ConcurrentDevice = "concurrent",
+        EmpiricalDevice = "empirical",
         Disk = "disk",
         SolidState = "solid-state",
         Throttled = "throttled",
@@ -103,6 +109,9 @@ impl Member {
     pub fn device(&self) -> Device {
         match self {
             Member::SimpleDevice(it) => Device::SimpleDevice(it.clone()),
+            Member::SharedDevice(it) => Device::SharedDevice(it.clone()),
+            Member::ConcurrentDevice(it) => Device::ConcurrentDevice(it.clone()),
+            Member::EmpiricalDevice(it) => Device::EmpiricalDevice(it.clone()),
             Member::Disk(it) => Device::Disk(it.clone()),
             Member::SolidState(it) => Device::SolidState(it.clone()),
             Member::Throttled(it) => Device::Throttled(it.clone()),

@@ -1,11 +1,13 @@
 //! `[layout]`: which server holds which part of a file.
 
 mod basic;
+mod progressive;
 mod striped;
 mod two_dimensional;
 mod variable_strip;
 
 pub use basic::Basic;
+pub use progressive::{Component, ComponentPlace, Progressive};
 pub use striped::{FirstServer, ServersPerFile, Striped};
 pub use two_dimensional::TwoDimensional;
 pub use variable_strip::{Strip, VariableStrip};
@@ -41,6 +43,7 @@ kinds! {
         Basic = "basic",
         TwoDimensional = "two-dimensional",
         VariableStrip = "variable-strip",
+        Progressive = "progressive",
     }
 }
 
@@ -53,6 +56,7 @@ impl LayoutKind {
             LayoutKind::Basic(layout) => layout.first,
             LayoutKind::TwoDimensional(layout) => layout.first,
             LayoutKind::VariableStrip(layout) => layout.first,
+            LayoutKind::Progressive(layout) => layout.first,
         }
     }
 
@@ -63,6 +67,7 @@ impl LayoutKind {
             LayoutKind::Basic(_) => 1,
             LayoutKind::TwoDimensional(_) => targets,
             LayoutKind::VariableStrip(layout) => layout.width(),
+            LayoutKind::Progressive(layout) => layout.width(targets),
         }
     }
 
@@ -76,11 +81,22 @@ impl LayoutKind {
                 let sizes = layout.strip.iter().map(|strip| strip.size);
                 sizes.min().unwrap_or(Bytes(1))
             }
+            LayoutKind::Progressive(layout) => layout.smallest(),
         }
     }
 }
 
 impl Layout {
+    /// The first byte of a file that is on data servers: those before it are on the metadata
+    /// server.
+    #[must_use]
+    pub fn on_metadata(&self) -> Bytes {
+        match &self.kind {
+            LayoutKind::Progressive(layout) => layout.on_metadata(),
+            _ => Bytes(0),
+        }
+    }
+
     /// The pool of the files, if they are in one.
     #[must_use]
     pub fn pool<'a>(&self, parallel: &'a Parallel) -> Option<&'a Pool> {
@@ -129,6 +145,7 @@ fn pool_has_room(layout: &Layout, all: &Scenario, at: &Place<'_>) -> Result<(), 
         LayoutKind::Basic(_) => Ok(()),
         LayoutKind::TwoDimensional(spec) => spec.fits(there, at),
         LayoutKind::VariableStrip(spec) => spec.fits(there, at),
+        LayoutKind::Progressive(spec) => spec.fits(layout, parallel, at),
     }
 }
 

@@ -23,6 +23,10 @@ section! {
             aka ["io"],
         /// A fault on a mapped file, which maps up to 64 KiB.
         page_fault: Seconds = default("0 s", "nothing is assumed: measure it"),
+        /// A fault of the first store into a clean page of a mapped file, which maps this page for
+        /// writing; what the file system does for it (page_mkwrite) is counted as of a page that is
+        /// written (`file_system.write_page`, `new_page`).
+        write_fault: Seconds = same(page_fault),
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).
         library_call: Seconds = default("0 s", "nothing is assumed: measure it"),

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::Scenario;
+use crate::sections::{Replacement, Scenario};
 use crate::values::{Bytes, Fraction};
 
 section! {
@@ -24,6 +24,9 @@ section! {
         /// The part of the page cache that active pages may take before the
         /// oldest of them become inactive again.
         active_share: f64 as Fraction = default(0.5, "inactive_is_low for caches below 1 GiB: Linux, mm/vmscan.c"),
+        /// Replacement policy in the place of the two lists. Dirty pages are evicted as clean ones
+        /// are.
+        replacement: Option<Replacement> = optional("the two lists, as Linux has them") aka ["policy"],
     }
     check something_is_left;
 }
@@ -50,5 +53,10 @@ fn something_is_left(memory: &MainMemory, _all: &Scenario, at: &Place<'_>) -> Re
         return Err(at.error("size", message));
     }
     let _ = size;
+    if memory.replacement == Some(Replacement::Python) {
+        let message = "a machine's page cache has one of Headrace's own policies: expected \
+                       \"lru\", \"fifo\", \"clock\", \"2q\" or \"arc\"";
+        return Err(at.error("replacement", message));
+    }
     Ok(())
 }

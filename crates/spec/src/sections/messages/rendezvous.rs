@@ -1,8 +1,9 @@
 //! `kind = "rendezvous"`: the data of large jobs follows once both sides are ready.
 
+use super::suits_data_in_parts;
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Position, Scenario, SchedulerKind};
+use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
@@ -23,29 +24,5 @@ section! {
 }
 
 fn suits_the_rest(messages: &Rendezvous, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    if messages.buffer.0 == 0 {
-        return Err(at.error(
-            "buffer",
-            r#"expected a size of more than 0 such as "256 KiB""#,
-        ));
-    }
-    let Some(parallel) = all.parallel() else {
-        return Ok(());
-    };
-    if parallel.servers.streaming {
-        let message = "data that passes network and device at once is in no buffers: \
-                       servers.streaming = true; expected \"whole\"";
-        return Err(at.error("kind", message));
-    }
-    let scheduler = &parallel.scheduler;
-    let none = matches!(scheduler.kind, SchedulerKind::NoScheduler(_));
-    if !none && matches!(scheduler.position, Position::Gateway | Position::Proxy) {
-        let message = format!(
-            "a scheduler in the network sees messages, not jobs: scheduler.position = \"{}\"; \
-             expected \"whole\", or schedulers at the \"server\" or \"client\"",
-            scheduler.position.word()
-        );
-        return Err(at.error("kind", message));
-    }
-    Ok(())
+    suits_data_in_parts(messages.buffer, all, at)
 }

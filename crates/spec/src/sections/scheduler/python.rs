@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 
 use crate::declare::{Leaf, Nature, quoted, section};
+use crate::names::is_python_name;
 use crate::tree::{Node, Raw, Table};
 use crate::values::FilePath;
 
@@ -45,15 +46,6 @@ impl serde::Serialize for PythonClass {
     }
 }
 
-/// Returns true if this can be a name in Python.
-fn is_name(text: &str) -> bool {
-    let starts = |first: char| first.is_alphabetic() || first == '_';
-    text.starts_with(starts)
-        && text
-            .chars()
-            .all(|each| each.is_alphanumeric() || each == '_')
-}
-
 impl Leaf for PythonClass {
     type Value = PythonClass;
 
@@ -72,7 +64,9 @@ impl Leaf for PythonClass {
             return Err(String::new());
         };
         match text.split_once(':') {
-            Some((module, class)) if module.split('.').all(is_name) && is_name(class) => {
+            Some((module, class))
+                if module.split('.').all(is_python_name) && is_python_name(class) =>
+            {
                 Ok(PythonClass {
                     module: module.to_owned(),
                     class: class.to_owned(),
@@ -171,7 +165,11 @@ impl Leaf for ClassOptions {
         let Raw::Table(table) = &node.raw else {
             return Err(String::new());
         };
-        match table.entries.iter().find(|entry| !is_name(&entry.key)) {
+        match table
+            .entries
+            .iter()
+            .find(|entry| !is_python_name(&entry.key))
+        {
             Some(entry) => Err(format!("{} is no name in Python", quoted(&entry.key))),
             None => Ok(ClassOptions(parse(table))),
         }

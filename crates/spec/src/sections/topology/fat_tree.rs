@@ -4,16 +4,19 @@ use super::needs_a_whole_network;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::AtLeastOne;
+use crate::values::{AtLeastOne, Rate, Seconds};
 
 section! {
     /// A k-ary fat tree (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): k pods of k/2
-    /// edge and k/2 aggregation switches, (k/2)² core switches, k³/4 hosts, all links of
-    /// `network.bandwidth`. Clients come first, then data servers, then metadata
+    /// edge and k/2 aggregation switches, (k/2)² core switches, k³/4 hosts. Clients come first, then data servers, then metadata
     /// servers. A hash of the two hosts, with the run's seed, chooses among equal paths.
     pub struct FatTree {
         /// Ports of a switch, k: an even number.
         arity: u32 as AtLeastOne = required(4) aka ["k", "ports"],
+        /// Bytes per second of a link between two switches, in each direction.
+        bandwidth: Option<Rate> = optional("network.bandwidth, as in the paper") aka ["rate", "link_bandwidth"],
+        /// Latency of a link between two switches, besides `network.latency`.
+        latency: Seconds = default("0 s", "`network.latency` counts it") aka ["link_latency"],
     }
     check hosts_fit;
 }
@@ -22,8 +25,12 @@ impl FatTree {
     /// Returns the maximum number of hosts.
     #[must_use]
     pub fn hosts(&self) -> u64 {
-        u64::from(self.arity).pow(3) / 4
+        hosts(self.arity)
     }
+}
+
+fn hosts(arity: u32) -> u64 {
+    u64::from(arity).pow(3) / 4
 }
 
 /// The most ports of a switch: 2^21 hosts, more than can be simulated.
@@ -49,7 +56,7 @@ fn hosts_fit(tree: &FatTree, all: &Scenario, at: &Place<'_>) -> Result<(), Error
     if wanted > room {
         let enough = (2..=MOST_PORTS)
             .step_by(2)
-            .find(|&arity| FatTree { arity }.hosts() >= wanted);
+            .find(|&arity| hosts(arity) >= wanted);
         let hint = enough.map_or_else(String::new, |arity| format!("; expected at least {arity}"));
         let message = format!(
             "it has room for {room} hosts (k³/4), and there are {wanted}: {clients} clients, \

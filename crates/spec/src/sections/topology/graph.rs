@@ -1,13 +1,13 @@
 //! `kind = "graph"`: switches and links by name.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::needs_a_whole_network;
 use crate::Error;
 use crate::declare::{Place, Tables, section};
 use crate::names;
-use crate::sections::Scenario;
-use crate::values::{NonEmpty, Rate};
+use crate::sections::{FlowControl, Scenario};
+use crate::values::{NonEmpty, Rate, Seconds};
 
 section! {
     /// Switches joined by links, each named by the scenario. Messages take a shortest
@@ -16,6 +16,8 @@ section! {
     pub struct Graph {
         /// The links between switches.
         link: Vec<GraphLink> as Tables<GraphLink> = required([GraphLink::example()]) aka ["links"],
+        /// Switches that differ from `network.switch`.
+        switch: Option<Vec<GraphSwitch>> as Option<Tables<GraphSwitch>> = optional("every switch is as in network.switch") aka ["switches"],
         /// The switches that clients are on, in turn.
         clients: Vec<String> as NonEmpty<String> = required(["a"]),
         /// The switches that data servers are on, in turn.
@@ -35,6 +37,20 @@ section! {
         to: String = required("b"),
         /// Bytes per second in each direction.
         bandwidth: Option<Rate> = optional("network.bandwidth") aka ["rate", "speed"],
+        /// Latency, besides `network.latency`.
+        latency: Seconds = default("0 s", "`network.latency` counts it") aka ["delay"],
+    }
+}
+
+section! {
+    /// A switch that a link leads to.
+    pub struct GraphSwitch {
+        /// Its name.
+        name: String = required("a"),
+        /// Time to forward a packet or message.
+        latency: Option<Seconds> = optional("network.switch.latency") aka ["delay"],
+        /// Bytes per second of all packets together inside it.
+        bandwidth: Option<Rate> = optional("network.switch.bandwidth") aka ["rate", "speed", "backplane"],
     }
 }
 
@@ -119,6 +135,7 @@ fn every_switch_is_reached(graph: &Graph, all: &Scenario, at: &Place<'_>) -> Res
             return Err(at.field(&number.to_string()).error("to", message));
         }
     }
+    named_switches_are_there(graph, &switches, all, at)?;
     let mut used = Vec::new();
     for (field, hosts) in [
         ("clients", &graph.clients),
@@ -155,6 +172,128 @@ fn every_switch_is_reached(graph: &Graph, all: &Scenario, at: &Place<'_>) -> Res
                 }
                 Some(_) => {}
             }
+        }
+    }
+    let credits = all
+        .parallel()
+        .is_some_and(|it| it.network.flow_control == FlowControl::Credits);
+    if credits {
+        let used: Vec<usize> = used.iter().map(|(.., number)| *number).collect();
+        credits_return(graph, &switches, &used, at)?;
+    }
+    Ok(())
+}
+
+/// Refuses shortest paths whose links wait for each other's credits in a circle: packets on them
+/// can wait forever. Without such a circle they cannot (Dally and Seitz 1987, theorem 1).
+fn credits_return(
+    graph: &Graph,
+    switches: &[&str],
+    used: &[usize],
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let mut neighbours = vec![Vec::new(); switches.len()];
+    for (one, other) in graph.joined() {
+        neighbours[one as usize].push(other as usize);
+        neighbours[other as usize].push(one as usize);
+    }
+    // By link: the links that a packet may take next.
+    let mut next: BTreeMap<(usize, usize), BTreeSet<(usize, usize)>> = BTreeMap::new();
+    for &to in used {
+        #[expect(clippy::cast_possible_truncation, reason = "they are few: see above")]
+        let distances = graph.distances(to as u32);
+        let nearer = |from: usize| {
+            let distances = &distances;
+            let ways = neighbours[from].iter().copied();
+            ways.filter(move |&it| distances[it].is_some() && distances[it] < distances[from])
+        };
+        let (mut reached, mut queue) = (BTreeSet::new(), used.to_vec());
+        while let Some(switch) = queue.pop() {
+            if distances[switch].is_none() || !reached.insert(switch) {
+                continue;
+            }
+            for middle in nearer(switch) {
+                queue.push(middle);
+                let after = nearer(middle).map(|it| (middle, it));
+                next.entry((switch, middle)).or_default().extend(after);
+            }
+        }
+    }
+    // Links that nothing waits for go first; the rest are circles and the links behind them.
+    let mut waiting: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for after in next.values().flatten() {
+        *waiting.entry(*after).or_default() += 1;
+    }
+    let free = |link: &(usize, usize)| !waiting.contains_key(link);
+    let mut free: Vec<(usize, usize)> = next.keys().copied().filter(free).collect();
+    let mut left: BTreeSet<(usize, usize)> = next.keys().copied().collect();
+    while let Some(link) = free.pop() {
+        left.remove(&link);
+        for after in next.get(&link).into_iter().flatten() {
+            if let Some(count) = waiting.get_mut(after) {
+                *count -= 1;
+                if *count == 0 {
+                    free.push(*after);
+                }
+            }
+        }
+    }
+    // A link that is left has another before it: backwards they end in a circle.
+    let before = |link: (usize, usize)| {
+        let mut links = left.iter().copied();
+        links.find(|it| next.get(it).is_some_and(|after| after.contains(&link)))
+    };
+    let Some(&first) = left.first() else {
+        return Ok(());
+    };
+    let mut circle = vec![first];
+    while let Some(link) = circle.last().copied().and_then(before) {
+        if let Some(start) = circle.iter().position(|&it| it == link) {
+            circle.drain(..start);
+            break;
+        }
+        circle.push(link);
+    }
+    let mut names: Vec<&str> = circle
+        .iter()
+        .rev()
+        .map(|&(from, _)| switches[from])
+        .collect();
+    names.extend(names.first().copied());
+    let message = format!(
+        "its shortest paths wait for credits in a circle, {}, and packets on them can wait \
+         forever: expected links without circles, kind = \"torus\", or network.flow_control = \
+         \"none\"",
+        names.join(" to ")
+    );
+    Err(at.error("link", message))
+}
+
+fn named_switches_are_there(
+    graph: &Graph,
+    switches: &[&str],
+    all: &Scenario,
+    at: &Place<'_>,
+) -> Result<(), Error> {
+    let named = graph.switch.as_deref().unwrap_or_default();
+    for (number, switch) in named.iter().enumerate() {
+        let tables = at.field("switch");
+        let at = tables.field(&number.to_string());
+        let name = &switch.name;
+        if !switches.contains(&name.as_str()) {
+            let hint = names::hint(name, switches);
+            let message = format!("no link leads to switch {name:?}{hint}");
+            return Err(at.error("name", message));
+        }
+        if named[..number].iter().any(|other| other.name == *name) {
+            return Err(at.error("name", "expected each switch once"));
+        }
+        let credits = all
+            .parallel()
+            .is_some_and(|it| it.network.flow_control == FlowControl::Credits);
+        if switch.bandwidth.is_some() && credits {
+            let message = "switches with credits are crossbars that never block: leave it out";
+            return Err(at.error("bandwidth", message));
         }
     }
     Ok(())

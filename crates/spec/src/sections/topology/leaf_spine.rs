@@ -4,7 +4,7 @@ use super::needs_a_whole_network;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Rate, choice};
+use crate::values::{AtLeastOne, Rate, Seconds, choice};
 
 choice! {
     /// Leaves of the clients.
@@ -28,6 +28,8 @@ section! {
         spines: u32 as AtLeastOne = required(4),
         /// Bytes per second of a link between a leaf and a spine, in each direction.
         uplink: Option<Rate> = optional("network.bandwidth") aka ["uplink_bandwidth"],
+        /// Latency of a link between a leaf and a spine, besides `network.latency`.
+        uplink_latency: Seconds = default("0 s", "`network.latency` counts it"),
         /// Leaves of the clients.
         clients: ClientLeaves = default("own", "compute nodes and file servers are in racks of their own") aka ["client_leaves"],
     }

@@ -2,15 +2,21 @@
 
 mod fat_tree;
 mod graph;
+mod grid;
 mod leaf_spine;
+mod mesh;
 mod pairs;
 mod star;
+mod torus;
 
 pub use fat_tree::FatTree;
-pub use graph::{Graph, GraphLink};
+pub use graph::{Graph, GraphLink, GraphSwitch};
+pub use grid::{Grid, ServerSwitches};
 pub use leaf_spine::{ClientLeaves, LeafSpine};
+pub use mesh::Mesh;
 pub use pairs::Pairs;
 pub use star::Star;
+pub use torus::Torus;
 
 use crate::Error;
 use crate::declare::{Place, kinds};
@@ -24,6 +30,29 @@ kinds! {
         LeafSpine = "leaf-spine",
         FatTree = "fat-tree",
         Graph = "graph",
+        Torus = "torus",
+        Mesh = "mesh",
+    }
+}
+
+impl Topology {
+    /// Sets of virtual lanes that keep packets from waiting for each other in a circle.
+    #[must_use]
+    pub fn lane_classes(&self) -> u32 {
+        match self {
+            Topology::Torus(_) => 2,
+            _ => 1,
+        }
+    }
+
+    /// The grid of a torus or mesh.
+    #[must_use]
+    pub fn grid(&self) -> Option<Grid<'_>> {
+        match self {
+            Topology::Torus(torus) => Some(torus.grid()),
+            Topology::Mesh(mesh) => Some(mesh.grid()),
+            _ => None,
+        }
     }
 }
 

@@ -76,6 +76,14 @@ impl Collective {
                  \"file-per-process\"",
             );
         }
+        if ior.by_rank() {
+            return refused(
+                "processes make as many calls of one size: block or transfer is by rank",
+            );
+        }
+        if workload.delay.0 > 0.0 {
+            return refused("processes call together, and think gives their pause: delay is given");
+        }
         if ior.order != Order::Sequential {
             return refused("collective calls are in order: order is not \"sequential\"");
         }

@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::declare::Place;
-use crate::sections::{Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind};
+use crate::sections::{
+    AlikeServers, Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind,
+};
 use crate::values::Bytes;
 
 /// Says no to files of a client that are larger than the device of its machine,
@@ -31,7 +33,7 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
     let parts = match &workload.kind {
         WorkloadKind::Ior(ior) => vec![(
             "block",
-            ior.bytes_of_a_process(workload.io.existing),
+            ior.bytes_of_processes(workload.io.existing, processes) / processes.max(1),
             volume,
         )],
         WorkloadKind::Pipeline(pipeline) => {
@@ -48,7 +50,8 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
             vec![("input", together, volume), ("output", output, to)]
         }
         WorkloadKind::Mdtest(mdtest) => {
-            let bytes = mdtest.bytes.0.saturating_mul(u64::from(mdtest.files));
+            let bytes = mdtest.bytes.sum(processes) / processes.max(1);
+            let bytes = bytes.saturating_mul(u64::from(mdtest.files));
             vec![("bytes", bytes, volume)]
         }
         // All clients' files, but each client has them on a machine of its own.
@@ -78,12 +81,17 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
 /// their size is known.
 fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let parallel = all.parallel();
-    let machine = parallel.and_then(|parallel| parallel.servers.machine());
-    let (Some(parallel), Some(machine)) = (parallel, machine) else {
+    let (Some(parallel), WorkloadKind::Ior(ior)) = (parallel, &workload.kind) else {
         return Ok(());
     };
-    let (Some(capacity), WorkloadKind::Ior(ior)) = (machine.device.capacity(), &workload.kind)
-    else {
+    let room = |alike: &AlikeServers| {
+        let machine = alike.servers.machine()?;
+        let capacity = machine.device.capacity()?.0;
+        let room = capacity.saturating_sub(of_journal(&machine.file_system.journal));
+        Some(room.saturating_mul(alike.numbers.len() as u64))
+    };
+    let rooms: Option<Vec<u64>> = parallel.servers.alike().iter().map(room).collect();
+    let Some(rooms) = rooms else {
         return Ok(());
     };
     let clients = match &workload.group {
@@ -94,13 +102,9 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
             of_group.map_or(0, |(_, size)| *size)
         }
     };
-    let bytes = ior
-        .bytes_of_a_process(workload.io.existing)
-        .saturating_mul(u64::from(all.clients.processes))
-        .saturating_mul(u64::from(clients));
-    let room = (capacity.0)
-        .saturating_sub(of_journal(&machine.file_system.journal))
-        .saturating_mul(u64::from(parallel.servers.count));
+    let processes = u64::from(all.clients.processes) * u64::from(clients);
+    let bytes = ior.bytes_of_processes(workload.io.existing, processes);
+    let room = rooms.into_iter().fold(0, u64::saturating_add);
     if bytes <= room {
         return Ok(());
     }
@@ -114,15 +118,15 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
 }
 
 impl Ior {
-    /// Bytes of the files of a process; of all processes' parts of shared files. Those that are
-    /// there before the run are whole.
+    /// Bytes of the files of this many processes; of all processes' parts of shared files. Those
+    /// that are there before the run are whole.
     #[must_use]
-    pub fn bytes_of_a_process(&self, existing: bool) -> u64 {
-        let bytes = self.block.0.saturating_mul(u64::from(self.segments));
+    pub fn bytes_of_processes(&self, existing: bool, processes: u64) -> u64 {
+        let bytes = (self.block.sum(processes)).saturating_mul(u64::from(self.segments));
         let new = !existing && self.phases.first() != Some(&Phase::Read);
         // Of a new file only what is written takes room.
         let written = self.requests.filter(|_| new).map_or(u64::MAX, |requests| {
-            requests.saturating_mul(self.transfer.0)
+            self.transfer.sum(processes).saturating_mul(requests)
         });
         bytes.saturating_mul(u64::from(self.files)).min(written)
     }

@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{InputOutput, Interface, Scenario};
-use crate::values::{AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, choice, word};
+use crate::values::{
+    AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, SizeByRank, choice, word,
+};
 
 choice! {
     /// Files that a process accesses.
@@ -72,10 +74,12 @@ section! {
     pub struct Ior {
         /// Number of files each process has; with shared access, how many there are in all.
         files: u32 as AtLeastOne = default(1, "IOR writes one file") aka ["file_count"],
-        /// Contiguous bytes of one process in one segment.
-        block: Bytes = required("1 MiB") aka ["size", "block_size", "file_size"],
-        /// Bytes of one request; divides the block.
-        transfer: Bytes = same(block) aka ["transfer_size", "request", "request_size"],
+        /// Contiguous bytes of one process in one segment: a size, or one by rank. A list such as
+        /// `["1 MiB", "2 MiB"]` is gone through again and again; `{ first = "1 MiB", step =
+        /// "64 KiB" }` adds `step` for each rank.
+        block: SizeByRank = required("1 MiB") aka ["size", "block_size", "file_size"],
+        /// Bytes of one request, the same or by rank; divides the block of its rank.
+        transfer: SizeByRank = same(block) aka ["transfer_size", "request", "request_size"],
         /// Number of segments a file has.
         segments: u32 as AtLeastOne = default(1, "IOR's segmentCount") aka ["segment_count"],
         /// Number of transfers a process makes in a phase, if not all.
@@ -117,6 +121,12 @@ section! {
 }
 
 impl Ior {
+    /// Returns true if sizes depend on the rank.
+    #[must_use]
+    pub fn by_rank(&self) -> bool {
+        self.block.same().is_none() || self.transfer.same().is_none()
+    }
+
     const READ_SHARE: f64 = 0.5;
     /// Default distance between successive transfers, in transfers.
     pub(crate) const STRIDE: u32 = 17;
@@ -126,8 +136,8 @@ impl Ior {
     pub(super) fn in_order(files: u32, block: Bytes, transfer: Bytes, phases: Vec<Phase>) -> Self {
         Ior {
             files,
-            block,
-            transfer,
+            block: block.into(),
+            transfer: transfer.into(),
             segments: 1,
             requests: None,
             sync_per_write: false,
@@ -147,13 +157,13 @@ impl Ior {
 
     /// Says no to what the kernel or the model does not do with files opened so.
     pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
-        let writes = |phase: &Phase| matches!(phase, Phase::Write | Phase::Mixed);
-        if io.interface == Interface::Mapped && self.phases.iter().any(writes) {
-            let message = "stores in a mapping are not modelled: let phases only read, or take \
-                           interface = \"system-call\"";
+        if io.interface == Interface::Library && self.by_rank() {
+            let message = "the C library gathers calls of one size: give block and transfer one \
+                           size each, or take interface = \"system-call\"";
             return Err(at.field("io").error("interface", message));
         }
-        if io.direct && !self.transfer.0.is_multiple_of(SECTOR) {
+        let whole_sectors = |size: &Bytes| size.0.is_multiple_of(SECTOR);
+        if io.direct && !self.transfer.every().iter().all(whole_sectors) {
             let message = format!(
                 "direct transfers go by sectors: expected a multiple of {SECTOR} B with {} = true",
                 at.field("io").field("direct").path
@@ -167,19 +177,48 @@ impl Ior {
 /// Alignment of O_DIRECT transfers: the smallest logical block.
 const SECTOR: u64 = 512;
 
+/// Ranks that are checked one by one: where sizes differ, no scenario has more processes.
+const MOST_RANKS: u64 = 2_000_000;
+
+/// Says no to a block that is empty or that transfers do not fill.
+fn sizes_fit(ior: &Ior, processes: u64, at: &Place<'_>) -> Result<(), Error> {
+    let ranks = match ior.by_rank() {
+        true => processes.clamp(1, MOST_RANKS),
+        false => 1,
+    };
+    for rank in 0..ranks {
+        let (block, transfer) = (ior.block.of(rank), ior.transfer.of(rank));
+        let of_rank = match ior.by_rank() {
+            true => format!(" of rank {rank}"),
+            false => String::new(),
+        };
+        if block.0 == 0 {
+            let message = match of_rank.as_str() {
+                "" => r#"expected a size of more than 0 such as "1 MiB""#.to_owned(),
+                rank => format!("the block{rank} is empty: expected sizes of more than 0"),
+            };
+            return Err(at.error("block", message));
+        }
+        if transfer.0 == 0 || !block.0.is_multiple_of(transfer.0) {
+            let path = at.field("block").path;
+            let message = match of_rank.as_str() {
+                "" => format!("it must divide the block: {path} = \"{block}\""),
+                rank => format!(
+                    "that{rank}, \"{transfer}\", must divide the block{rank}: {path} = \
+                     \"{block}\""
+                ),
+            };
+            return Err(at.error("transfer", message));
+        }
+    }
+    Ok(())
+}
+
 fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    let Ior {
-        block, transfer, ..
-    } = ior;
-    if block.0 == 0 {
-        return Err(at.error("block", r#"expected a size of more than 0 such as "1 MiB""#));
-    }
-    if transfer.0 == 0 || !block.0.is_multiple_of(transfer.0) {
-        let path = at.field("block").path;
-        let message = format!("it must divide the block: {path} = \"{block}\"");
-        return Err(at.error("transfer", message));
-    }
-    if block.0.checked_mul(u64::from(ior.segments)).is_none() {
+    let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
+    sizes_fit(ior, processes, at)?;
+    let largest = ior.block.largest(processes);
+    if largest.0.checked_mul(u64::from(ior.segments)).is_none() {
         let path = at.field("segments").path;
         let message = format!("the file is larger than 16 EiB: {path} = {}", ior.segments);
         return Err(at.error("block", message));

@@ -4,7 +4,7 @@ use super::{Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds, choice};
+use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds, SizeByRank, choice};
 
 choice! {
     /// Operation on every file.
@@ -45,8 +45,8 @@ section! {
         /// Number of files each process has.
         files: u32 as AtLeastOne = required(1000) aka ["items", "file_count"],
         /// Bytes written to each file at its creation, and read in the phase "read", in one request
-        /// (options -w and -e).
-        bytes: Bytes = default("0 B", "mdtest without its option -w") aka ["size", "write_bytes"],
+        /// (options -w and -e): a size, or one by rank, as `block` of `kind = "ior"`.
+        bytes: SizeByRank = default("0 B", "mdtest without its option -w") aka ["size", "write_bytes"],
         /// Phases of operations on all files, in order; all processes synchronise between phases.
         phases: Vec<NamePhase> as NonEmpty<NamePhase> = default(["create", "stat", "unlink"], "mdtest -F")
             aka ["phase", "operations"],
@@ -66,15 +66,35 @@ impl Mdtest {
     /// its files are empty.
     #[must_use]
     pub fn pattern(&self) -> Option<Ior> {
-        (self.bytes.0 > 0).then(|| {
-            Ior::in_order(
+        self.has_bytes().then(|| Ior {
+            block: self.bytes.clone(),
+            transfer: self.bytes.clone(),
+            ..Ior::in_order(
                 self.files,
-                self.bytes,
-                self.bytes,
+                Bytes(1),
+                Bytes(1),
                 vec![Phase::Write, Phase::Read],
             )
         })
     }
+
+    /// Returns true if its files are not empty.
+    #[must_use]
+    pub fn has_bytes(&self) -> bool {
+        self.bytes.of(0).0 > 0
+    }
+}
+
+/// A rank whose files are empty where those of others are not, if there is one.
+fn empty_among_others(mdtest: &Mdtest, all: &Scenario) -> Option<u64> {
+    let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
+    let some = mdtest.bytes.largest(processes).0 > 0;
+    let ranks = match mdtest.bytes.same() {
+        Some(_) => 0..0,
+        None => 0..processes,
+    };
+    let mut ranks = ranks;
+    ranks.find(|rank| some && mdtest.bytes.of(*rank).0 == 0)
 }
 
 fn files_have_numbers_and_bytes(
@@ -82,7 +102,14 @@ fn files_have_numbers_and_bytes(
     all: &Scenario,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    if mdtest.bytes.0 == 0 && mdtest.phases.contains(&NamePhase::Read) {
+    if let Some(rank) = empty_among_others(mdtest, all) {
+        let message = format!(
+            "the files of rank {rank} are empty, and those of others are not: expected sizes of \
+             more than 0"
+        );
+        return Err(at.error("bytes", message));
+    }
+    if !mdtest.has_bytes() && mdtest.phases.contains(&NamePhase::Read) {
         let message = r#"the files are empty: give bytes = "3901 B" or leave "read" out"#;
         return Err(at.error("phases", message));
     }

@@ -38,6 +38,7 @@ use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::names;
 use crate::sections::{Layout, Parallel, Scenario};
+use crate::values::Seconds;
 use crate::workloads::WorkloadPreset;
 
 section! {
@@ -48,6 +49,17 @@ section! {
         /// Operations.
         #[serde(flatten)]
         kind: WorkloadKind = kinds(),
+        /// Time of its first request; the times of an open workload (`rate`, or `replay =
+        /// "timed"`) all come as much later.
+        start: Seconds = default("0 s", "the workload begins with the run") aka ["start_time", "begin", "initial_delay"],
+        /// Additional start of each process: that of rank n is `start` plus n times this. In an
+        /// open workload only a timed trace has it.
+        stagger: Seconds = default("0 s", "all processes begin together") aka ["start_step"],
+        /// Pause of a process between the end of a request and the next one, in addition to the
+        /// times that the kind has: think times, intervals and recorded gaps.
+        delay: Seconds = default("0 s", "a process asks again at once") aka ["pause_between_requests"],
+        /// Distribution of the pauses around `delay`.
+        delay_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
         /// Options for opening and accessing files on a local file system.
         io: InputOutput = section(),
         /// Layout of its files, if it differs from the scenario's: the layout of their directory
@@ -58,7 +70,7 @@ section! {
         /// The group of clients that does it.
         group: Option<String> = optional("every client"),
     }
-    check group_exists_and_files_can_be_made;
+    check fits_the_scenario;
 }
 
 kinds! {
@@ -88,11 +100,8 @@ impl WorkloadKind {
     }
 }
 
-fn group_exists_and_files_can_be_made(
-    workload: &Workload,
-    all: &Scenario,
-    at: &Place<'_>,
-) -> Result<(), Error> {
+fn fits_the_scenario(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    times_are_its_own(workload, all, at)?;
     existing_files_are_known(workload, at)?;
     if let WorkloadKind::Ior(ior) = &workload.kind {
         ior.suits(&workload.io, at)?;
@@ -104,6 +113,37 @@ fn group_exists_and_files_can_be_made(
     Collective::suits(workload, all, at)?;
     group_exists(workload, all, at)?;
     device_capacity::files_fit(workload, all, at)
+}
+
+/// Says no to times that nobody keeps.
+fn times_are_its_own(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if workload.kind.is_open() && workload.delay.0 > 0.0 {
+        let message = "requests come at times of their own, whatever processes do: leave it out";
+        return Err(at.error("delay", message));
+    }
+    if let WorkloadKind::OperationMix(mix) = &workload.kind
+        && mix.rate.is_some()
+        && workload.stagger.0 > 0.0
+    {
+        let message = "processes take what comes at the rate in turn: leave it out";
+        return Err(at.error("stagger", message));
+    }
+    if workload.delay_distribution != ThinkDistribution::Constant && workload.delay.0 == 0.0 {
+        let path = at.field("delay").path;
+        let message = format!("there is no pause: give {path}, or leave it out");
+        return Err(at.error("delay_distribution", message));
+    }
+    let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let last = workload.start.0 + workload.stagger.0 * processes as f64;
+    if last > Seconds::LONGEST.0 {
+        let message = format!(
+            "the last of {processes} processes would begin after the 213 days that simulated time \
+             can hold"
+        );
+        return Err(at.error("stagger", message));
+    }
+    Ok(())
 }
 
 /// Says no to files that are there before, or in the page cache, where nobody knows which.

@@ -36,10 +36,11 @@ section! {
         file: PathBuf as FilePath = required("trace.csv") aka ["path", "trace"],
         /// `closed`: each request when its process's previous one is done; `timed`:
         /// each at its recorded time; `paced`: each after the previous one and the recorded
-        /// gap between the two, in which the program computed or waited.
+        /// gap between the two, in which the program computed or waited: a closed replay with the
+        /// recorded compute time.
         replay: Replay = default("closed", "a program waits for its requests") aka ["mode"],
         /// Time before the first request.
-        shift: Seconds = default("0 s", "the trace begins with the run") aka ["offset", "delay"],
+        shift: Seconds = default("0 s", "the trace begins with the run") aka ["offset"],
         /// Gaps of a `paced` replay.
         gaps: Gaps = default("wait", "a gap occupies no core"),
         /// Factor on the recorded times of a `timed` replay and on the gaps of a `paced` one:

@@ -32,6 +32,7 @@ use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::Disk;
 use headrace_trace::Operation;
 
+use crate::cache_counts::CacheCounts;
 use crate::tokens::Transfer;
 use buffer::{Dirty, Segments};
 use geometry::{Geometry, Place};
@@ -123,6 +124,7 @@ struct Drive {
     /// Commands taken and not yet finished.
     taken: u32,
     interface_free: Time,
+    counts: CacheCounts,
 }
 
 impl Drive {
@@ -151,6 +153,7 @@ impl Drive {
             line: Line::default(),
             taken: 0,
             interface_free: Time::ZERO,
+            counts: CacheCounts::default(),
             geometry,
         }
     }
@@ -193,7 +196,7 @@ impl Drive {
             self.dirty.remove(first, end);
             self.release_held(station);
         } else if self.dirty.holds(first, end) {
-            self.answer(slot, moved, station);
+            self.hit(slot, moved, station);
             return;
         }
         let mut from = first;
@@ -201,15 +204,19 @@ impl Drive {
             if end <= self.head_at(stream, now) {
                 self.read_ahead_for(first, end, station);
                 self.consumed(end, now);
-                self.answer(slot, moved, station);
+                self.hit(slot, moved, station);
                 return;
             }
         } else if !writing && let Some(index) = self.segments.find(first) {
             from = self.segments.get(index).end;
             if end <= from {
-                self.answer(slot, moved, station);
+                self.hit(slot, moved, station);
                 return;
             }
+        }
+        if !writing {
+            self.counts.misses += 1;
+            self.counts.miss_bytes += transfer.size;
         }
         self.pending.push(Command {
             slot: Some(slot),
@@ -222,6 +229,13 @@ impl Drive {
             ready: now + self.overhead,
             moved,
         });
+    }
+
+    /// A read is answered from the buffer.
+    fn hit(&mut self, slot: Slot, moved: Span, station: &mut Station<'_, Transfer>) {
+        self.counts.hits += 1;
+        self.counts.hit_bytes += station.token(slot).size;
+        self.answer(slot, moved, station);
     }
 
     /// The buffer answers; only the interface is needed.
@@ -595,6 +609,11 @@ impl Discipline<Transfer> for Drive {
             1 => "disk".to_owned(),
             depth => format!("disk, {depth} commands"),
         }
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, u64)> {
+        let dirty = self.dirty.sectors() + self.destaging;
+        self.counts.gauges(dirty * self.geometry.sector)
     }
 
     fn level(&self) -> Option<f64> {

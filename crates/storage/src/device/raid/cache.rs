@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_spec::ControllerCache;
 
+use crate::cache_counts::CacheCounts;
+
 /// Bytes within one stripe, as extents in order, apart from each other.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 struct Extents(Vec<(u64, u64)>);
@@ -71,6 +73,7 @@ pub(super) struct Cache {
     pub waiting: u32,
     /// Nothing has been asked for some time.
     pub idle: bool,
+    counts: CacheCounts,
 }
 
 impl Cache {
@@ -91,7 +94,18 @@ impl Cache {
             at: 0,
             waiting: 0,
             idle: false,
+            counts: CacheCounts::default(),
         }
+    }
+
+    /// Hits and misses of reads, and evicted stripes, so far.
+    pub(super) fn counts(&self) -> CacheCounts {
+        self.counts
+    }
+
+    /// Bytes that the members do not have yet.
+    pub(super) fn dirty_bytes(&self) -> u64 {
+        self.dirty + self.leaving
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -123,8 +137,12 @@ impl Cache {
             stripe.is_some_and(|it| it.held.holds(low, high))
         };
         if size == 0 || !parts().all(holds) {
+            self.counts.misses += 1;
+            self.counts.miss_bytes += size;
             return false;
         }
+        self.counts.hits += 1;
+        self.counts.hit_bytes += size;
         for (stripe, _, _) in parts().collect::<Vec<_>>() {
             self.change(stripe, |_| ());
         }
@@ -209,7 +227,9 @@ impl Cache {
         while self.held > self.capacity {
             if let Some((_, number)) = self.clean.pop_first() {
                 if let Some(stripe) = self.stripes.remove(&number) {
-                    self.held -= stripe.held.bytes();
+                    let held = stripe.held.bytes();
+                    self.held -= held;
+                    self.counts.evict(held, held.max(1), false);
                 }
             } else if let Some(number) = self.mixed.first().copied() {
                 self.change(number, |it| {

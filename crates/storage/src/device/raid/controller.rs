@@ -19,6 +19,7 @@ use headrace_trace::Operation;
 
 use super::cache::Cache;
 use super::{capacity_of, within};
+use crate::cache_counts;
 use crate::iosched::BlockDevice;
 use crate::tokens::Transfer;
 
@@ -96,6 +97,13 @@ pub(super) fn cached(
         last: headrace_net::Time::ZERO,
         clock: false,
     });
+    cache_counts::report(
+        page,
+        state,
+        "controller cache",
+        |state| state.cache.counts(),
+        Some(|state| state.cache.dirty_bytes()),
+    );
     let submit = members.submit;
     let asked = Members { behind, submit };
 

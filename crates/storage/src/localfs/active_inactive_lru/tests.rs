@@ -164,3 +164,38 @@ fn dirty_pages_are_given_in_order_and_once() {
     assert_eq!(cache.clean_next(0, 0, 1 << 20), Some(range(0, 14, 6)));
     assert_eq!(cache.clean_next(0, 0, 1 << 20), None);
 }
+
+proptest! {
+    /// With every policy: never more than fits, and each dirty page is held, or was returned once.
+    #[test]
+    fn a_policy_loses_no_dirty_page(
+        kind in prop::sample::select(Replacement::ALL),
+        steps in prop::collection::vec((0_u32..3, 0_u64..64, 1_u64..50, 0_u8..5), 1..80),
+    ) {
+        let mut cache = ActiveInactiveLru::new(32 * PAGE, PAGE, 0.5).with_policy(Some(kind));
+        let mut dirty = std::collections::BTreeSet::new();
+        for (file, page, count, what) in steps {
+            let range = range(file, page, count);
+            match what {
+                0 => cache.fill(range),
+                1 => cache.touch(range),
+                2 => cache.forget_clean(file),
+                3 => cache.forget_range(range),
+                _ => {
+                    cache.write(range);
+                    dirty.extend((page..page + count).map(|page| (file, page)));
+                }
+            }
+            for left in cache.reclaim() {
+                for page in left.start / PAGE..left.end / PAGE {
+                    prop_assert!(dirty.remove(&(left.file, page)), "{page} was returned twice");
+                }
+            }
+            prop_assert!(cache.bytes() <= 32 * PAGE);
+            prop_assert_eq!(cache.dirty_bytes(), dirty.len() as u64 * PAGE);
+        }
+        for (file, page) in dirty {
+            prop_assert!(cache.is_dirty(file, page * PAGE, (page + 1) * PAGE));
+        }
+    }
+}

@@ -13,6 +13,7 @@ fn memory(pages: u64, dirty: u64) -> Memory {
         page: Bytes(PAGE),
         dirty_limit: Bytes(dirty * PAGE),
         replacement: Replacement::Lru,
+        python: None,
         rate: None,
     }
 }
@@ -113,13 +114,42 @@ proptest! {
         }
     }
 
+    /// Extents in order of use hold what the policy of single pages holds.
+    #[test]
+    fn extents_are_pages_by_last_use(capacity in 1_u64..64, steps in steps()) {
+        let mut extents = PageCache::new(&memory(capacity, 1 << 30));
+        let mut pages = PageCache::new(&memory(capacity, 1 << 30));
+        pages.set_policy(|pages| replacement::policy(Replacement::Lru, pages));
+        for step in steps {
+            let (file, first, count) = match step {
+                Step::Read(file, first, count) => (file, first, count),
+                Step::Write(file, first, _) => {
+                    let written = extents.write(file, first * PAGE, PAGE);
+                    prop_assert_eq!(bytes(&written), bytes(&pages.write(file, first * PAGE, PAGE)));
+                    continue;
+                }
+            };
+            let gaps = extents.read(file, first * PAGE, count * PAGE);
+            prop_assert_eq!(&gaps, &pages.read(file, first * PAGE, count * PAGE));
+            for gap in gaps {
+                prop_assert_eq!(bytes(&extents.fill(gap)), bytes(&pages.fill(gap)));
+            }
+            prop_assert_eq!(extents.counts(), pages.counts());
+            prop_assert_eq!(extents.dirty_bytes(), pages.dirty_bytes());
+        }
+    }
+
     /// Whatever happens: never above its size, never more dirty than allowed,
     /// and every byte written is either dirty, was written over, or went to
     /// the device once.
     #[test]
-    fn loses_no_byte(capacity in 1_u64..64, limit in 0_u64..64, steps in steps()) {
+    fn loses_no_byte(
+        capacity in 1_u64..64, limit in 0_u64..64, steps in steps(),
+        replacement in prop::sample::select(Replacement::ALL),
+    ) {
         let limit = limit.min(capacity);
-        let mut cache = PageCache::new(&memory(capacity, limit));
+        let memory = Memory { replacement, ..memory(capacity, limit) };
+        let mut cache = PageCache::new(&memory);
         let mut dirty: std::collections::BTreeSet<(u32, u64)> = Default::default();
         let clean = |dirty: &mut std::collections::BTreeSet<(u32, u64)>, ranges: Vec<Range>| {
             for range in ranges {

@@ -13,6 +13,7 @@ use super::{LinkGroup, Links, Path, Routes};
 struct Switches {
     /// k/2.
     half: u32,
+    switches: u32,
     /// The first link of each kind.
     edge_up: u32,
     edge_down: u32,
@@ -25,14 +26,33 @@ pub(super) fn routes(spec: &FatTree, bandwidth: Rate, links: &mut Links) -> Box<
     let half = spec.arity / 2;
     // k pods, k/2 switches in each tier of a pod, k/2 links up from each.
     let count = spec.arity * half * half;
-    let mut add = |name: &str, each| links.add(name, count, half, bandwidth, each);
+    let rate = spec.bandwidth.unwrap_or(bandwidth);
+    // Edge switches come first, then aggregation switches, then core switches.
+    let tier = spec.arity * half;
+    let mut add = |name: &str, each, leaves: fn(u32, u32) -> u32, first: u32| {
+        let link = links.add(name, count, half, rate, each);
+        links.leave(spec.latency, move |number| first + leaves(number, half));
+        link
+    };
+    let of_switch = |number, half| number / half;
     Box::new(Switches {
         half,
-        edge_up: add("edge up", edge_up),
-        edge_down: add("edge down", edge_down),
-        core_up: add("aggregation up", core_up),
-        core_down: add("aggregation down", core_down),
+        switches: 2 * tier + half * half,
+        edge_up: add("edge up", edge_up, of_switch, 0),
+        edge_down: add("edge down", edge_down, aggregation_above, tier),
+        core_up: add("aggregation up", core_up, of_switch, tier),
+        core_down: add("aggregation down", core_down, core_above, 2 * tier),
     })
+}
+
+/// The aggregation switch that a link down to an edge switch leaves.
+fn aggregation_above(number: u32, half: u32) -> u32 {
+    number / half / half * half + number % half
+}
+
+/// The core switch that a link down to an aggregation switch leaves.
+fn core_above(number: u32, half: u32) -> u32 {
+    number % (half * half)
 }
 
 fn edge_up(group: &LinkGroup, number: u32) -> String {
@@ -74,5 +94,17 @@ impl Routes for Switches {
             path.push(self.core_down + (to_pod * half + aggregation) * half + core);
         }
         path.push(self.edge_down + to * half + aggregation);
+    }
+
+    fn switches(&self) -> u32 {
+        self.switches
+    }
+
+    fn switch_of(&self, host: u32) -> u32 {
+        host / self.half
+    }
+
+    fn longest(&self) -> usize {
+        4
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn routes(
         let mut one_way = |from: u32, to: u32| {
             let names = [from, to].map(|switch| switches[switch as usize]);
             let number = links.add_one(&format!("{} to {}", names[0], names[1]), rate);
+            links.leave(link.latency, move |_| from);
             neighbours[from as usize].push((to, number));
         };
         one_way(from, to);
@@ -89,5 +90,22 @@ impl Routes for Switches {
             path.push(link);
             at = next;
         }
+    }
+
+    fn switches(&self) -> u32 {
+        self.neighbours.len() as u32
+    }
+
+    fn switch_of(&self, host: u32) -> u32 {
+        self.switch(host)
+    }
+
+    fn longest(&self) -> usize {
+        let used = self.attached.iter().flatten();
+        let between = used.flat_map(|&to| {
+            let from = self.attached.iter().flatten();
+            from.map(move |&from| self.distances[to as usize][from as usize])
+        });
+        between.filter(|&it| it < u32::MAX).max().unwrap_or(0) as usize
     }
 }

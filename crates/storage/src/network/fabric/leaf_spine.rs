@@ -19,6 +19,8 @@ struct Switches {
     shared: Option<u32>,
     /// Leaves of clients, and of clients and data servers.
     leaves: [u32; 2],
+    /// All leaves; spines are numbered behind them.
+    all: u32,
     spines: u32,
     /// The first link from a leaf, and the first to one.
     up: u32,
@@ -42,14 +44,20 @@ pub(super) fn routes(
     let all = of_both + leaves(hosts.metadata);
     let rate = spec.uplink.unwrap_or(bandwidth);
     let count = all * spec.spines;
+    let (spines, latency) = (spec.spines, spec.uplink_latency);
+    let up = links.add("leaf up", count, spines, rate, up_name);
+    links.leave(latency, move |number| number / spines);
+    let down = links.add("leaf down", count, spines, rate, down_name);
+    links.leave(latency, move |number| all + number % spines);
     Box::new(Switches {
         hosts,
         per_leaf: spec.hosts,
         shared,
         leaves: [of_clients, of_both],
-        spines: spec.spines,
-        up: links.add("leaf up", count, spec.spines, rate, up_name),
-        down: links.add("leaf down", count, spec.spines, rate, down_name),
+        all,
+        spines,
+        up,
+        down,
     })
 }
 
@@ -88,5 +96,17 @@ impl Routes for Switches {
             path.push(self.up + from * self.spines + spine);
             path.push(self.down + to * self.spines + spine);
         }
+    }
+
+    fn switches(&self) -> u32 {
+        self.all + self.spines
+    }
+
+    fn switch_of(&self, host: u32) -> u32 {
+        self.leaf(host)
+    }
+
+    fn longest(&self) -> usize {
+        2
     }
 }

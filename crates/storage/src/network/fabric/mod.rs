@@ -7,39 +7,57 @@
 
 mod fat_tree;
 mod graph;
+mod grid;
 mod leaf_spine;
+mod mesh;
 mod star;
+mod switches;
+mod torus;
 
 use std::ops::Range;
 
-use headrace_spec::{Card, Clients, Device, Duplex, Parallel, Rate, ServerKind, Topology};
+use headrace_net::Span;
+use headrace_spec::{
+    Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Servers, Topology,
+};
+use smallvec::SmallVec;
 
+use self::switches::SwitchTimes;
 use super::{Bucket, Hosts, Wire};
 use crate::splitmix;
 use crate::tokens::{Direction, Job, Role};
 
-/// The most links on a path.
-pub const LONGEST_PATH: usize = 8;
+/// Links of a path that are stored in place; more are on the heap.
+const SHORT_PATH: usize = 8;
 
 /// The links that a message takes, in order.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Path {
-    links: [u32; LONGEST_PATH],
-    length: usize,
+    links: SmallVec<[u32; SHORT_PATH]>,
+    /// By link, as bits: packets take the second set of its virtual lanes.
+    second: u64,
 }
 
 impl Path {
-    /// Adds a link at the end. What a path cannot hold was refused with the scenario.
+    /// Adds a link at the end.
     pub fn push(&mut self, link: u32) {
-        if let Some(place) = self.links.get_mut(self.length) {
-            *place = link;
-            self.length += 1;
-        }
+        self.links.push(link);
+    }
+
+    /// Adds a link at the end, on which packets take the second set of virtual lanes.
+    pub fn push_second(&mut self, link: u32) {
+        self.second |= 1 << self.links.len();
+        self.links.push(link);
     }
 
     /// The links so far.
     pub fn links(&self) -> &[u32] {
-        &self.links[..self.length]
+        &self.links
+    }
+
+    /// Returns the set of virtual lanes on a link of the path.
+    pub fn lane_class(&self, hop: usize) -> u32 {
+        u32::from(self.second >> hop & 1 == 1)
     }
 }
 
@@ -48,6 +66,15 @@ pub trait Routes: Send + Sync {
     /// Adds the links between the switches that the two hosts are attached to. Where
     /// several ways are equally short, `key` chooses one.
     fn between(&self, from: u32, to: u32, key: u64, path: &mut Path);
+
+    /// Number of switches.
+    fn switches(&self) -> u32;
+
+    /// The switch that a host is attached to.
+    fn switch_of(&self, host: u32) -> u32;
+
+    /// The most links between two switches on a path.
+    fn longest(&self) -> usize;
 }
 
 /// Links of one kind, such as the clients' cards in one direction.
@@ -61,6 +88,8 @@ pub struct LinkGroup {
     pub each: fn(&LinkGroup, u32) -> String,
     /// Number per switch, for names.
     pub per_switch: u32,
+    /// Links in each dimension of a grid, for names.
+    pub shape: SmallVec<[u32; 3]>,
 }
 
 impl LinkGroup {
@@ -82,7 +111,9 @@ pub struct Fabric {
     seed: u64,
     streams: Option<Streams>,
     /// The links of cards that have one.
-    buckets: Vec<(Range<u32>, Bucket)>,
+    buckets: Vec<(Range<u32>, Option<Bucket>)>,
+    /// None if `network.latency` is all that a path takes.
+    times: Option<SwitchTimes>,
 }
 
 /// Devices that data passes on its way.
@@ -99,6 +130,15 @@ struct Streams {
 pub struct Links {
     rates: Vec<f64>,
     groups: Vec<LinkGroup>,
+    /// Groups of links between switches: their numbers, their latency, and the switch that each
+    /// leaves, by its number within the group.
+    between_switches: Vec<BetweenSwitches>,
+}
+
+struct BetweenSwitches {
+    links: Range<u32>,
+    latency: Span,
+    leaves: Box<dyn Fn(u32) -> u32>,
 }
 
 impl Links {
@@ -118,8 +158,36 @@ impl Links {
             links: first..first + count,
             each,
             per_switch: per_switch.max(1),
+            shape: SmallVec::new(),
         });
         first
+    }
+
+    /// Adds a group of links between the switches of a grid, named by their places in it.
+    fn add_grid(
+        &mut self,
+        name: &str,
+        shape: &[u32],
+        rate: Rate,
+        each: fn(&LinkGroup, u32) -> String,
+    ) -> u32 {
+        let first = self.add(name, shape.iter().product(), 1, rate, each);
+        if let Some(group) = self.groups.last_mut() {
+            group.shape = shape.into();
+        }
+        first
+    }
+
+    /// Says of the group that was added last which latency its links have, and which switch each
+    /// of them leaves.
+    fn leave(&mut self, latency: Seconds, leaves: impl Fn(u32) -> u32 + 'static) {
+        if let Some(group) = self.groups.last() {
+            self.between_switches.push(BetweenSwitches {
+                links: group.links.clone(),
+                latency: Span::from_seconds(latency.0),
+                leaves: Box::new(leaves),
+            });
+        }
     }
 
     /// Adds a link that is a group of its own, numbered if there is one of that name;
@@ -139,17 +207,25 @@ impl Fabric {
         let mut links = Links {
             rates: Vec::new(),
             groups: Vec::new(),
+            between_switches: Vec::new(),
         };
         let (mut sending, mut receiving) = (Vec::new(), Vec::new());
         let network = &scenario.network;
         let mut buckets = Vec::new();
-        let mut cards = |name: &str, count: u32, card: &Card| {
+        let mut cards = |name: &str, count: u32, card: &Card, unlike: &[(Vec<u32>, Card)]| {
             let (rate, bucket) = rate_of(card, network.bandwidth);
             let mut add = |side: &str| {
                 let name = format!("{name} card {side}");
                 let first = links.add(&name, count, 1, rate, card_name);
+                for (hosts, card) in unlike {
+                    let (rate, bucket) = rate_of(card, network.bandwidth);
+                    for link in hosts.iter().map(|host| first + host) {
+                        links.rates[link as usize] = rate.0;
+                        buckets.push((link..link + 1, bucket.clone()));
+                    }
+                }
                 let links = first..first + count;
-                buckets.extend(bucket.clone().map(|bucket| (links.clone(), bucket)));
+                buckets.extend(bucket.clone().map(|it| (links.clone(), Some(it))));
                 links
             };
             match network.duplex {
@@ -164,9 +240,20 @@ impl Fabric {
                 }
             }
         };
-        cards("client", hosts.clients, &clients.card);
-        cards("server", hosts.servers, &scenario.servers.card);
-        cards("metadata", hosts.metadata, &scenario.metadata.card);
+        let servers = &scenario.servers;
+        cards(
+            "client",
+            hosts.clients,
+            &clients.card,
+            &client_cards(clients),
+        );
+        cards(
+            "server",
+            hosts.servers,
+            &servers.card,
+            &server_cards(servers),
+        );
+        cards("metadata", hosts.metadata, &scenario.metadata.card, &[]);
         let bandwidth = network.bandwidth;
         let routes: Box<dyn Routes> = match &network.topology {
             // Pairs of hosts have links of their own: they are no fabric.
@@ -174,7 +261,10 @@ impl Fabric {
             Topology::LeafSpine(it) => leaf_spine::routes(it, hosts, bandwidth, &mut links),
             Topology::FatTree(it) => fat_tree::routes(it, bandwidth, &mut links),
             Topology::Graph(it) => graph::routes(it, hosts, bandwidth, &mut links),
+            Topology::Torus(it) => torus::routes(it, hosts, bandwidth, &mut links),
+            Topology::Mesh(it) => mesh::routes(it, hosts, bandwidth, &mut links),
         };
+        let times = SwitchTimes::new(network, routes.as_ref(), &receiving, &mut links);
         let streams = streams(scenario, &mut links);
         Fabric {
             streams,
@@ -186,6 +276,7 @@ impl Fabric {
             receiving,
             routes,
             seed,
+            times,
         }
     }
 
@@ -198,7 +289,7 @@ impl Fabric {
     pub fn bucket(&self, link: u32) -> Option<Bucket> {
         let mut buckets = self.buckets.iter();
         let bucket = buckets.find(|(links, _)| links.contains(&link));
-        bucket.map(|(_, bucket)| bucket.clone())
+        bucket.and_then(|(_, bucket)| bucket.clone())
     }
 
     /// The kinds of links.
@@ -229,7 +320,42 @@ impl Fabric {
         let key = mix(self.seed, from, to);
         self.routes.between(from, to, key, &mut path);
         path.push(self.receiving[to as usize]);
-        path
+        match &self.times {
+            None => path,
+            Some(times) => times.through_switches(path),
+        }
+    }
+
+    /// Returns the latency of a path, of which `base` is `network.latency`.
+    pub fn latency(&self, path: &Path, base: Span) -> Span {
+        match &self.times {
+            None => base,
+            Some(times) => base + times.latency(path),
+        }
+    }
+
+    /// Returns the time from the end of a packet's transmission on the n-th link of its path until
+    /// it is at the next port: an equal part of `base`, which is `network.latency`, the latency of
+    /// the link, and that of the switch behind it.
+    pub fn latency_of_hop(&self, path: &Path, hop: usize, base: Span) -> Span {
+        let [wire, switch] = self.latencies_of_hop(path, hop, base);
+        wire + switch
+    }
+
+    /// Returns the parts of [`Fabric::latency_of_hop`]: those of the link and of the switch.
+    pub fn latencies_of_hop(&self, path: &Path, hop: usize, base: Span) -> [Span; 2] {
+        match &self.times {
+            None => [Span(base.0 / path.links().len() as u64), Span::ZERO],
+            Some(times) => times.latencies_of_hop(path, hop, base),
+        }
+    }
+
+    /// Returns the number of links on the longest path, what data streams through included.
+    pub fn longest_path(&self) -> usize {
+        let between = self.routes.longest();
+        let links = between + 2;
+        let inside = self.times.as_ref().map_or(0, |it| it.inside(links));
+        links + inside + usize::from(self.streams.is_some())
     }
 
     /// The links that a job's message takes, from card to card, and the device that its
@@ -254,6 +380,22 @@ impl Fabric {
         let rates = path.links().iter().map(|&link| self.rates[link as usize]);
         rates.fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The clients whose cards are not the common ones, and these.
+fn client_cards(clients: &Clients) -> Vec<(Vec<u32>, Card)> {
+    let unlike = clients.alike().into_iter();
+    let unlike = unlike.filter(|it| it.group.is_some() && it.clients.card != clients.card);
+    unlike.map(|it| (it.numbers, it.clients.card)).collect()
+}
+
+/// The same for servers.
+fn server_cards(servers: &Servers) -> Vec<(Vec<u32>, Card)> {
+    let unlike = servers.alike().into_iter();
+    let unlike = unlike.filter(|it| it.group.is_some() && it.servers.card != servers.card);
+    unlike
+        .map(|it| (it.numbers.collect(), it.servers.card))
+        .collect()
 }
 
 /// The rate at which a card sends at the most, and the bucket that it has besides.

@@ -1,14 +1,14 @@
 //! The grain of packets: messages are streams of TCP segments between hosts, each in
 //! a packet that is stored and forwarded at every switch, waits in a queue of limited
-//! length at every port and is lost where that is full.
+//! length at every port and is lost where that is full. A link can corrupt a packet, which its
+//! receiver drops (`network.error_rate`).
 //!
 //! Every pair of hosts has a connection each way, open from the start, that carries
 //! its messages in order. The latency of a path is passed in equal parts on its
 //! links. A host's own queue has no limit: TCP's window sees to it.
 //!
 //! Not modelled: what [`sender`] says, connecting and closing, shared buffers of
-//! switches, priorities, lossless Ethernet and credits of InfiniBand and Fibre
-//! Channel, errors of transmission.
+//! switches, priorities, lossless Ethernet. Links with credits are [`super::credits`].
 
 mod connection;
 mod counts;
@@ -28,7 +28,7 @@ use headrace_spec::{Network, Parallel};
 use self::connection::Connection;
 use self::port::Port;
 use self::sender::Settings;
-use super::{Carried, Destinations, Fabric, LinkLoads, Path};
+use super::{Carried, Destinations, Fabric, LinkLoads, Path, Wire};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.
@@ -45,7 +45,7 @@ pub(super) fn network(
     let fabric = Arc::new(fabric);
     let submit = page.input("submit");
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
-    let counts = PacketCounts::new(fabric.rates().len());
+    let counts = PacketCounts::new(fabric.rates().len(), false);
     let timers = page.wait("waiting for retransmission");
     let packets = page.stations("packets", |_| {
         Packets::new(scenario, fabric.clone(), counts.clone(), timers)
@@ -100,12 +100,15 @@ pub struct Packets {
     ports: Vec<Port>,
     /// The most bytes at a port of a switch.
     queue: u64,
+    /// Probability that a link corrupts a packet.
+    error_rate: f64,
     latency: Span,
     settings: Settings,
     /// Data bytes of a full segment, and what is around them.
     segment: u64,
     overhead: u32,
     message: u64,
+    wire: Wire,
     connections: Vec<Connection>,
     /// By sending and receiving host.
     between: HashMap<(u32, u32), u32>,
@@ -115,6 +118,9 @@ pub struct Packets {
     tag: u32,
     segments: Vec<u64>,
     counts: PacketCounts,
+    /// Latencies of links and switches besides `latency` that messages had, in all.
+    further_latency: Span,
+    arrived: u64,
     /// On what the time is booked in which nothing of a message is on its way.
     timers: WaitId,
 }
@@ -137,6 +143,7 @@ impl Packets {
             ports: ports.collect(),
             fabric,
             queue: network.queue.0,
+            error_rate: network.error_rate,
             latency: Span::from_seconds(network.latency.0),
             settings: Settings {
                 initial_window: f64::from(tcp.initial_window),
@@ -147,6 +154,7 @@ impl Packets {
             segment,
             overhead: overhead as u32,
             message: network.message.0,
+            wire: Wire::new(network),
             connections: Vec::new(),
             between: HashMap::new(),
             events: BinaryHeap::new(),
@@ -155,15 +163,19 @@ impl Packets {
             tag: 0,
             segments: Vec::new(),
             counts,
+            further_latency: Span::ZERO,
+            arrived: 0,
             timers,
         }
     }
 
     fn connection(&mut self, from: u32, to: u32) -> u32 {
         let (connections, fabric) = (&mut self.connections, &self.fabric);
-        let settings = self.settings;
+        let mut settings = self.settings;
         *self.between.entry((from, to)).or_insert_with(|| {
             let [out, back] = [fabric.between(from, to), fabric.between(to, from)];
+            let ways = [&out, &back].map(|path| fabric.latency(path, Span::ZERO));
+            settings.handshake = settings.handshake + ways[0] + ways[1];
             connections.push(Connection::new(out, back, settings));
             connections.len() as u32 - 1
         })
@@ -175,7 +187,14 @@ impl Packets {
     }
 
     /// A packet enters the n-th link of its path.
-    fn enter(&mut self, connection: u32, hop: u8, content: Content, now: Time) {
+    fn enter(
+        &mut self,
+        connection: u32,
+        hop: u8,
+        content: Content,
+        station: &mut Station<'_, Job>,
+    ) {
+        let now = station.now();
         let it = &self.connections[connection as usize];
         let (path, bytes): (&Path, u32) = match content {
             Content::Data { bytes, .. } => (&it.out, bytes),
@@ -183,7 +202,9 @@ impl Packets {
         };
         let links = path.links();
         let link = links[usize::from(hop)];
-        let part = Span(self.latency.0 / links.len() as u64);
+        let part = self
+            .fabric
+            .latency_of_hop(path, usize::from(hop), self.latency);
         let most = if hop == 0 {
             self.counts.sent();
             u64::MAX
@@ -191,6 +212,10 @@ impl Packets {
             self.queue
         };
         if let Some(sent) = self.ports[link as usize].send(now, bytes, most) {
+            if self.error_rate > 0.0 && station.random().uniform() < self.error_rate {
+                self.counts.corrupted();
+                return;
+            }
             let arrives = Event::Arrives {
                 connection,
                 hop,
@@ -203,7 +228,8 @@ impl Packets {
     }
 
     /// Sends segments that the sender has given out, and sees to its timer.
-    fn send(&mut self, connection: u32, now: Time) {
+    fn send(&mut self, connection: u32, station: &mut Station<'_, Job>) {
+        let now = station.now();
         let mut segments = std::mem::take(&mut self.segments);
         for segment in segments.drain(..) {
             let it = &mut self.connections[connection as usize];
@@ -218,7 +244,7 @@ impl Packets {
                 bytes,
                 sent,
             };
-            self.enter(connection, 0, data, now);
+            self.enter(connection, 0, data, station);
         }
         self.segments = segments;
         let it = &mut self.connections[connection as usize];
@@ -245,7 +271,7 @@ impl Packets {
                     it.undelivered(|slot| station.settle_in(slot, timers));
                     it.sender.time_out(now, &mut self.segments);
                 }
-                self.send(connection, now);
+                self.send(connection, station);
             }
             Event::Arrives {
                 connection,
@@ -258,7 +284,7 @@ impl Packets {
                     Content::Acknowledgement { .. } => &it.back,
                 };
                 if usize::from(hop) + 1 < path.links().len() {
-                    self.enter(connection, hop + 1, content, now);
+                    self.enter(connection, hop + 1, content, station);
                     return;
                 }
                 match content {
@@ -272,7 +298,7 @@ impl Packets {
                             segment: expected,
                             echo,
                         };
-                        self.enter(connection, 0, answer, now);
+                        self.enter(connection, 0, answer, station);
                     }
                     Content::Acknowledgement { segment, echo } => {
                         // A timer that runs out has been waited for since then.
@@ -280,7 +306,7 @@ impl Packets {
                         it.sender
                             .acknowledge(segment, echo, now, &mut self.segments);
                         it.forget();
-                        self.send(connection, now);
+                        self.send(connection, station);
                     }
                 }
             }
@@ -303,14 +329,19 @@ impl Discipline<Job> for Packets {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let now = station.now();
         let job = station.token(slot);
-        let bytes = job.payload().saturating_add(self.message);
+        let bytes = match job.message {
+            message if message.is_remote_access() => self.wire.content(job.wire),
+            _ => job.payload().saturating_add(self.message),
+        };
         let (from, to) = self.fabric.hosts_of(job);
         let connection = self.connection(from, to);
         let it = &mut self.connections[connection as usize];
         let segments = it.write(bytes, self.segment, slot);
+        self.arrived += 1;
+        self.further_latency = self.further_latency + self.fabric.latency(&it.out, Span::ZERO);
         station.start_serving();
         it.sender.write(segments, now, &mut self.segments);
-        self.send(connection, now);
+        self.send(connection, station);
         self.arm(station);
     }
 
@@ -331,7 +362,8 @@ impl Discipline<Job> for Packets {
 
     /// A message's last packet is on the way for so long, however many round trips it took.
     fn delay(&self) -> f64 {
-        self.latency.as_seconds()
+        let further = self.further_latency.as_seconds() / self.arrived.max(1) as f64;
+        self.latency.as_seconds() + further
     }
 
     fn name(&self) -> String {

@@ -1,14 +1,16 @@
 //! The page cache of a simple data server, above its devices.
 
-use headrace_net::{Account, Fcfs, Firing, Node, Page, Port, Random, Slot, Span, Store, To};
+use headrace_net::{Account, Fcfs, Firing, Net, Node, Page, Port, Random, Slot, Span, Store, To};
 use headrace_spec::{Bytes, Memory};
 use headrace_trace::Operation;
 
 use super::super::targets::Targets;
 use super::super::writes_in_flight::WritesInFlight;
 use super::transfer_of;
+use crate::cache_counts::{self, CacheCounts};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
+use crate::replacement::MakePolicy;
 use crate::tokens::{Job, Transfer};
 
 /// Parts of a server that its cache joins.
@@ -31,6 +33,28 @@ struct Cached {
     targets: Vec<PageCache>,
     /// Writes in flight to the devices.
     writes: WritesInFlight,
+}
+
+impl Cached {
+    fn counts(&self) -> CacheCounts {
+        let mut counts = CacheCounts::default();
+        for cache in &self.targets {
+            counts.add(cache.counts());
+        }
+        counts
+    }
+
+    fn dirty_bytes(&self) -> u64 {
+        self.targets.iter().map(PageCache::dirty_bytes).sum()
+    }
+}
+
+/// Puts policies of the caller's own into all servers' caches.
+pub fn set_policies(net: &mut Net, make: &MakePolicy<'_>) {
+    let caches = net.stores_mut::<Cached>().flat_map(|it| &mut it.targets);
+    for (cache, number) in caches.zip(0..) {
+        cache.set_policy(|pages| make(number, pages));
+    }
 }
 
 /// A write that an fsync waits for is done: the slot of the fsync's job.
@@ -147,6 +171,13 @@ pub(super) fn cached(
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
+    cache_counts::report(
+        page,
+        cache,
+        "page cache",
+        Cached::counts,
+        Some(Cached::dirty_bytes),
+    );
     let places = Places {
         memory: memory(page, spec),
         read: page.place("read"),
@@ -157,7 +188,7 @@ pub(super) fn cached(
     read_and_write(page, parts, places, cache);
     synchronise(page, parts, places, cache);
     complete(page, parts, places, cache);
-    failing.map(|failing| forget(page, failing, cache, part))
+    failing.map(|failing| forget(page, failing, cache))
 }
 
 /// Places of jobs by what they do next.
@@ -235,6 +266,9 @@ fn read_and_write(page: &mut Page<'_>, parts: Parts, places: Places, cache: Stor
             let held = &mut cache.targets[parts.cache(job.target)];
             let file = parts.in_cache(job.file, job.target);
             let gaps = held.read(file, job.offset, job.size);
+            if let Some(failure) = held.failure() {
+                firing.fail(failure);
+            }
             wait_for(firing, job, &gaps, cache, parts, memory);
         });
     page.transition("store")
@@ -257,6 +291,9 @@ fn read_and_write(page: &mut Page<'_>, parts: Parts, places: Places, cache: Stor
                 });
                 ranges
             };
+            if let Some(failure) = held.failure() {
+                firing.fail(failure);
+            }
             wait_for(firing, job, &ranges, cache, parts, served);
         });
 }
@@ -334,6 +371,9 @@ fn complete(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<Cach
                 for range in cache.targets[at].fill(delivered) {
                     parts.write(firing, &mut cache.writes, range, None, at);
                 }
+                if let Some(failure) = cache.targets[at].failure() {
+                    firing.fail(failure);
+                }
                 firing.charge(account);
             }
             parts.one_is_done(firing, job, transfer.operation, done);
@@ -358,12 +398,7 @@ fn complete(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<Cach
 }
 
 /// Place where a server loses its page cache.
-fn forget(
-    page: &mut Page<'_>,
-    failing: Failing,
-    cache: Store<Cached>,
-    spec: Memory,
-) -> Port<Crash> {
+fn forget(page: &mut Page<'_>, failing: Failing, cache: Store<Cached>) -> Port<Crash> {
     let crash = page.input("crash");
     let crashed = page.place("crashed");
     page.connect(crash, crashed);
@@ -375,7 +410,7 @@ fn forget(
             let held = &mut cache.targets;
             let dirty = held.iter().map(PageCache::dirty_bytes).sum();
             failures.world.hosts.forgets(crash.server, dirty);
-            held.fill_with(|| PageCache::new(&spec));
+            held.iter_mut().for_each(PageCache::clear);
         });
     crash
 }

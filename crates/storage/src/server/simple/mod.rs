@@ -21,14 +21,15 @@
 
 mod cached;
 
-use headrace_net::{Fcfs, Node, Page, Random, Slot, Span, To};
+use headrace_net::{Fcfs, Node, Page, Random, Slot, Span, Store, To};
 use headrace_spec::{Parallel, SimpleServer};
 use headrace_trace::Operation;
 
+pub use self::cached::set_policies;
 use self::cached::{Parts, cached};
 use super::partner::{self, PartnerPorts};
 use super::targets::{Targets, targets};
-use super::{DaemonPorts, Names, Ports, Reply};
+use super::{DaemonPorts, Names, Ports, Reply, Served};
 use crate::failure::Failing;
 use crate::localfs::Range;
 use crate::metadata::Times;
@@ -50,6 +51,7 @@ pub(super) fn server(
         received,
         names,
         reply,
+        served: count,
     } = jobs;
     let (device, partner) = devices(page, scenario, spec);
     let waiting = page.bag::<Job>("waiting for device");
@@ -65,7 +67,7 @@ pub(super) fn server(
         }
     };
     if spec.memory.cache.0 == 0 {
-        uncached(page, daemon, device, waiting, reply);
+        uncached(page, daemon, device, waiting, (reply, count));
         Ports {
             forget: None,
             partner,
@@ -74,7 +76,10 @@ pub(super) fn server(
         let served = page.place("served");
         page.transition("reply")
             .take(served)
-            .put(reply.send, move |_, job, ()| reply.to(job));
+            .with(count)
+            .put(reply.send, move |_, job, served| {
+                reply.to(served.count(job))
+            });
         let forget = cached(
             page,
             daemon,
@@ -143,7 +148,7 @@ fn uncached(
     daemon: Node<Job>,
     device: Targets,
     waiting: Node<Job>,
-    reply: Reply,
+    (reply, count): (Reply, Store<Served>),
 ) {
     page.transition("start")
         .take(daemon)
@@ -162,12 +167,13 @@ fn uncached(
         });
     page.transition("reply")
         .take(device.done)
+        .with(count)
         .may_pass(waiting, reply.send)
-        .fires(move |firing, transfer: Transfer, ()| {
+        .fires(move |firing, transfer: Transfer, served| {
             if let Some(job) = transfer.owner
                 && let Some(job) = firing.take(waiting, Slot(job))
             {
-                firing.put(reply.send, reply.to(job));
+                firing.put(reply.send, reply.to(served.count(job)));
             }
         });
 }

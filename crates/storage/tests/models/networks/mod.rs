@@ -1,6 +1,9 @@
 //! Networks at the grains of flows and packets, and their topologies.
 
+mod credits;
 mod flow;
+mod grids;
 mod packet;
+mod rdma;
 mod targets;
 mod topologies;

@@ -224,6 +224,64 @@ fn a_long_transfer_fills_a_port_that_has_room_for_a_round_trip() {
     close(throughput("400 kB"), 100e6, 0.005);
 }
 
+/// Throughput of TCP is MSS/RTT · C/√p where a packet is lost with probability p: C is 1.31 for
+/// losses at random and an acknowledgement for each segment (Mathis, Semke, Mahdavi and Ott,
+/// "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR 27(3), 1997, table 1).
+#[test]
+fn random_losses_limit_tcp_by_the_square_root_law() {
+    for (error_rate, megabytes) in [(1e-3_f64, 200), (2.5e-4, 400)] {
+        let error = format!("network.error_rate={error_rate}");
+        let block = format!("workload.0.block={megabytes} MB");
+        let transfer = format!("workload.0.transfer={megabytes} MB");
+        let sets = [
+            PACKET,
+            DEEP,
+            "network.mtu=1500 B",
+            "network.header=40 B",
+            "network.latency=10 ms",
+            "network.tcp.minimum_timeout=1 ms",
+            "layout.unit=10 GB",
+            "workload.0.phases=[\"write\"]",
+            &error,
+            &block,
+            &transfer,
+        ];
+        let outcome = run(SMALLEST, &with(&[&sets, &NO_DEVICE]));
+        let rate = f64::from(megabytes) * 1e6 / last(&outcome).as_seconds();
+        // A segment passes two links.
+        let lost = 1.0 - (1.0 - error_rate).powi(2);
+        close(rate, 1460.0 / 20e-3 * 1.31 / lost.sqrt(), 0.1);
+        let packets = outcome.report.packets.unwrap();
+        assert_eq!(packets.lost, 0);
+        // Four standard deviations.
+        let expected = packets.sent as f64 * lost;
+        let deviation = (packets.corrupted as f64 - expected).abs();
+        assert!(deviation < 4.0 * expected.sqrt(), "{packets:?} {expected}");
+    }
+}
+
+#[test]
+fn errors_are_drawn_by_the_seed() {
+    let of = |seed: &str| {
+        let sets = [
+            PACKET,
+            "network.error_rate=2 %",
+            "network.tcp.minimum_timeout=1 ms",
+            seed,
+        ];
+        latencies(&run(SMALLEST, &with(&[&sets, &NO_DEVICE])))
+    };
+    assert_eq!(of("run.seed=1"), of("run.seed=1"));
+    assert_ne!(of("run.seed=1"), of("run.seed=2"));
+    for grain in ["network.grain=flow", "network.grain=message"] {
+        let message = refusal(SMALLEST, &[grain, "network.error_rate=1 %"]);
+        assert!(
+            message.contains("expected network.grain = \"packet\""),
+            "{message}"
+        );
+    }
+}
+
 #[test]
 fn what_is_no_packet_is_refused() {
     for (sets, names) in [

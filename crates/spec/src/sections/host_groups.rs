@@ -1,0 +1,348 @@
+//! `[[servers.group]]` and `[[clients.group]]`: hosts that are unlike the others of their kind.
+
+use std::ops::Range;
+
+use crate::Error;
+use crate::declare::{Place, section};
+use crate::names;
+use crate::sections::{
+    Card, ClientKind, ClientMachine, Clients, Daemon, Device, Failover, IoScheduler, Machine,
+    Memory, Parallel, Position, ReceiveBuffer, Rpc, Scenario, SchedulerKind, ServerKind, Servers,
+    Topology,
+};
+use crate::values::{AtLeastOne, Name};
+
+section! {
+    /// Servers that are unlike the others: one slow disk, or a generation of their own. A section
+    /// gives what differs; the rest is as in `[servers]`. Servers without a group have the lowest
+    /// numbers; then come the groups in the order of the file.
+    pub struct ServerGroup {
+        /// Name in results: the stations of the group lie in `system/server NAME`.
+        name: String as Name = required("slow"),
+        /// Number of its servers, which are among `servers.count`.
+        count: u32 as AtLeastOne = required(1) aka ["number", "servers"],
+        /// Their network cards.
+        card: Option<Card> = over("servers.card"),
+        /// Their buffer for received jobs.
+        receive_buffer: Option<ReceiveBuffer> = over("servers.receive_buffer"),
+        /// Their process that serves the jobs.
+        daemon: Option<Daemon> = over("servers.daemon"),
+        /// Their page cache, if servers are of kind "simple".
+        memory: Option<Memory> = over("servers.memory") aka ["cache"],
+        /// The queue of their device, if servers are of kind "simple".
+        io_scheduler: Option<IoScheduler> = over("servers.io_scheduler") aka ["elevator"],
+        /// Their device, if servers are of kind "simple".
+        device: Option<Device> = over("servers.device") aka ["disk", "storage"],
+        /// Their machine, if servers are of kind "machine".
+        machine: Option<Machine> = over("servers.machine") aka ["host"],
+    }
+    check of_server_group;
+}
+
+section! {
+    /// Clients that are unlike the others. A section gives what differs; the rest is as in
+    /// `[clients]`.
+    pub struct ClientGroup {
+        /// The group: a name of `clients.groups`. Its stations lie in `system/client NAME`.
+        name: String as Name = required("old"),
+        /// Their network cards.
+        card: Option<Card> = over("clients.card"),
+        /// Their requests to the data servers.
+        rpc: Option<Rpc> = over("clients.rpc"),
+        /// Their machine, if clients are of kind "machine".
+        machine: Option<ClientMachine> = over("clients.machine") aka ["host", "cache"],
+    }
+    check of_client_group;
+}
+
+/// Servers that are alike.
+#[derive(Clone, Debug)]
+pub struct AlikeServers {
+    /// Name of their group; none for those without a group.
+    pub group: Option<String>,
+    /// Their numbers.
+    pub numbers: Range<u32>,
+    /// All about them.
+    pub servers: Servers,
+}
+
+/// Clients that are alike.
+#[derive(Clone, Debug)]
+pub struct AlikeClients {
+    /// Name of their group; none for those of all groups without fields of their own.
+    pub group: Option<String>,
+    /// Their numbers.
+    pub numbers: Vec<u32>,
+    /// All about them.
+    pub clients: Clients,
+}
+
+impl Servers {
+    /// The groups of servers that are unlike the others.
+    #[must_use]
+    pub fn groups(&self) -> &[ServerGroup] {
+        self.group.as_deref().unwrap_or_default()
+    }
+
+    /// The servers in the order of their numbers, those that are alike together.
+    #[must_use]
+    pub fn alike(&self) -> Vec<AlikeServers> {
+        let grouped: u32 = self.groups().iter().map(|group| group.count).sum();
+        let others = self.count.saturating_sub(grouped);
+        let mut all = Vec::new();
+        if others > 0 {
+            let mut servers = self.clone();
+            servers.group = None;
+            all.push(AlikeServers {
+                group: None,
+                numbers: 0..others,
+                servers,
+            });
+        }
+        let mut first = others;
+        for group in self.groups() {
+            let numbers = first..first.saturating_add(group.count);
+            first = numbers.end;
+            all.push(AlikeServers {
+                group: Some(group.name.clone()),
+                numbers,
+                servers: self.with(group),
+            });
+        }
+        all
+    }
+
+    /// The servers of a group, as if all were so.
+    fn with(&self, group: &ServerGroup) -> Servers {
+        let mut servers = self.clone();
+        servers.group = None;
+        replace(&mut servers.card, group.card.as_ref());
+        replace(&mut servers.receive_buffer, group.receive_buffer.as_ref());
+        replace(&mut servers.daemon, group.daemon.as_ref());
+        match &mut servers.kind {
+            ServerKind::SimpleServer(simple) => {
+                replace(&mut simple.memory, group.memory.as_ref());
+                replace(&mut simple.io_scheduler, group.io_scheduler.as_ref());
+                replace(&mut simple.device, group.device.as_ref());
+            }
+            ServerKind::MachineServer(server) => {
+                replace(&mut server.machine, group.machine.as_ref());
+            }
+        }
+        servers
+    }
+}
+
+impl Clients {
+    /// The clients that are unlike the others.
+    #[must_use]
+    pub fn unlike(&self) -> &[ClientGroup] {
+        self.group.as_deref().unwrap_or_default()
+    }
+
+    /// The clients, those that are alike together.
+    #[must_use]
+    pub fn alike(&self) -> Vec<AlikeClients> {
+        let mut common = self.clone();
+        common.group = None;
+        let mut all = vec![AlikeClients {
+            group: None,
+            numbers: Vec::new(),
+            clients: common,
+        }];
+        for group in self.unlike() {
+            all.push(AlikeClients {
+                group: Some(group.name.clone()),
+                numbers: Vec::new(),
+                clients: self.with(group),
+            });
+        }
+        let mut first = 0;
+        for (name, size) in self.group_sizes() {
+            let numbers = first..first + size;
+            first = numbers.end;
+            let own = |alike: &AlikeClients| alike.group.as_deref() == Some(name);
+            let place = all.iter().position(own).unwrap_or(0);
+            all[place].numbers.extend(numbers);
+        }
+        all.retain(|alike| !alike.numbers.is_empty());
+        all
+    }
+
+    /// The clients of a group, as if all were so.
+    fn with(&self, group: &ClientGroup) -> Clients {
+        let mut clients = self.clone();
+        clients.group = None;
+        replace(&mut clients.card, group.card.as_ref());
+        replace(&mut clients.rpc, group.rpc.as_ref());
+        if let ClientKind::MachineClient(client) = &mut clients.kind {
+            replace(&mut client.machine, group.machine.as_ref());
+        }
+        clients
+    }
+}
+
+fn replace<T: Clone>(common: &mut T, own: Option<&T>) {
+    if let Some(own) = own {
+        common.clone_from(own);
+    }
+}
+
+fn of_server_group(group: &ServerGroup, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let Some(parallel) = all.parallel() else {
+        return Ok(());
+    };
+    let servers = &parallel.servers;
+    fits_into_a_path(&group.name, at)?;
+    let same = servers.groups().iter();
+    if same.filter(|other| other.name == group.name).count() > 1 {
+        return Err(at.error("name", "expected a name that no other group has"));
+    }
+    let grouped: u64 = servers.groups().iter().map(|it| u64::from(it.count)).sum();
+    if grouped > u64::from(servers.count) {
+        let message = format!(
+            "the groups have {grouped} servers, and servers.count = {}: expected fewer",
+            servers.count
+        );
+        return Err(at.error("count", message));
+    }
+    let machine = servers.machine().is_some();
+    let (given, kind) = if machine {
+        let given = [
+            ("memory", group.memory.is_some()),
+            ("io_scheduler", group.io_scheduler.is_some()),
+            ("device", group.device.is_some()),
+        ];
+        (given.to_vec(), "machine")
+    } else {
+        (vec![("machine", group.machine.is_some())], "simple")
+    };
+    if let Some((field, _)) = given.iter().find(|(_, given)| *given) {
+        let instead = match machine {
+            true => "expected it in [servers.group.machine]",
+            false => "expected [servers.group.device], or a [servers.machine] of all servers",
+        };
+        let message = format!("all servers are of one kind: servers.kind = \"{kind}\"; {instead}");
+        return Err(at.error(field, message));
+    }
+    if let Some(field) = group.bypassed_field()
+        && servers.streaming
+    {
+        let message = "data streams past the devices of like servers only: expected \
+                       servers.streaming = false";
+        return Err(at.error(field, message));
+    }
+    not_modelled(parallel, at)
+}
+
+impl ServerGroup {
+    /// A section that has to do with where data is stored.
+    fn bypassed_field(&self) -> Option<&'static str> {
+        let given = [
+            ("memory", self.memory.is_some()),
+            ("io_scheduler", self.io_scheduler.is_some()),
+            ("device", self.device.is_some()),
+        ];
+        given
+            .iter()
+            .find(|(_, given)| *given)
+            .map(|(name, _)| *name)
+    }
+}
+
+/// Refuses unlike servers with what needs them all on one page.
+fn not_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    let scheduler = &parallel.scheduler;
+    let at_servers = scheduler.position == Position::Server;
+    let why = if at_servers
+        && matches!(
+            scheduler.kind,
+            SchedulerKind::Dsfq(_) | SchedulerKind::PythonScheduler(_)
+        ) {
+        format!(
+            "schedulers of kind \"{}\" on unlike servers do not reach each other: expected \
+             scheduler.position = \"proxy\" or one [servers] for all",
+            scheduler.kind.kind()
+        )
+    } else if matches!(parallel.servers.failover, Failover::ActiveActive(_)) {
+        "partners among unlike servers are not modelled: expected servers.failover.kind = \
+         \"active-passive\" or \"none\""
+            .to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(at.error("name", why))
+}
+
+fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if all.local().is_some() {
+        let message = "clients of a local file system are alike: kind = \"local\"; leave it out";
+        return Err(at.error("name", message));
+    }
+    fits_into_a_path(&group.name, at)?;
+    if let Some(parallel) = all.parallel()
+        && matches!(parallel.network.topology, Topology::Pairs(_))
+    {
+        let message = "each pair of hosts has a link of its own: expected another network.topology";
+        return Err(at.error("name", message));
+    }
+    let clients = &all.clients;
+    let known: Vec<&str> = clients.groups.names().collect();
+    if !known.contains(&group.name.as_str()) {
+        let message = format!(
+            "expected a group of clients.groups, {}{}",
+            names::or(&known),
+            names::hint(&group.name, &known)
+        );
+        return Err(at.error("name", message));
+    }
+    let same = clients.unlike().iter();
+    if same.filter(|other| other.name == group.name).count() > 1 {
+        let message = "expected a name that no other [[clients.group]] has";
+        return Err(at.error("name", message));
+    }
+    if group.card.is_some() {
+        for (number, workload) in all.workload.iter().enumerate() {
+            if workload.collective.two_phase().is_some() {
+                let message = format!(
+                    "clients that read and write together have cards alike: \
+                     workload.{number}.collective.kind = \"two-phase\"; expected \"none\""
+                );
+                return Err(at.error("card", message));
+            }
+        }
+    }
+    let Some(machine) = &group.machine else {
+        return Ok(());
+    };
+    let Some(common) = clients.machine() else {
+        let message = "all clients are of one kind: clients.kind = \"simple\"; expected a \
+                       [clients.machine] of all clients";
+        return Err(at.error("machine", message));
+    };
+    let place = at.field("machine");
+    if machine.attributes != common.attributes {
+        let message = "all clients keep attributes alike: expected what [clients.machine.attributes] \
+                       says";
+        return Err(place.error("attributes", message));
+    }
+    if machine.cpu.between_calls != common.cpu.between_calls {
+        let message = "processes of all clients compute alike: expected what \
+                       clients.machine.cpu.between_calls says";
+        return Err(place.field("cpu").error("between_calls", message));
+    }
+    if machine.memory.page != common.memory.page {
+        let message = "all clients have pages of one size: expected what \
+                       clients.machine.memory.page says";
+        return Err(place.field("memory").error("page", message));
+    }
+    Ok(())
+}
+
+/// The name of a group is a part of the paths of its stations.
+fn fits_into_a_path(name: &str, at: &Place<'_>) -> Result<(), Error> {
+    match name.contains('/') {
+        true => Err(at.error("name", "expected a name without \"/\"")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,18 @@
+//! A torus: rings of switches in every dimension. See [`super::grid`].
+
+use headrace_spec::{Rate, Torus};
+
+use super::grid;
+use super::{Links, Routes};
+use crate::network::Hosts;
+
+/// Adds the links between the switches.
+pub(super) fn routes(
+    spec: &Torus,
+    hosts: Hosts,
+    bandwidth: Rate,
+    links: &mut Links,
+) -> Box<dyn Routes> {
+    let rate = spec.bandwidth.unwrap_or(bandwidth);
+    grid::routes(spec.grid(), hosts, rate, spec.latency, links)
+}

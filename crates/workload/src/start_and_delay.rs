@@ -1,0 +1,196 @@
+//! Start and pauses of a workload's processes: what every kind of workload has.
+//!
+//! ```text
+//!   next ─▶ the kind's next, at its own time ─▶ the first request waits for the start
+//!                                             └▶ every other one for a pause
+//! ```
+//!
+//! Times of an open workload are counted from its start. A process of an operation mix with a
+//! rate takes what comes, so that only `start` shifts it.
+
+use headrace_net::{Random, Span, Time};
+use headrace_spec::{ThinkDistribution, Workload};
+
+use super::{
+    Application, Ask, ExistingFile, LeftOut, NameSets, Next, RoundCounts, RoundMessage, RoundNews,
+};
+
+/// When the processes of a workload start, and how long they pause.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessTimes {
+    start: Span,
+    stagger: Span,
+    delay: Span,
+    distribution: ThinkDistribution,
+}
+
+impl ProcessTimes {
+    /// The times of a workload.
+    #[must_use]
+    pub fn new(workload: &Workload) -> ProcessTimes {
+        let [start, stagger, delay] =
+            [workload.start, workload.stagger, workload.delay].map(|it| Span::from_seconds(it.0));
+        ProcessTimes {
+            start,
+            stagger,
+            delay,
+            distribution: workload.delay_distribution,
+        }
+    }
+
+    fn are_zero(&self) -> bool {
+        [self.start, self.stagger, self.delay] == [Span::ZERO; 3]
+    }
+
+    /// The start of a process.
+    #[must_use]
+    pub fn start_of(&self, rank: u32) -> Span {
+        self.start + self.stagger * u64::from(rank)
+    }
+
+    /// Draws the pause before a request.
+    pub fn pause(&self, random: &mut Random<'_>) -> Span {
+        match self.distribution {
+            _ if self.delay == Span::ZERO => Span::ZERO,
+            ThinkDistribution::Constant => self.delay,
+            ThinkDistribution::Exponential => random.exponential_span(self.delay),
+        }
+    }
+}
+
+/// A workload that starts later, or pauses between its requests.
+pub struct StartAndDelay {
+    inner: Box<dyn Application>,
+    times: ProcessTimes,
+    /// Processes that have made their first request.
+    begun: Vec<bool>,
+}
+
+impl StartAndDelay {
+    /// The workload as its kind has it, with the start and the pauses of the scenario, if there
+    /// are any.
+    #[must_use]
+    pub fn around(inner: Box<dyn Application>, workload: &Workload) -> Box<dyn Application> {
+        let times = ProcessTimes::new(workload);
+        if times.are_zero() {
+            return inner;
+        }
+        Box::new(StartAndDelay {
+            times,
+            begun: vec![false; inner.processes() as usize],
+            inner,
+        })
+    }
+
+    /// The time in the kind's own count.
+    fn own_time(&self, rank: u32, now: Time) -> Time {
+        let start = Time::ZERO + self.times.start_of(rank);
+        Time::ZERO + now.max(start).since(start)
+    }
+}
+
+impl Application for StartAndDelay {
+    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
+        let own_time = self.own_time(rank, now);
+        let next = self.inner.next(rank, own_time, random)?;
+        let Next::Ask(mut ask) = next else {
+            return Ok(next);
+        };
+        let start = self.times.start_of(rank);
+        let is_first = !std::mem::replace(&mut self.begun[rank as usize], true);
+        if let Some(own) = ask.intended {
+            let intended = own + start;
+            ask.intended = Some(intended);
+            ask.after = intended.since(now);
+        } else if is_first {
+            ask.after += (Time::ZERO + start).since(now);
+        } else {
+            ask.after += self.times.pause(random);
+        }
+        Ok(Next::Ask(ask))
+    }
+
+    fn not_issued(
+        &mut self,
+        rank: u32,
+        until: Time,
+        each: &mut dyn FnMut(&Ask),
+    ) -> Result<(), String> {
+        let start = self.times.start_of(rank);
+        let own_until = Time::ZERO + until.since(Time::ZERO + start);
+        self.inner.not_issued(rank, own_until, &mut |ask| {
+            each(&Ask {
+                intended: ask.intended.map(|own| own + start),
+                ..*ask
+            });
+        })
+    }
+
+    fn processes(&self) -> u32 {
+        self.inner.processes()
+    }
+
+    fn files(&self) -> u32 {
+        self.inner.files()
+    }
+
+    fn files_in_a_directory(&self) -> Option<u32> {
+        self.inner.files_in_a_directory()
+    }
+
+    fn makes_directory_of(&self, file: u32) -> bool {
+        self.inner.makes_directory_of(file)
+    }
+
+    fn closes_what_it_makes(&self) -> bool {
+        self.inner.closes_what_it_makes()
+    }
+
+    fn threads(&self) -> bool {
+        self.inner.threads()
+    }
+
+    fn woken(&mut self) -> Option<u32> {
+        self.inner.woken()
+    }
+
+    fn volume(&self, file: u32) -> Option<u8> {
+        self.inner.volume(file)
+    }
+
+    fn existing(&self) -> Vec<ExistingFile> {
+        self.inner.existing()
+    }
+
+    fn name_sets(&self) -> NameSets {
+        self.inner.name_sets()
+    }
+
+    fn is_carried_out_by(&mut self, here: &[u32]) -> bool {
+        self.inner.is_carried_out_by(here)
+    }
+
+    fn message(&mut self) -> Option<RoundMessage> {
+        self.inner.message()
+    }
+
+    fn hear(&mut self, news: RoundNews) {
+        self.inner.hear(news);
+    }
+
+    fn rounds(&self) -> Option<RoundCounts> {
+        self.inner.rounds()
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        self.inner.left_out()
+    }
+
+    fn total_requests(&self) -> Option<u64> {
+        self.inner.total_requests()
+    }
+
+    fn largest_transfer(&self) -> Option<u64> {
+        self.inner.largest_transfer()
+    }
+}
