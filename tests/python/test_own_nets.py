@@ -65,6 +65,8 @@ def test_a_net_runs_and_is_explored(tmp_path: Path) -> None:
     assert result["took"]["most"] == 1.0
     assert result["acks"]["arrivals"] == 3
     assert result.nodes["path"].to_list()[0] == "protocol/queue"
+    assert "<svg" in net.svg()
+    assert "arrivals" in result._repr_html_()
     space = net.state_space(reach="acks == 3")
     assert (space.dead, space.deadlocks, space.complete) == (1, 0, True)
     assert len(space.reached["firings"]) == 9

@@ -239,6 +239,9 @@ enum Item {
     Other,
 }
 
+/// Copies of a page in all.
+const MOST_COPIES: u32 = 10_000_000;
+
 struct Compiler {
     program: Program,
     constants: BTreeMap<String, Typed>,
@@ -504,7 +507,7 @@ impl Compiler {
     fn page(&mut self, text: &PageText, parent: Option<usize>) {
         let index = self.program.pages.len();
         let copies = text.copies.as_ref();
-        let copies = copies.and_then(|copies| self.whole(copies, 1, i64::from(u32::MAX)));
+        let copies = copies.and_then(|copies| self.whole(copies, 1, i64::from(MOST_COPIES)));
         let copies = copies.unwrap_or(1) as u32;
         let around = parent.map(|parent| &self.program.pages[parent]);
         let path = match around {
@@ -512,8 +515,9 @@ impl Compiler {
             Some(around) => format!("{}/{}", around.path, text.name),
         };
         let total = around.map_or(1, |around| around.total).checked_mul(copies);
+        let total = total.filter(|total| *total <= MOST_COPIES);
         if total.is_none() {
-            let message = "expected at most 2^32 copies in all";
+            let message = format!("expected at most {MOST_COPIES} copies in all");
             fault(&mut self.faults, &text.path, message);
         }
         self.program.pages.push(Page {

@@ -39,6 +39,14 @@ class NetModel:
         structure = json.loads(self._core.structure())
         return {"page": structure["page"]}
 
+    def svg(self) -> str:
+        """Return a drawing of the net as SVG; notebooks show it."""
+        from headrace.report.net_diagram import draw
+
+        return draw(self.structure())
+
+    _repr_svg_ = svg
+
     def invariants(self) -> dict[str, Any]:
         """Return sums of tokens that no firing changes, and what they do not cover.
 

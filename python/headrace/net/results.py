@@ -83,6 +83,13 @@ class NetResult:
         """A row for each probe."""
         return self._frame("probes")
 
+    def _repr_html_(self) -> str:
+        return "".join(
+            self._frame(key)._repr_html_()
+            for key in ("nodes", "transitions", "probes")
+            if self.runs[0][key]
+        )
+
     def __getitem__(self, name: str) -> dict[str, Any]:
         """Return the figures of a place, station, transition or probe by its path or name."""
         found = [

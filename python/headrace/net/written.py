@@ -354,6 +354,20 @@ class Net(Page):
         """
         return from_document(self.document(), self.name)
 
+    def check(self) -> dict[str, Any]:
+        """Check the net; return its invariants, as `NetModel.invariants` does.
+
+        Raises:
+            ScenarioError: All that is wrong with it.
+        """
+        return self.model().invariants()
+
+    def svg(self) -> str:
+        """Return a drawing of the net as SVG; notebooks show it."""
+        return self.model().svg()
+
+    _repr_svg_ = svg
+
     def save(self, path: str | Path) -> None:
         """Write the net to a file whose name ends in .toml or .json."""
         path = Path(path)

@@ -46,6 +46,9 @@ const UNITS: [(&str, f64); 7] = [
 /// Expressions within each other; more would overflow the stack.
 const DEEPEST: usize = 100;
 
+/// Operators with two operands in one expression; each is a level of the tree.
+const MOST_OPERATORS: usize = 500;
+
 fn error<T>(column: usize, message: impl Into<String>) -> Result<T, ExpressionError> {
     Err(ExpressionError {
         column,
@@ -62,6 +65,7 @@ pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         tokens: tokens(text)?,
         at: 0,
         depth: 0,
+        operators: 0,
     };
     let expression = parser.expression()?;
     match parser.peek() {
@@ -155,6 +159,7 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     at: usize,
     depth: usize,
+    operators: usize,
 }
 
 impl Parser {
@@ -248,7 +253,8 @@ impl Parser {
             if !self.word("or") {
                 return Ok(left);
             }
-            left = binary(column, "or", left, self.and()?);
+            let right = self.and()?;
+            left = self.binary(column, "or", left, right)?;
         }
     }
 
@@ -259,7 +265,8 @@ impl Parser {
             if !self.word("and") {
                 return Ok(left);
             }
-            left = binary(column, "and", left, self.not()?);
+            let right = self.not()?;
+            left = self.binary(column, "and", left, right)?;
         }
     }
 
@@ -272,8 +279,31 @@ impl Parser {
         let column = self.column();
         match self.mark(&["==", "!=", "<=", ">=", "<", ">"]) {
             None => Ok(left),
-            Some(mark) => Ok(binary(column, mark, left, self.sum()?)),
+            Some(mark) => {
+                let right = self.sum()?;
+                self.binary(column, mark, left, right)
+            }
         }
+    }
+
+    fn binary(
+        &mut self,
+        column: usize,
+        operator: &'static str,
+        a: Expression,
+        b: Expression,
+    ) -> Result<Expression, ExpressionError> {
+        self.operators += 1;
+        if self.operators > MOST_OPERATORS {
+            return error(
+                column,
+                format!("expected at most {MOST_OPERATORS} operators in one expression"),
+            );
+        }
+        Ok(Expression {
+            column,
+            node: Syntax::Binary(operator, Box::new(a), Box::new(b)),
+        })
     }
 
     fn unary(
@@ -304,7 +334,8 @@ impl Parser {
             let Some(mark) = self.mark(&["+", "-"]) else {
                 return Ok(left);
             };
-            left = binary(column, mark, left, self.product()?);
+            let right = self.product()?;
+            left = self.binary(column, mark, left, right)?;
         }
     }
 
@@ -315,7 +346,8 @@ impl Parser {
             let Some(mark) = self.mark(&["*", "//", "/", "%"]) else {
                 return Ok(left);
             };
-            left = binary(column, mark, left, self.sign()?);
+            let right = self.sign()?;
+            left = self.binary(column, mark, left, right)?;
         }
     }
 
@@ -329,7 +361,7 @@ impl Parser {
 
     fn part(&mut self) -> Result<Expression, ExpressionError> {
         let mut of = self.atom()?;
-        loop {
+        for _ in 0..DEEPEST {
             let column = self.column();
             if self.mark(&["."]).is_some() {
                 let name = self.name("the name of a field")?;
@@ -357,6 +389,10 @@ impl Parser {
                 return Ok(of);
             }
         }
+        error(
+            self.column(),
+            format!("expected at most {DEEPEST} fields of fields"),
+        )
     }
 
     fn name(&mut self, expected: &str) -> Result<String, ExpressionError> {
@@ -454,13 +490,6 @@ impl Parser {
     }
 }
 
-fn binary(column: usize, operator: &'static str, a: Expression, b: Expression) -> Expression {
-    Expression {
-        column,
-        node: Syntax::Binary(operator, Box::new(a), Box::new(b)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -488,6 +517,7 @@ mod tests {
         assert!(parse(&"(".repeat(10_000)).is_err());
         assert!(parse(&"-".repeat(10_000)).is_err());
         assert!(parse(&"not ".repeat(10_000)).is_err());
+        assert!(parse(&"1 + ".repeat(10_000)).is_err());
     }
 
     #[test]

@@ -133,6 +133,12 @@ type OnSuccessor<'f> = &'f mut dyn FnMut(&[u8], u32);
 impl<'p> Stepper<'p> {
     /// For a net; fails if it has parts that are not modelled.
     pub fn new(program: &'p Program, timed: bool) -> Result<Stepper<'p>, Failure> {
+        let nodes = program.nodes.iter();
+        let all = nodes.map(|node| u64::from(program.pages[node.page].total));
+        if all.sum::<u64>() > 1_000_000 {
+            let message = "a state space has at most a million copies of places".to_owned();
+            return Err(Failure::Run(message));
+        }
         let mut base = Vec::new();
         let mut copies: Vec<Copy> = Vec::new();
         for (index, node) in program.nodes.iter().enumerate() {
@@ -166,10 +172,6 @@ impl<'p> Stepper<'p> {
                 stride,
                 fifo,
             }));
-        }
-        if copies.len() > 1_000_000 {
-            let message = "a state space has at most a million copies of places".to_owned();
-            return Err(Failure::Run(message));
         }
         if program.transitions.len() > usize::from(u16::MAX) - 1 {
             let message = "a state space has at most 65534 transitions".to_owned();
