@@ -302,3 +302,28 @@ def ask_messages(
     seconds: float,
     progress: Callable[[int], object] | None = None,
 ) -> list[tuple[int, int, float, float, float, float]]: ...
+
+class NetModel:
+    @staticmethod
+    def from_text(text: str, format: str, file: str, name: str) -> NetModel: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def run_settings(self) -> list[float | None]: ...
+    def structure(self) -> str: ...
+    def run(
+        self,
+        until: float | None,
+        warmup: float,
+        seed: int,
+        on_progress: Callable[[float], object] | None = None,
+    ) -> str: ...
+    def state_space(
+        self,
+        limit: int,
+        timed: bool,
+        reach: str | None = None,
+        on_progress: Callable[[float], object] | None = None,
+    ) -> str: ...
+
+def is_net_document(text: str, format: str) -> bool: ...

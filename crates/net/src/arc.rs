@@ -12,6 +12,8 @@ use crate::token::Token;
 pub(crate) enum How {
     /// Exactly one.
     One,
+    /// Exactly so many.
+    Exactly(u32),
     /// One into exactly one target of the group.
     Either(u32),
     /// One or none.

@@ -1,6 +1,7 @@
 //! A net as it has been written down, before it is compiled.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::arc::{CopyPlaces, How, Reach};
@@ -55,7 +56,7 @@ pub(crate) struct NodeSpec {
     pub page: u32,
     pub name: String,
     pub end: EndId,
-    pub colour: &'static str,
+    pub colour: Cow<'static, str>,
     pub bag: bool,
     /// Tokens may end here.
     pub sink: bool,
@@ -189,6 +190,8 @@ pub(crate) struct TransitionSpec {
 pub(crate) struct OutputSpec {
     pub end: EndId,
     pub by: Option<ErasedSelector>,
+    /// True if the firing gives the copies.
+    pub given: bool,
     pub how: How,
     pub delayed: bool,
 }

@@ -5,7 +5,7 @@ use crate::accounts::WaitState;
 use crate::arc::{Arcs, CopyPlaces, How, OutArc, Reach, Union};
 use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
-use crate::handles::{EndId, ErasedSelector};
+use crate::handles::{EndId, ErasedSelector, Given};
 use crate::invariants::{self, Invariants};
 use crate::kernel::{Consumer, Kernel};
 use crate::net::{Net, NetParts, Transition, Watcher};
@@ -96,7 +96,8 @@ impl Builder {
             for spec in specs {
                 let mut target = self.follow(spec.end);
                 target.selectors.splice(0..0, spec.by);
-                arcs.extend(self.arc(index, spec.end, target, spec.how));
+                let given = spec.given;
+                arcs.extend(self.arc(index, spec.end, target, given, spec.how));
                 if let Some(arc) = arcs.last_mut() {
                     arc.delayed = spec.delayed;
                 }
@@ -184,12 +185,20 @@ impl Builder {
         (shared, folded.map(|page| page.copies).collect())
     }
 
-    fn arc(&mut self, transition: usize, end: EndId, target: Target, how: How) -> Option<OutArc> {
+    /// An arc to a target; `given` says that firings give the copies.
+    fn arc(
+        &mut self,
+        transition: usize,
+        end: EndId,
+        target: Target,
+        given: bool,
+        how: How,
+    ) -> Option<OutArc> {
         let from = self.transitions[transition].page;
         let Target {
             nodes,
             places,
-            selectors,
+            mut selectors,
         } = target;
         let node = *nodes.first()?;
         let (shared, mut copies) = self.way_in(from, node);
@@ -198,7 +207,7 @@ impl Builder {
             let ways: Vec<(u32, Vec<u32>)> =
                 nodes.iter().map(|&node| self.way_in(from, node)).collect();
             let beside = |(page, copies): &(u32, Vec<u32>)| *page == shared && copies.len() == 1;
-            if !ways.iter().all(beside) {
+            if given || !ways.iter().all(beside) {
                 let path = self.end_path(end);
                 self.error(BuildError::NoUnion { path });
                 return None;
@@ -209,6 +218,10 @@ impl Builder {
                 places,
             }));
             copies = vec![0];
+        }
+        if given {
+            let all = copies.iter().map(|_| Box::new(Given) as ErasedSelector);
+            selectors = all.collect();
         }
         if copies.len() != selectors.len() {
             let path = self.transition_path(transition);
@@ -353,6 +366,7 @@ impl Builder {
                 }
                 match arc.how {
                     How::One => usual.push(to),
+                    How::Exactly(tokens) => usual.push((arc.node, i64::from(tokens))),
                     How::Maybe if paired.contains(&index) => {}
                     How::Maybe | How::Many => modes.push(row(&[to])),
                     How::Signal => {}

@@ -9,7 +9,7 @@ use crate::arc::{Arcs, candidates, line};
 use crate::discipline::Station;
 use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
-use crate::node::{AnyNode, typed_mut};
+use crate::node::{AnyNode, typed, typed_mut};
 use crate::random::Random;
 use crate::slab::Slot;
 use crate::tally::Tally;
@@ -95,6 +95,27 @@ impl Firing<'_> {
                 node.arrive_at(time, copy, token, wait, self.kernel)
             }
             None => Slot(u32::MAX),
+        }
+    }
+
+    /// Puts a token into the given copies of the folded pages on the way to a target that was
+    /// declared with [`To::in_given_copies`], at once or after a delay.
+    pub fn put_in_copies<T: Token>(
+        &mut self,
+        to: impl Into<To<T>>,
+        copies: &[u32],
+        token: T,
+        delay: Span,
+    ) {
+        let Some((node, copy)) = self.locate_given(to.into().end, copies) else {
+            return;
+        };
+        let time = self.now() + delay;
+        let node = typed_mut::<T>(&mut *self.nodes[node as usize]);
+        if delay == Span::ZERO {
+            node.arrive(copy, token, self.kernel);
+        } else {
+            node.arrive_at(time, copy, token, None, self.kernel);
         }
     }
 
@@ -210,6 +231,22 @@ impl Firing<'_> {
         });
     }
 
+    /// Returns the ready tokens of an input of a [`Rule`](crate::Rule), first to last. Only those
+    /// of a bag may be taken out of order.
+    #[inline]
+    pub fn ready<T: Token>(&self, input: usize) -> impl Iterator<Item = (Slot, &T)> + '_ {
+        let reach = self.arcs.inputs[input];
+        let node = typed::<T>(&*self.nodes[reach.index as usize]);
+        node.line(reach.copy(self.copy))
+            .map(|slot| (slot, node.core.slab.get(slot)))
+    }
+
+    /// Takes a ready token of an input of a [`Rule`](crate::Rule): that in the slot, or the first.
+    #[inline]
+    pub fn take_ready<T: Token>(&mut self, input: usize, slot: Option<Slot>) -> Option<T> {
+        self.take_input(input, slot)
+    }
+
     pub(crate) fn candidates<T: Token>(
         &self,
         input: usize,
@@ -295,6 +332,37 @@ impl Firing<'_> {
         Some((arc.node, copy))
     }
 
+    /// The node and copy of `end` in the given copies of the pages on the way.
+    fn locate_given(&mut self, end: EndId, given: &[u32]) -> Option<(u32, u32)> {
+        let outputs = &self.arcs.outputs;
+        let Some(index) = outputs.iter().position(|arc| arc.end == end) else {
+            self.undeclared();
+            return None;
+        };
+        #[cfg(debug_assertions)]
+        {
+            self.put[index] += 1;
+        }
+        let arc = &outputs[index];
+        if arc.levels.len() != given.len() {
+            self.undeclared();
+            return None;
+        }
+        let mut copy = self.copy / arc.ratio;
+        for ((copies, _), &asked) in arc.levels.iter().zip(given) {
+            if asked >= *copies {
+                self.kernel.halt(Halt::NoSuchCopy {
+                    node: arc.node,
+                    asked,
+                    copies: *copies,
+                });
+                return None;
+            }
+            copy = copy * copies + asked;
+        }
+        Some((arc.node, copy))
+    }
+
     /// Checks the put tokens of this firing against its declaration.
     #[cfg(debug_assertions)]
     pub(crate) fn check_declared(&mut self) {
@@ -308,6 +376,11 @@ impl Firing<'_> {
                 How::One if put != 1 => {
                     wrong = Some(format!(
                         "put {put} tokens into {node} where it declared exactly one"
+                    ));
+                }
+                How::Exactly(tokens) if put != tokens => {
+                    wrong = Some(format!(
+                        "put {put} tokens into {node} where it declared {tokens}"
                     ));
                 }
                 How::Maybe if put > 1 => {
@@ -328,7 +401,7 @@ impl Firing<'_> {
                         ));
                     }
                 }
-                How::One | How::Maybe | How::Many | How::Signal => {}
+                How::One | How::Exactly(_) | How::Maybe | How::Many | How::Signal => {}
             }
         }
         if let Some(message) = wrong {

@@ -28,6 +28,8 @@ pub struct Port<T> {
 pub struct To<T> {
     pub(crate) end: EndId,
     pub(crate) by: Option<fn(&T) -> u32>,
+    /// True if the firing gives the copies.
+    pub(crate) given: bool,
 }
 
 /// A store of type `S`: state too big for a token, one per copy of its page.
@@ -58,6 +60,7 @@ impl<T> Node<T> {
         To {
             end: self.end,
             by: Some(copy),
+            given: false,
         }
     }
 }
@@ -68,6 +71,7 @@ impl<T> Port<T> {
         To {
             end: self.end,
             by: Some(copy),
+            given: false,
         }
     }
 }
@@ -77,6 +81,7 @@ impl<T> From<Node<T>> for To<T> {
         To {
             end: node.end,
             by: None,
+            given: false,
         }
     }
 }
@@ -86,7 +91,28 @@ impl<T> From<Port<T>> for To<T> {
         To {
             end: port.end,
             by: None,
+            given: false,
         }
+    }
+}
+
+impl<T> To<T> {
+    /// This target, in the copies that each firing gives
+    /// ([`Firing::put_in_copies`](crate::Firing::put_in_copies)).
+    pub fn in_given_copies(self) -> To<T> {
+        To {
+            given: true,
+            ..self
+        }
+    }
+}
+
+/// Stands for the choice of a copy that the firing gives.
+pub(crate) struct Given;
+
+impl Selector for Given {
+    fn duplicate(&self) -> ErasedSelector {
+        Box::new(Given)
     }
 }
 

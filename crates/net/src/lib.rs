@@ -73,7 +73,7 @@ pub use net::{
     Stop,
 };
 pub use observation::{Observation, Sight};
-pub use page::{Page, Source};
+pub use page::{Page, PageId, Source};
 pub use random::Random;
 pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
@@ -85,7 +85,7 @@ pub use student_t::student_quantile;
 pub use tally::Tally;
 pub use time::{Span, Time};
 pub use token::{Message, News, TOKEN_BYTES, Token};
-pub use transition::{And, Guarded, Guarding, Inputs, Observing, Stores, TransitionBuilder};
+pub use transition::{And, Guarded, Guarding, Inputs, Observing, Rule, Stores, TransitionBuilder};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

@@ -60,7 +60,20 @@ impl Builder {
             page: 0,
         }
     }
+
+    /// A page that has been opened before, to write more into it: transitions between nodes of
+    /// pages beside each other.
+    pub fn reopen(&mut self, page: PageId) -> Page<'_> {
+        Page {
+            builder: self,
+            page: page.0,
+        }
+    }
 }
+
+/// A page that has been opened, to open it again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageId(u32);
 
 /// A page being written down.
 pub struct Page<'b> {
@@ -69,6 +82,11 @@ pub struct Page<'b> {
 }
 
 impl Page<'_> {
+    /// The page's number, for [`Builder::reopen`].
+    pub fn id(&self) -> PageId {
+        PageId(self.page)
+    }
+
     /// Number of copies of this page in all.
     #[expect(
         clippy::misnamed_getters,
@@ -160,7 +178,7 @@ impl Page<'_> {
             page: self.page,
             name: name.to_owned(),
             end,
-            colour: short_name(type_name::<T>()),
+            colour: short_name(type_name::<T>()).into(),
             bag,
             sink: false,
             rest: false,
@@ -428,6 +446,11 @@ impl Page<'_> {
                 }
             }
         }));
+    }
+
+    /// Names a node's colour in drawings, if its type does not.
+    pub fn name_colour<T: Token>(&mut self, node: Node<T>, name: &str) {
+        self.builder.node_specs[node.node as usize].colour = name.to_owned().into();
     }
 
     /// Tokens end here: nothing needs to take them.

@@ -243,7 +243,7 @@ impl Net {
     /// The numbers of the places and stations, bags left out, whose tokens are
     /// of one of these types (names without their module).
     pub fn nodes_of_colours(&self, colours: &[&str]) -> impl Iterator<Item = u32> {
-        let wanted = |node: &NodeStructure| node.kind != "bag" && colours.contains(&node.colour);
+        let wanted = |node: &NodeStructure| node.kind != "bag" && colours.contains(&&*node.colour);
         let mut nodes = Vec::new();
         let mut pages = vec![&self.structure().page];
         while let Some(page) = pages.pop() {

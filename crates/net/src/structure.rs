@@ -1,5 +1,7 @@
 //! The net as it was written, page in page: for drawings and for people.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::arc::{How, OutArc};
@@ -47,7 +49,7 @@ pub struct NodeStructure {
     /// Servers of one copy; none for places and for unbounded servers.
     pub servers: Option<u32>,
     /// The name of its tokens' type.
-    pub colour: &'static str,
+    pub colour: Cow<'static, str>,
     /// True if tokens end here.
     pub sink: bool,
 }
@@ -162,7 +164,7 @@ fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
         discipline: discipline.unwrap_or_default(),
         copies: node.states().len() as u32,
         servers: node.servers(),
-        colour: spec.colour,
+        colour: spec.colour.clone(),
         sink: spec.sink,
     }
 }
@@ -196,7 +198,7 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
         how: match arc.how {
             How::Either(_) => "either",
             How::Maybe => "maybe",
-            How::Many => "many",
+            How::Many | How::Exactly(_) => "many",
             How::One | How::Signal => "one",
         },
         delayed: arc.delayed,

@@ -424,6 +424,7 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
         self.parts.outputs.push(OutputSpec {
             end: to.end,
             by: to.selector(),
+            given: to.given,
             how,
             delayed: false,
         });
@@ -443,6 +444,11 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
     /// Puts any number of tokens here.
     pub fn puts_many<T: Token>(self, to: impl Into<To<T>>) -> Self {
         self.output(to.into(), How::Many)
+    }
+
+    /// Puts exactly this many tokens here in each firing.
+    pub fn puts_exactly<T: Token>(self, to: impl Into<To<T>>, tokens: u32) -> Self {
+        self.output(to.into(), How::Exactly(tokens))
     }
 
     /// Puts one token into exactly one of these.
@@ -525,6 +531,7 @@ impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>
     }
 }
 
+<<<<<<< HEAD
 impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     /// Looks at these nodes and figures of stores when it fires; those of one list together.
     pub fn observes(self, lists: Vec<Vec<Sight>>) -> Observing<'b, I, S> {
@@ -587,10 +594,45 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
                 act,
                 of: std::marker::PhantomData::<fn(I, S)>,
             }),
+=======
+/// A transition that finds the tokens it takes itself, for any number of inputs of one colour.
+pub trait Rule: Send + 'static {
+    /// Selects tokens among those that are ready at its inputs ([`Firing::ready`]), takes one from
+    /// each ([`Firing::take_ready`]), and acts. False if no selection suits: then it has taken
+    /// nothing, and is asked again when the ready tokens change. The selection must depend on
+    /// nothing else.
+    fn fire(&self, firing: &mut Firing<'_>) -> bool;
+}
+
+struct RuleAction<R>(R);
+
+impl<R: Rule> Action for RuleAction<R> {
+    fn fire(&self, firing: &mut Firing<'_>, _: &mut [StoreBox], _: &[Reach]) -> bool {
+        self.0.fire(firing)
+    }
+}
+
+impl TransitionBuilder<'_, (), ()> {
+    /// Takes one token from each of these nodes, as a rule selects them. `guarded` says that the
+    /// rule may refuse tokens that are ready.
+    pub fn rule<T: Token>(self, inputs: &[Node<T>], guarded: bool, rule: impl Rule) {
+        let parts = self.parts;
+        parts.builder.transitions.push(TransitionSpec {
+            page: parts.page,
+            name: parts.name,
+            priority: parts.priority,
+            guarded,
+            inputs: inputs.iter().map(|node| node.node).collect(),
+            may_take: parts.may_take,
+            stores: Vec::new(),
+            outputs: parts.outputs,
+            action: Box::new(RuleAction(rule)),
+>>>>>>> model
         });
     }
 }
 
+<<<<<<< HEAD
 struct ObservingAction<I, S, F> {
     lists: Vec<Vec<Sight>>,
     act: F,
@@ -621,6 +663,8 @@ where
     }
 }
 
+=======
+>>>>>>> model
 struct TypedAction<I: Inputs, S: Stores, F> {
     guard: Option<Guarded<I, S>>,
     act: F,

@@ -2,7 +2,7 @@
 
 mod log;
 
-use headrace_net::{Infinite, Limits, Priority, Slot, Span, Stop};
+use headrace_net::{Builder, Firing, Infinite, Limits, Node, Priority, Rule, Slot, Span, Stop, To};
 use log::{Log, log_of, net, watch};
 
 #[test]
@@ -363,4 +363,82 @@ fn a_transition_borrows_stores_that_are_named_together() {
             });
     });
     assert_eq!(log, ["1", "3"]);
+}
+
+/// Takes one token of the same value from each of its inputs.
+struct Alike {
+    inputs: usize,
+    to: Node<u32>,
+}
+
+impl Rule for Alike {
+    fn fire(&self, firing: &mut Firing<'_>) -> bool {
+        let first: Vec<u32> = firing.ready::<u32>(0).map(|(_, token)| *token).collect();
+        for wanted in first {
+            let slots = (0..self.inputs).map(|input| {
+                let mut ready = firing.ready::<u32>(input);
+                ready
+                    .find(|(_, token)| **token == wanted)
+                    .map(|(slot, _)| slot)
+            });
+            if let Some(slots) = slots.collect::<Option<Vec<Slot>>>() {
+                for (input, slot) in slots.into_iter().enumerate() {
+                    firing.take_ready::<u32>(input, Some(slot));
+                }
+                let copies = [wanted % 2];
+                for _ in 0..3 {
+                    firing.put_in_copies(self.to, &copies, wanted, Span::from_millis(1));
+                }
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[test]
+fn a_rule_takes_from_any_number_of_inputs_and_gives_copies() {
+    let mut builder = Builder::new("net", 1);
+    let mut page = builder.root();
+    let inputs: Vec<Node<u32>> = (0..5)
+        .map(|number| page.bag::<u32>(&format!("part {number}")))
+        .collect();
+    for (number, &input) in (0..).zip(&inputs) {
+        // All have 7 and 8, in different orders.
+        page.tokens(input, move |_| [7, 8, number, 8]);
+        page.rest(input);
+    }
+    let (done, inner) = page.fold("assembly", 2, |page| {
+        let done = page.place::<u32>("done");
+        page.sink(done);
+        page.name_colour(done, "Part");
+        (done, page.id())
+    });
+    page.transition("join")
+        .puts_exactly(To::from(done).in_given_copies(), 3)
+        .rule(
+            &inputs,
+            true,
+            Alike {
+                inputs: 5,
+                to: done,
+            },
+        );
+    // A page can be opened again.
+    let mut inner = builder.reopen(inner);
+    assert_eq!(inner.copies(), 2);
+    let later = inner.place::<u32>("later");
+    inner.sink(later);
+    inner.tokens(later, |copy| [copy]);
+    let mut net = builder.compile().unwrap();
+    assert_eq!(net.run(&Limits::until_seconds(1.0)), Ok(Stop::Time));
+    let firings: Vec<u64> = net
+        .transition_firings()
+        .map(|(_, firings)| firings)
+        .collect();
+    // 7 once, 8 twice.
+    assert_eq!(firings, [3]);
+    assert_eq!(net.node_report(done).inside, 9);
+    let page = &net.structure().page.pages[0];
+    assert_eq!((&*page.nodes[0].colour, page.nodes[1].copies), ("Part", 2));
 }

@@ -8,6 +8,7 @@ mod guard;
 mod jobs;
 mod measure;
 mod mirror;
+mod model;
 mod network;
 mod peers;
 mod placement;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     jobs::register(module)?;
     measure::register(module)?;
     mirror::register(module)?;
+    model::register(module)?;
     network::register(module)?;
     replacement::register(module)?;
     scheduler::register(module)?;

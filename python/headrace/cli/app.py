@@ -22,7 +22,7 @@ COMMANDS = {
     "sweep": "sweep.sweep",
     "optimise": "optimise.optimise",
     "whatif": "whatif.whatif",
-    "net": "net.net",
+    "net": "net.app",
     "explain": "explain.explain",
     "schema": "schema.schema",
     "presets": "presets.presets",

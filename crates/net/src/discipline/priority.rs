@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use crate::discipline::{Discipline, ServiceTime, Station};
 use crate::slab::{Line, Slot};
@@ -8,10 +9,11 @@ use crate::token::Token;
 /// Serves the most urgent class first (the lowest number), first come, first
 /// served within a class.
 #[derive(Clone, Debug)]
-pub struct Priority<T, S> {
+pub struct Priority<T, S, C = fn(&T) -> u32> {
     servers: u32,
     service: S,
-    class: fn(&T) -> u32,
+    class: C,
+    colour: PhantomData<fn(T)>,
     preemptive: bool,
     /// Tokens that wait, by class; those cut short keep their place at the
     /// front of their class in `interrupted`.
@@ -29,13 +31,14 @@ struct Job {
     tag: u32,
 }
 
-impl<T: Token, S: ServiceTime<T>> Priority<T, S> {
+impl<T: Token, S: ServiceTime<T>, C: Fn(&T) -> u32 + Send + 'static> Priority<T, S, C> {
     /// A service once started is finished. `class` tells a token's class.
-    pub fn new(servers: u32, service: S, class: fn(&T) -> u32) -> Self {
+    pub fn new(servers: u32, service: S, class: C) -> Self {
         Priority {
             servers: servers.max(1),
             service,
             class,
+            colour: PhantomData,
             preemptive: false,
             waiting: BTreeMap::new(),
             interrupted: BTreeMap::new(),
@@ -46,7 +49,7 @@ impl<T: Token, S: ServiceTime<T>> Priority<T, S> {
 
     /// A more urgent token interrupts the least urgent one served, whose
     /// service is resumed later where it was cut short.
-    pub fn preemptive(servers: u32, service: S, class: fn(&T) -> u32) -> Self {
+    pub fn preemptive(servers: u32, service: S, class: C) -> Self {
         Priority {
             preemptive: true,
             ..Priority::new(servers, service, class)
@@ -104,7 +107,12 @@ impl<T: Token, S: ServiceTime<T>> Priority<T, S> {
     }
 }
 
-impl<T: Token, S: ServiceTime<T>> Discipline<T> for Priority<T, S> {
+impl<T, S, C> Discipline<T> for Priority<T, S, C>
+where
+    T: Token,
+    S: ServiceTime<T>,
+    C: Fn(&T) -> u32 + Send + 'static,
+{
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>) {
         let class = (self.class)(station.token(slot));
         let idle = (self.serving.len() as u32) < self.servers;

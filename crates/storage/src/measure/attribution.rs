@@ -57,7 +57,7 @@ pub fn counts(node: &NodeStructure, path: &str) -> bool {
         path.ends_with("/requests")
     } else {
         on_host(path, "client") == Some(LOCKS)
-            || node.kind != "bag" && matches!(node.colour, "Request" | "Job" | "Transfer")
+            || node.kind != "bag" && matches!(&*node.colour, "Request" | "Job" | "Transfer")
     }
 }
 

@@ -1,0 +1,544 @@
+//! From a program to a net of the kernel. All tokens of a net have one width, so that a transition
+//! of any number of inputs is one piece of machine code.
+
+use std::sync::Arc;
+
+use headrace_net::{
+    Barrier, BuildErrors, Builder, Delay, Discipline, Fcfs, Firing, Infinite, Net, Page, PageId,
+    Priority, Random, Rule, ServiceTime, Sharing, Slot, Span, TallyId, To, TransitionBuilder,
+};
+
+use crate::error::{Fault, Faults};
+use crate::expression::{Code, Pure, Step, World, evaluate};
+use crate::program::{self, NodeKind, Output, Program, Station, Transition, initial_tokens};
+
+/// A net of the kernel, made from a program.
+pub struct Built {
+    /// The net.
+    pub net: Net,
+    /// Its tallies, in the order of the program's probes.
+    pub probes: Vec<TallyId>,
+}
+
+/// Builds a net; `seed` seeds all its random numbers.
+///
+/// # Errors
+/// What the kernel finds wrong with it, such as a place that nothing fills.
+pub fn build(program: &Program, seed: u64) -> Result<Built, Faults> {
+    match program.width() {
+        1 => build_of::<1>(program, seed),
+        2 => build_of::<2>(program, seed),
+        3 | 4 => build_of::<4>(program, seed),
+        _ => build_of::<8>(program, seed),
+    }
+}
+
+type Handle<const W: usize> = headrace_net::Node<[i64; W]>;
+
+fn build_of<const W: usize>(program: &Program, seed: u64) -> Result<Built, Faults> {
+    let mut writer = Writer::<W> {
+        program,
+        pages: vec![None; program.pages.len()],
+        nodes: vec![None; program.nodes.len()],
+        probes: vec![None; program.probes.len()],
+        faults: Vec::new(),
+    };
+    let mut builder = Builder::new(&program.name, seed);
+    writer.page(0, &mut builder.root());
+    if !writer.faults.is_empty() {
+        return Err(Faults(writer.faults));
+    }
+    for transition in &program.transitions {
+        let Some(page) = writer.pages[transition.page] else {
+            continue;
+        };
+        writer.transition(transition, &mut builder.reopen(page));
+    }
+    let net = builder
+        .compile()
+        .map_err(|errors| in_document(program, &errors))?;
+    Ok(Built {
+        net,
+        probes: writer.probes.into_iter().flatten().collect(),
+    })
+}
+
+/// The kernel's errors with their places in the document.
+fn in_document(program: &Program, errors: &BuildErrors) -> Faults {
+    let nodes =
+        (0..program.nodes.len()).map(|it| (program.node_path(it), &program.nodes[it].place));
+    let transitions = 0..program.transitions.len();
+    let transitions =
+        transitions.map(|it| (program.transition_path(it), &program.transitions[it].place));
+    let pages = program.pages.iter();
+    let pages = pages.map(|page| (page.path.clone(), &page.place));
+    let places: Vec<(String, &Vec<String>)> = nodes.chain(transitions).chain(pages).collect();
+    let faults = errors.0.iter().map(|error| {
+        let message = error.to_string();
+        let found = places.iter().find_map(|(path, place)| {
+            let rest = message.strip_prefix(path.as_str())?.strip_prefix(": ")?;
+            Some(((*place).clone(), rest.to_owned()))
+        });
+        let (path, message) = found.unwrap_or((Vec::new(), message));
+        Fault {
+            path,
+            column: 0,
+            message,
+        }
+    });
+    Faults(faults.collect())
+}
+
+struct Writer<'p, const W: usize> {
+    program: &'p Program,
+    pages: Vec<Option<PageId>>,
+    nodes: Vec<Option<Handle<W>>>,
+    probes: Vec<Option<TallyId>>,
+    faults: Vec<Fault>,
+}
+
+impl<const W: usize> Writer<'_, W> {
+    fn page(&mut self, index: usize, page: &mut Page<'_>) {
+        let program = self.program;
+        self.pages[index] = Some(page.id());
+        for (number, node) in program.nodes.iter().enumerate() {
+            if node.page == index {
+                self.node(number, node, page);
+            }
+        }
+        for (number, (of, name)) in program.probes.iter().enumerate() {
+            if *of == index {
+                self.probes[number] = Some(page.tally(name));
+            }
+        }
+        for (number, inner) in program.pages.iter().enumerate() {
+            if inner.parent == Some(index) {
+                match inner.folded {
+                    true => page.fold(&inner.name, inner.copies, |page| self.page(number, page)),
+                    false => page.page(&inner.name, |page| self.page(number, page)),
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, number: usize, node: &program::Node, page: &mut Page<'_>) {
+        let name = &node.name;
+        let handle = match &node.kind {
+            NodeKind::Place(true) => page.place(name),
+            NodeKind::Place(false) => page.bag(name),
+            NodeKind::Station(station) => add_station(station, name, page),
+        };
+        self.nodes[number] = Some(handle);
+        page.name_colour(handle, self.program.colours.name(node.colour));
+        if node.sink {
+            page.sink(handle);
+        }
+        if node.rest {
+            page.rest(handle);
+        }
+        if node.conserve {
+            page.conserve(handle);
+        }
+        if node.initial.is_empty() {
+            return;
+        }
+        let mut first = Vec::new();
+        for copy in 0..page.copies() {
+            match initial_tokens(node, copy) {
+                Ok(tokens) => first.push(tokens),
+                Err(message) => {
+                    self.faults.push(Fault {
+                        path: node.place.clone(),
+                        column: 0,
+                        message,
+                    });
+                    return;
+                }
+            }
+        }
+        page.tokens(handle, move |copy| {
+            let tokens = std::mem::take(&mut first[copy as usize]);
+            tokens.into_iter().map(|words| widened(&words))
+        });
+    }
+
+    fn transition(&self, transition: &Transition, page: &mut Page<'_>) {
+        let node = |index: usize| self.nodes[index].expect("all nodes are written first");
+        let outputs: Vec<Put<W>> = transition
+            .outputs
+            .iter()
+            .map(|output| Put {
+                to: match output.copies.is_empty() {
+                    true => node(output.node).into(),
+                    false => To::from(node(output.node)).in_given_copies(),
+                },
+                output: output.clone(),
+            })
+            .collect();
+        let inputs: Vec<Handle<W>> = transition.inputs.iter().map(|it| node(it.node)).collect();
+        let builder = page.transition(&transition.name);
+        let builder = declare(builder.priority(transition.priority), &outputs);
+        let compiled = Compiled {
+            fifo: transition
+                .inputs
+                .iter()
+                .map(|input| !matches!(self.program.nodes[input.node].kind, NodeKind::Place(false)))
+                .collect(),
+            records: transition
+                .records
+                .iter()
+                .filter_map(|it| Some((self.probes[it.probe]?, it.clone())))
+                .collect(),
+            outputs,
+            transition: transition.clone(),
+        };
+        // A small frame is cheaper to clear.
+        match transition.words {
+            0..=8 => add_transition::<W, 8>(builder, &inputs, compiled),
+            _ => add_transition::<W, 64>(builder, &inputs, compiled),
+        }
+    }
+}
+
+fn add_station<const W: usize>(station: &Station, name: &str, page: &mut Page<'_>) -> Handle<W> {
+    fn add<const W: usize, D: Discipline<[i64; W]> + Clone>(
+        name: &str,
+        page: &mut Page<'_>,
+        discipline: D,
+    ) -> Handle<W> {
+        page.station(name, discipline)
+    }
+    match station {
+        Station::Fcfs(servers, service) => {
+            add(name, page, Fcfs::new(*servers, Service::of(service)))
+        }
+        Station::Infinite(service) => add(name, page, Infinite(Service::of(service))),
+        Station::Delay(Code::Constant(span)) => {
+            add(name, page, Delay::new(Span((*span).max(0) as u64)))
+        }
+        Station::Delay(service) => add(name, page, Infinite(Service::of(service))),
+        Station::Sharing(servers, service) => {
+            add(name, page, Sharing::new(*servers, Service::of(service)))
+        }
+        Station::Priority(preemptive, servers, service, class) => {
+            let class = Arc::new(class.clone());
+            let class = move |token: &[i64; W]| {
+                let class = evaluate(&class, token, &mut Pure::default());
+                class.clamp(0, i64::from(u32::MAX)) as u32
+            };
+            let service = Service::of(service);
+            match preemptive {
+                true => add(name, page, Priority::preemptive(*servers, service, class)),
+                false => add(name, page, Priority::new(*servers, service, class)),
+            }
+        }
+        Station::Barrier(number) => add(name, page, Barrier::new(*number)),
+    }
+}
+
+fn widened<const W: usize>(words: &[i64]) -> [i64; W] {
+    let mut token = [0; W];
+    token[..words.len()].copy_from_slice(words);
+    token
+}
+
+/// A service time.
+#[derive(Clone)]
+struct Service(Arc<Code>);
+
+impl Service {
+    fn of(code: &Code) -> Service {
+        Service(Arc::new(code.clone()))
+    }
+}
+
+impl<const W: usize> ServiceTime<[i64; W]> for Service {
+    fn sample(&mut self, token: &[i64; W], random: &mut Random<'_>) -> Span {
+        if let Code::Constant(span) = *self.0 {
+            return Span(span.max(0) as u64);
+        }
+        let mut world = AtStation {
+            random,
+            failed: false,
+        };
+        let span = evaluate(&self.0, token, &mut world);
+        // The kernel reports a service that never ends with the station's path.
+        match world.failed {
+            true => Span(u64::MAX),
+            false => Span(span.max(0) as u64),
+        }
+    }
+}
+
+struct AtStation<'a, 'r> {
+    random: &'a mut Random<'r>,
+    failed: bool,
+}
+
+impl World for AtStation<'_, '_> {
+    fn now(&mut self) -> i64 {
+        0
+    }
+    fn copy(&mut self) -> i64 {
+        0
+    }
+    fn uniform(&mut self) -> f64 {
+        self.random.uniform()
+    }
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+    fn fail(&mut self, _: &'static str) {
+        self.failed = true;
+    }
+}
+
+/// An output with its target.
+struct Put<const W: usize> {
+    to: To<[i64; W]>,
+    output: Output,
+}
+
+/// Declares outputs, as exactly as the kernel can use for invariants.
+fn declare<'b, const W: usize>(
+    mut builder: TransitionBuilder<'b, (), ()>,
+    outputs: &[Put<W>],
+) -> TransitionBuilder<'b, (), ()> {
+    let once = |put: &Put<W>| {
+        let mut same = outputs.iter();
+        put.output.count.is_none()
+            && !same.any(|it| !std::ptr::eq(it, put) && it.output.node == put.output.node)
+    };
+    let mut done = vec![false; outputs.len()];
+    for (index, put) in outputs.iter().enumerate() {
+        if done[index] {
+            continue;
+        }
+        // One of two, by a condition and its opposite.
+        let opposite = outputs.iter().position(|other| {
+            let (Some(a), Some(b)) = (&put.output.when, &other.output.when) else {
+                return false;
+            };
+            let not = |a: &Code, b: &Code| matches!(a, Code::Not(a) if **a == *b);
+            (not(a, b) || not(b, a)) && !a.is_random() && once(put) && once(other)
+        });
+        if let Some(other) = opposite {
+            builder = builder.puts_one_of([put.to, outputs[other].to]);
+            (done[index], done[other]) = (true, true);
+            continue;
+        }
+        let mut total = Some(0_u32);
+        let mut delayed = false;
+        for (position, same) in outputs.iter().enumerate() {
+            if same.output.node != put.output.node {
+                continue;
+            }
+            done[position] = true;
+            delayed |= same.output.delay.is_some();
+            let count = match (&same.output.when, &same.output.count) {
+                (None, None) => Some(1),
+                (None, Some(Code::Constant(count))) => u32::try_from(*count).ok(),
+                _ => None,
+            };
+            total = total.zip(count).and_then(|(a, b)| a.checked_add(b));
+        }
+        builder = match total {
+            Some(1) => builder.puts(put.to),
+            Some(total) => builder.puts_exactly(put.to, total),
+            None if once(put) => builder.may_put(put.to),
+            None => builder.puts_many(put.to),
+        };
+        if delayed {
+            builder = builder.later();
+        }
+    }
+    builder
+}
+
+/// A transition with its handles.
+struct Compiled<const W: usize> {
+    transition: Transition,
+    outputs: Vec<Put<W>>,
+    records: Vec<(TallyId, program::Recorded)>,
+    /// By input: true if only the first tokens may be taken.
+    fifo: Vec<bool>,
+}
+
+fn add_transition<const W: usize, const F: usize>(
+    builder: TransitionBuilder<'_, (), ()>,
+    inputs: &[Handle<W>],
+    compiled: Compiled<W>,
+) {
+    let guarded = compiled.transition.is_guarded();
+    if let ([input], false) = (inputs, guarded) {
+        // The kernel takes the first token without a search.
+        builder.take(*input).fires(move |firing, token, ()| {
+            let mut frame = [0; F];
+            bind(&compiled.transition.inputs[0].steps, &token, &mut frame);
+            compiled.act(&mut frame, firing);
+        });
+        return;
+    }
+    builder.rule(inputs, guarded, Search::<W, F>(compiled));
+}
+
+fn bind<const W: usize>(steps: &[Step], token: &[i64; W], frame: &mut [i64]) {
+    for step in steps {
+        if let Step::Bind { word, to } = step {
+            frame[*to] = token[*word];
+        }
+    }
+}
+
+struct Search<const W: usize, const F: usize>(Compiled<W>);
+
+impl<const W: usize, const F: usize> Rule for Search<W, F> {
+    fn fire(&self, firing: &mut Firing<'_>) -> bool {
+        let mut frame = [0; F];
+        let mut chosen = [Slot(u32::MAX); 32];
+        let mut pure = Pure::default();
+        let found = self.0.select(firing, 0, &mut frame, &mut chosen, &mut pure);
+        if let Some(failure) = pure.failure {
+            firing.fail(format!("guard: {failure}"));
+        }
+        if !found {
+            return false;
+        }
+        for input in 0..self.0.fifo.len() {
+            let slot = (!self.0.fifo[input]).then_some(chosen[input]);
+            if firing.take_ready::<[i64; W]>(input, slot).is_none() {
+                return false;
+            }
+        }
+        self.0.act(&mut frame, firing);
+        true
+    }
+}
+
+impl<const W: usize> Compiled<W> {
+    /// Finds tokens for this input and those after it, in the order of their arrival.
+    fn select(
+        &self,
+        firing: &Firing<'_>,
+        input: usize,
+        frame: &mut [i64],
+        chosen: &mut [Slot; 32],
+        pure: &mut Pure,
+    ) -> bool {
+        let Some(arc) = self.transition.inputs.get(input) else {
+            return true;
+        };
+        let ready = firing.ready::<[i64; W]>(input);
+        let (skip, most) = match self.fifo[input] {
+            true => (arc.before, 1),
+            false => (0, usize::MAX),
+        };
+        for (slot, token) in ready.skip(skip).take(most) {
+            let taken = arc.before > 0
+                && (0..input).any(|other| {
+                    self.transition.inputs[other].node == arc.node && chosen[other] == slot
+                });
+            if taken || !suits(&arc.steps, token, frame, pure) {
+                continue;
+            }
+            chosen[input] = slot;
+            if self.select(firing, input + 1, frame, chosen, pure) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Computes and puts tokens, and records figures.
+    fn act(&self, frame: &mut [i64], firing: &mut Firing<'_>) {
+        for (word, code) in &self.transition.lets {
+            frame[*word] = evaluate(code, frame, &mut InFiring(firing));
+        }
+        for put in &self.outputs {
+            let output = &put.output;
+            for (word, code) in &output.first {
+                frame[*word] = evaluate(code, frame, &mut InFiring(firing));
+            }
+            if let Some(when) = &output.when
+                && evaluate(when, frame, &mut InFiring(firing)) == 0
+            {
+                continue;
+            }
+            let count = match &output.count {
+                None => 1,
+                Some(count) => evaluate(count, frame, &mut InFiring(firing)),
+            };
+            if !(0..=1_000_000).contains(&count) {
+                firing.fail(format!("puts {count} tokens: expected from 0 to 1000000"));
+                return;
+            }
+            for _ in 0..count {
+                let mut token = [0; W];
+                for (word, code) in token.iter_mut().zip(&output.words) {
+                    *word = evaluate(code, frame, &mut InFiring(firing));
+                }
+                let delay = match &output.delay {
+                    None => 0,
+                    Some(delay) => evaluate(delay, frame, &mut InFiring(firing)),
+                };
+                let delay = Span(delay.max(0) as u64);
+                if output.copies.is_empty() {
+                    match delay {
+                        Span::ZERO => firing.put(put.to, token),
+                        delay => firing.put_after(put.to, token, delay),
+                    };
+                    continue;
+                }
+                let mut copies = [0; 16];
+                let given = &mut copies[..output.copies.len().min(16)];
+                for (copy, code) in given.iter_mut().zip(&output.copies) {
+                    let chosen = evaluate(code, frame, &mut InFiring(firing));
+                    *copy = u32::try_from(chosen).unwrap_or(u32::MAX);
+                }
+                firing.put_in_copies(put.to, given, token, delay);
+            }
+        }
+        for (tally, record) in &self.records {
+            if let Some(when) = &record.when
+                && evaluate(when, frame, &mut InFiring(firing)) == 0
+            {
+                continue;
+            }
+            let value = evaluate(&record.value, frame, &mut InFiring(firing));
+            firing.record(*tally, f64::from_bits(value as u64));
+        }
+    }
+}
+
+/// Binds a token, and tells if it passes the tests.
+#[inline]
+pub(crate) fn suits(steps: &[Step], token: &[i64], frame: &mut [i64], pure: &mut Pure) -> bool {
+    steps.iter().all(|step| match step {
+        Step::Bind { word, to } => {
+            frame[*to] = token[*word];
+            true
+        }
+        Step::Equal { word, code } => token[*word] == evaluate(code, frame, pure),
+        Step::Test(code) => evaluate(code, frame, pure) != 0,
+    })
+}
+
+struct InFiring<'a, 'f>(&'a mut Firing<'f>);
+
+impl World for InFiring<'_, '_> {
+    fn now(&mut self) -> i64 {
+        self.0.now().0.min(i64::MAX as u64) as i64
+    }
+    fn copy(&mut self) -> i64 {
+        i64::from(self.0.copy())
+    }
+    fn uniform(&mut self) -> f64 {
+        self.0.random().uniform()
+    }
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0.random().below(bound)
+    }
+    fn fail(&mut self, message: &'static str) {
+        self.0.fail(message);
+    }
+}

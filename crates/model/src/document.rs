@@ -1,0 +1,719 @@
+//! A net as a document: its tables and keys, read from values.
+
+use crate::error::{Fault, did_you_mean};
+use crate::source::Value;
+
+/// A text with its place in the document.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The text; a number or truth is its text.
+    pub text: String,
+    /// Its place.
+    pub path: Vec<String>,
+}
+
+/// A colour's declaration.
+#[derive(Clone, Debug)]
+pub enum ColourText {
+    /// Members of an enumeration.
+    Enum(Vec<Text>),
+    /// Names of fields, and their colours.
+    Record(Vec<(String, Text)>),
+}
+
+/// Tokens that are there from the start.
+#[derive(Clone, Debug)]
+pub struct InitialText {
+    /// The place of the entry.
+    pub path: Vec<String>,
+    /// The token; `()` if it is not given.
+    pub token: Option<Text>,
+    /// Their number.
+    pub count: Option<Text>,
+    /// The name of a variable, with its first and last value.
+    pub each: Option<(Text, Text, Text)>,
+}
+
+/// A place or a station.
+#[derive(Clone, Debug)]
+pub struct NodeText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// Its colour.
+    pub colour: Option<Text>,
+    /// Its first tokens.
+    pub initial: Vec<InitialText>,
+    /// True for places whose tokens leave in the order of their arrival.
+    pub fifo: bool,
+    /// True if tokens end here.
+    pub sink: bool,
+    /// True if tokens may remain here at the end.
+    pub rest: bool,
+    /// True if tokens are neither lost nor created here.
+    pub conserve: bool,
+    /// What a station has more than a place.
+    pub station: Option<StationText>,
+}
+
+/// Queue and servers of a station.
+#[derive(Clone, Debug)]
+pub struct StationText {
+    /// The discipline's name.
+    pub discipline: Text,
+    /// Servers.
+    pub servers: Option<Text>,
+    /// Service time.
+    pub service: Option<Text>,
+    /// Class of a token.
+    pub class: Option<Text>,
+    /// Tokens that a barrier waits for.
+    pub number: Option<Text>,
+}
+
+/// An input arc.
+#[derive(Clone, Debug)]
+pub struct TakeText {
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// The node.
+    pub place: Text,
+    /// Pattern of the token.
+    pub token: Option<Text>,
+    /// Number of equal tokens.
+    pub count: Option<Text>,
+}
+
+/// An output arc.
+#[derive(Clone, Debug)]
+pub struct PutText {
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// The node or port.
+    pub place: Text,
+    /// The token.
+    pub token: Option<Text>,
+    /// Number of tokens.
+    pub count: Option<Text>,
+    /// Condition.
+    pub when: Option<Text>,
+    /// Delay.
+    pub delay: Option<Text>,
+    /// Copies of folded pages on the way.
+    pub copy: Vec<Text>,
+}
+
+/// A figure that a transition records.
+#[derive(Clone, Debug)]
+pub struct RecordText {
+    /// The probe.
+    pub probe: Text,
+    /// The value.
+    pub value: Text,
+    /// Condition.
+    pub when: Option<Text>,
+}
+
+/// A transition.
+#[derive(Clone, Debug)]
+pub struct TransitionText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// Higher fires first.
+    pub priority: i32,
+    /// Inputs.
+    pub take: Vec<TakeText>,
+    /// Conditions that must all hold.
+    pub when: Vec<Text>,
+    /// Values that are computed once for each firing: `name = expression`.
+    pub lets: Vec<Text>,
+    /// Outputs.
+    pub put: Vec<PutText>,
+    /// Figures.
+    pub record: Vec<RecordText>,
+}
+
+/// A port of a page.
+#[derive(Clone, Debug)]
+pub struct PortText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// The node inside of an input; none for outputs.
+    pub place: Option<Text>,
+}
+
+/// A page.
+#[derive(Clone, Debug)]
+pub struct PageText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// Copies, if it is folded.
+    pub copies: Option<Text>,
+    /// Targets of its output ports, in the page around it.
+    pub connect: Vec<(String, Text)>,
+    /// Ports.
+    pub ports: Vec<PortText>,
+    /// Places, then stations.
+    pub nodes: Vec<NodeText>,
+    /// Names of tallies.
+    pub probes: Vec<Text>,
+    /// Transitions.
+    pub transitions: Vec<TransitionText>,
+    /// Pages within.
+    pub pages: Vec<PageText>,
+}
+
+/// Settings of a run.
+#[derive(Clone, Debug, Default)]
+pub struct RunText {
+    /// Time of the end.
+    pub until: Option<Text>,
+    /// Time whose statistics are dropped.
+    pub warmup: Option<Text>,
+    /// Seed.
+    pub seed: Option<u64>,
+    /// Runs with seeds of their own.
+    pub replications: Option<u32>,
+}
+
+/// A net.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it models.
+    pub description: String,
+    /// Colours.
+    pub colours: Vec<(String, Vec<String>, ColourText)>,
+    /// Named values.
+    pub values: Vec<(String, Text)>,
+    /// The outermost page.
+    pub page: PageText,
+    /// Settings of a run.
+    pub run: RunText,
+}
+
+/// Disciplines by their names.
+pub const DISCIPLINES: [&str; 7] = [
+    "fcfs",
+    "infinite",
+    "delay",
+    "sharing",
+    "priority",
+    "preemptive",
+    "barrier",
+];
+
+const PAGE_KEYS: [&str; 6] = [
+    "places",
+    "stations",
+    "transitions",
+    "pages",
+    "ports",
+    "probes",
+];
+
+/// Reads a net.
+///
+/// # Errors
+/// Every key and value that does not belong there.
+pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut root = Table::new(value, Vec::new(), &mut faults);
+    let name = root.text("name");
+    let description = root.text("description");
+    let colours = root.entries("colours", |value, path, faults| {
+        read_colour(value, &path, faults).map(|it| (path, it))
+    });
+    let values = root.entries("values", read_text);
+    let page = read_page(&mut root, "", None);
+    let run = root.table("run", |table| RunText {
+        until: table.expression("until"),
+        warmup: table.expression("warmup"),
+        seed: table.whole("seed", 0, 1 << 53).map(|it| it as u64),
+        replications: table.whole("replications", 1, 100_000).map(|it| it as u32),
+    });
+    root.finish();
+    let document = Document {
+        name: name.map(|it| it.text),
+        description: description.map_or_else(String::new, |it| it.text),
+        colours: colours
+            .into_iter()
+            .map(|(name, (path, colour))| (name, path, colour))
+            .collect(),
+        values,
+        page,
+        run: run.unwrap_or_default(),
+    };
+    match faults.is_empty() {
+        true => Ok(document),
+        false => Err(faults),
+    }
+}
+
+type Faults = Vec<Fault>;
+
+/// A table that is read key by key.
+struct Table<'v, 'f> {
+    entries: &'v [(String, Value)],
+    path: Vec<String>,
+    faults: &'f mut Faults,
+    /// Keys that were asked for.
+    known: Vec<&'static str>,
+}
+
+fn fault(faults: &mut Faults, path: &[String], message: impl Into<String>) {
+    faults.push(Fault {
+        path: path.to_vec(),
+        column: 0,
+        message: message.into(),
+    });
+}
+
+fn join(path: &[String], key: &str) -> Vec<String> {
+    let mut path = path.to_vec();
+    path.push(key.to_owned());
+    path
+}
+
+impl<'v, 'f> Table<'v, 'f> {
+    fn new(value: &'v Value, path: Vec<String>, faults: &'f mut Faults) -> Table<'v, 'f> {
+        let entries: &[(String, Value)] = match value {
+            Value::Table(entries) => entries,
+            other => {
+                let message = format!("expected a table, not {}", other.describe());
+                fault(faults, &path, message);
+                &[]
+            }
+        };
+        Table {
+            entries,
+            path,
+            faults,
+            known: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<(&'v Value, Vec<String>)> {
+        self.known.push(key);
+        let mut entries = self.entries.iter();
+        let (_, value) = entries.find(|(name, _)| name == key)?;
+        Some((value, join(&self.path, key)))
+    }
+
+    fn text(&mut self, key: &'static str) -> Option<Text> {
+        let (value, path) = self.take(key)?;
+        match value {
+            Value::Text(text) => Some(Text {
+                text: text.clone(),
+                path,
+            }),
+            other => {
+                let message = format!("expected a text, not {}", other.describe());
+                fault(self.faults, &path, message);
+                None
+            }
+        }
+    }
+
+    fn expression(&mut self, key: &'static str) -> Option<Text> {
+        let (value, path) = self.take(key)?;
+        read_text(value, path, self.faults)
+    }
+
+    fn needed(&mut self, key: &'static str) -> Text {
+        let given = self.expression(key);
+        let missing = !self.entries.iter().any(|(name, _)| name == key);
+        if missing {
+            fault(self.faults, &self.path, format!("{key} is missing"));
+        }
+        given.unwrap_or(Text {
+            text: String::new(),
+            path: self.path.clone(),
+        })
+    }
+
+    fn truth(&mut self, key: &'static str) -> bool {
+        let Some((value, path)) = self.take(key) else {
+            return false;
+        };
+        match value {
+            Value::Bool(truth) => *truth,
+            other => {
+                let message = format!("expected true or false, not {}", other.describe());
+                fault(self.faults, &path, message);
+                false
+            }
+        }
+    }
+
+    fn whole(&mut self, key: &'static str, least: i64, most: i64) -> Option<i64> {
+        let (value, path) = self.take(key)?;
+        match value {
+            Value::Int(number) if (least..=most).contains(number) => Some(*number),
+            other => {
+                let found = other.describe();
+                let message =
+                    format!("expected a whole number from {least} to {most}, not {found}");
+                fault(self.faults, &path, message);
+                None
+            }
+        }
+    }
+
+    /// A list of texts, or one text.
+    fn texts(&mut self, key: &'static str) -> Vec<Text> {
+        self.list(key, read_text)
+    }
+
+    /// The entries of a list; one value that is no list is the only entry.
+    fn list<R>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&Value, Vec<String>, &mut Faults) -> Option<R>,
+    ) -> Vec<R> {
+        let Some((value, path)) = self.take(key) else {
+            return Vec::new();
+        };
+        match value {
+            Value::List(items) => {
+                let items = items.iter().enumerate();
+                let items = items.filter_map(|(index, item)| {
+                    read(item, join(&path, &index.to_string()), self.faults)
+                });
+                items.collect()
+            }
+            other => read(other, path, self.faults).into_iter().collect(),
+        }
+    }
+
+    /// The entries of a table.
+    fn entries<R>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&Value, Vec<String>, &mut Faults) -> Option<R>,
+    ) -> Vec<(String, R)> {
+        let Some((value, path)) = self.take(key) else {
+            return Vec::new();
+        };
+        let inner = Table::new(value, path, self.faults);
+        let mut all = Vec::new();
+        for (name, value) in inner.entries {
+            let path = join(&inner.path, name);
+            if name.is_empty() || name.contains('/') {
+                fault(inner.faults, &path, "expected a name without /");
+            }
+            if let Some(read) = read(value, path, inner.faults) {
+                all.push((name.clone(), read));
+            }
+        }
+        all
+    }
+
+    fn table<R>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Table<'_, '_>) -> R,
+    ) -> Option<R> {
+        let (value, path) = self.take(key)?;
+        let mut table = Table::new(value, path, self.faults);
+        let read = read(&mut table);
+        table.finish();
+        Some(read)
+    }
+
+    /// Reports keys that nothing asked for.
+    fn finish(self) {
+        for (name, _) in self.entries {
+            if !self.known.contains(&name.as_str()) {
+                let near = did_you_mean(name, self.known.iter().copied());
+                let known = self.known.join(", ");
+                let near = match near.is_empty() {
+                    true => format!("; expected one of {known}"),
+                    false => near,
+                };
+                let path = join(&self.path, name);
+                fault(
+                    self.faults,
+                    &path,
+                    format!("{name:?} has no meaning here{near}"),
+                );
+            }
+        }
+    }
+}
+
+fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Text> {
+    let text = match value {
+        Value::Text(text) => text.clone(),
+        Value::Int(_) | Value::Bool(_) => value.describe(),
+        // The shortest text that is the same number, in the notation of expressions.
+        Value::Real(number) if number.is_finite() => format!("{number:?}"),
+        other => {
+            let found = other.describe();
+            fault(
+                faults,
+                &path,
+                format!("expected an expression, not {found}"),
+            );
+            return None;
+        }
+    };
+    Some(Text { text, path })
+}
+
+fn read_colour(value: &Value, path: &[String], faults: &mut Faults) -> Option<ColourText> {
+    match value {
+        Value::List(items) => {
+            let items = items.iter().enumerate();
+            let members = items.filter_map(|(index, item)| {
+                read_text(item, join(path, &index.to_string()), faults)
+            });
+            Some(ColourText::Enum(members.collect()))
+        }
+        Value::Table(entries) => {
+            let fields = entries.iter().filter_map(|(name, colour)| {
+                let text = read_text(colour, join(path, name), faults)?;
+                Some((name.clone(), text))
+            });
+            Some(ColourText::Record(fields.collect()))
+        }
+        other => {
+            let message = format!(
+                "expected a list of names (an enumeration) or a table of fields (a record), \
+                 not {}",
+                other.describe()
+            );
+            fault(faults, path, message);
+            None
+        }
+    }
+}
+
+fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> PageText {
+    let path = table.path.clone();
+    let mut nodes: Vec<NodeText> = Vec::new();
+    for (key, station) in [("places", false), ("stations", true)] {
+        let read = table.entries(key, |value, path, faults| {
+            Some(read_node(value, path, faults, station))
+        });
+        nodes.extend(
+            read.into_iter()
+                .map(|(name, node)| NodeText { name, ..node }),
+        );
+    }
+    let transitions = table.entries("transitions", |value, path, faults| {
+        Some(read_transition(value, path, faults))
+    });
+    let ports = table.entries("ports", |value, path, faults| {
+        let mut port = Table::new(value, path.clone(), faults);
+        let place = port.text("place");
+        let direction = port.text("direction");
+        let wrong = match direction.as_ref().map(|it| &*it.text) {
+            Some("in") => place.is_none(),
+            Some("out") => place.is_some(),
+            _ => true,
+        };
+        port.finish();
+        if wrong {
+            let message = "expected direction = \"in\" and the place that it leads to, or \
+                           direction = \"out\" and no place";
+            fault(faults, &path, message);
+        }
+        let name = path.last().cloned().unwrap_or_default();
+        Some(PortText { name, path, place })
+    });
+    let pages = table.entries("pages", |value, path, faults| {
+        let name = path.last().cloned().unwrap_or_default();
+        let mut page = Table::new(value, path, faults);
+        let copies = page.expression("copies");
+        let connect = page.entries("connect", read_text);
+        let inner = read_page(&mut page, &name, copies);
+        page.finish();
+        Some(PageText { connect, ..inner })
+    });
+    PageText {
+        name: name.to_owned(),
+        path,
+        copies,
+        connect: Vec::new(),
+        ports: ports.into_iter().map(|(_, port)| port).collect(),
+        nodes,
+        probes: table.texts("probes"),
+        transitions: transitions
+            .into_iter()
+            .map(|(name, it)| TransitionText { name, ..it })
+            .collect(),
+        pages: pages.into_iter().map(|(_, page)| page).collect(),
+    }
+}
+
+fn read_node(value: &Value, path: Vec<String>, faults: &mut Faults, station: bool) -> NodeText {
+    let mut table = Table::new(value, path.clone(), faults);
+    let colour = table.text("colour");
+    let initial = table.list("initial", read_initial);
+    table.text("description");
+    let (sink, rest, conserve) = (
+        table.truth("sink"),
+        table.truth("rest"),
+        table.truth("conserve"),
+    );
+    let mut fifo = station;
+    let station = if station {
+        let discipline = table.text("discipline").unwrap_or(Text {
+            text: "fcfs".to_owned(),
+            path: path.clone(),
+        });
+        Some(StationText {
+            discipline,
+            servers: table.expression("servers"),
+            service: table.expression("service"),
+            class: table.expression("class"),
+            number: table.expression("number"),
+        })
+    } else {
+        if let Some(order) = table.text("order") {
+            fifo = order.text == "fifo";
+            if !fifo && order.text != "any" {
+                let message = format!("expected \"any\" or \"fifo\", not {:?}", order.text);
+                fault(table.faults, &order.path, message);
+            }
+        }
+        None
+    };
+    table.finish();
+    NodeText {
+        name: String::new(),
+        path,
+        colour,
+        initial,
+        fifo,
+        sink,
+        rest,
+        conserve,
+        station,
+    }
+}
+
+fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<InitialText> {
+    if !matches!(value, Value::Table(_)) {
+        let text = read_text(value, path.clone(), faults)?;
+        return Some(InitialText {
+            path,
+            token: Some(text),
+            count: None,
+            each: None,
+        });
+    }
+    let mut table = Table::new(value, path.clone(), faults);
+    let token = table.expression("token");
+    let count = table.expression("count");
+    let each = table.text("each");
+    let range = (table.expression("from"), table.expression("to"));
+    table.finish();
+    let each = match (each, range) {
+        (None, (None, None)) => None,
+        (Some(each), (Some(from), Some(to))) => Some((each, from, to)),
+        _ => {
+            fault(faults, &path, "expected each, from and to together");
+            None
+        }
+    };
+    Some(InitialText {
+        path,
+        token,
+        count,
+        each,
+    })
+}
+
+fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> TransitionText {
+    let mut table = Table::new(value, path.clone(), faults);
+    let priority = table.whole("priority", i64::from(i32::MIN), i64::from(i32::MAX));
+    table.text("description");
+    let take = table.list("take", |value, path, faults| {
+        if let Value::Text(text) = value {
+            return Some(TakeText {
+                place: Text {
+                    text: text.clone(),
+                    path: path.clone(),
+                },
+                path,
+                token: None,
+                count: None,
+            });
+        }
+        let mut arc = Table::new(value, path.clone(), faults);
+        let read = TakeText {
+            path,
+            place: arc.needed("place"),
+            token: arc.expression("token"),
+            count: arc.expression("count"),
+        };
+        arc.finish();
+        Some(read)
+    });
+    let when = table.texts("when");
+    let lets = table.texts("let");
+    let put = table.list("put", |value, path, faults| {
+        if let Value::Text(text) = value {
+            return Some(PutText {
+                place: Text {
+                    text: text.clone(),
+                    path: path.clone(),
+                },
+                path,
+                token: None,
+                count: None,
+                when: None,
+                delay: None,
+                copy: Vec::new(),
+            });
+        }
+        let mut arc = Table::new(value, path.clone(), faults);
+        let read = PutText {
+            path,
+            place: arc.needed("place"),
+            token: arc.expression("token"),
+            count: arc.expression("count"),
+            when: arc.expression("when"),
+            delay: arc.expression("delay"),
+            copy: arc.texts("copy"),
+        };
+        arc.finish();
+        Some(read)
+    });
+    let record = table.list("record", |value, path, faults| {
+        let mut entry = Table::new(value, path, faults);
+        let read = RecordText {
+            probe: entry.needed("probe"),
+            value: entry.needed("value"),
+            when: entry.expression("when"),
+        };
+        entry.finish();
+        Some(read)
+    });
+    table.finish();
+    TransitionText {
+        name: String::new(),
+        path,
+        priority: priority.unwrap_or(0) as i32,
+        take,
+        when,
+        lets,
+        put,
+        record,
+    }
+}
+
+/// Returns true if a document has a key that only nets have.
+pub fn is_net(value: &Value) -> bool {
+    PAGE_KEYS[..3].iter().any(|key| value.get(key).is_some())
+}

@@ -1,0 +1,342 @@
+//! Compiled expressions: a tree of operations on words, and its evaluation.
+
+use super::functions::{Distribution, OfReal};
+
+/// What an expression may use beside variables.
+pub trait World {
+    /// The time, in picoseconds.
+    fn now(&mut self) -> i64;
+    /// The copy of the page.
+    fn copy(&mut self) -> i64;
+    /// A random number in [0, 1).
+    fn uniform(&mut self) -> f64;
+    /// A random number in {0, …, bound − 1}.
+    fn below(&mut self, bound: u64) -> u64;
+    /// True with this probability.
+    fn chance(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+    /// The expression has no value.
+    fn fail(&mut self, message: &'static str);
+}
+
+/// A world for expressions without time and chance.
+#[derive(Default, Debug)]
+pub struct Pure {
+    /// Why an expression had no value.
+    pub failure: Option<&'static str>,
+}
+
+impl World for Pure {
+    fn now(&mut self) -> i64 {
+        0
+    }
+    fn copy(&mut self) -> i64 {
+        0
+    }
+    fn uniform(&mut self) -> f64 {
+        self.fail("chance is not allowed here");
+        0.0
+    }
+    fn below(&mut self, _: u64) -> u64 {
+        self.fail("chance is not allowed here");
+        0
+    }
+    fn fail(&mut self, message: &'static str) {
+        self.failure.get_or_insert(message);
+    }
+}
+
+/// An operation with two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    FloorDivide,
+    Remainder,
+    Minimum,
+    Maximum,
+    Equal,
+    Unequal,
+    Less,
+    LessEqual,
+}
+
+/// An operation on words. Real numbers are words by their bits, truths are 0 and 1.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Code {
+    Constant(i64),
+    /// A word of the frame.
+    Word(usize),
+    /// Compares a word of the frame with a constant.
+    WordIs(usize, i64),
+    Int(Operator, Box<[Code; 2]>),
+    Real(Operator, Box<[Code; 2]>),
+    /// Division of real numbers.
+    Divide(Box<[Code; 2]>),
+    And(Box<[Code; 2]>),
+    Or(Box<[Code; 2]>),
+    Not(Box<Code>),
+    NegateInt(Box<Code>),
+    NegateReal(Box<Code>),
+    If(Box<[Code; 3]>),
+    IntToReal(Box<Code>),
+    /// Seconds as picoseconds, rounded.
+    SecondsToTime(Box<Code>),
+    /// Picoseconds as a whole number of them, truncated.
+    RealToTime(Box<Code>),
+    /// Applies a function to a real number.
+    Apply(OfReal, Box<Code>),
+    RealToInt(Box<Code>),
+    AbsoluteInt(Box<Code>),
+    Draw(Distribution, Box<[Code]>),
+    /// A random whole number below this.
+    Below(Box<Code>),
+    Chance(Box<Code>),
+    Now,
+    Copy,
+}
+
+impl Code {
+    pub(crate) fn parts(&self) -> &[Code] {
+        match self {
+            Code::Constant(_) | Code::Word(_) | Code::WordIs(..) | Code::Now | Code::Copy => &[],
+            Code::Int(_, parts) | Code::Real(_, parts) => &parts[..],
+            Code::Divide(parts) | Code::And(parts) | Code::Or(parts) => &parts[..],
+            Code::If(parts) => &parts[..],
+            Code::Draw(_, parts) => parts,
+            Code::Not(part)
+            | Code::NegateInt(part)
+            | Code::NegateReal(part)
+            | Code::IntToReal(part)
+            | Code::SecondsToTime(part)
+            | Code::RealToTime(part)
+            | Code::Apply(_, part)
+            | Code::RealToInt(part)
+            | Code::AbsoluteInt(part)
+            | Code::Below(part)
+            | Code::Chance(part) => std::slice::from_ref(part),
+        }
+    }
+
+    /// Returns true if this or a part of it passes a test.
+    pub fn any(&self, test: &dyn Fn(&Code) -> bool) -> bool {
+        test(self) || self.parts().iter().any(|part| part.any(test))
+    }
+
+    /// Returns true if its value depends on chance.
+    pub fn is_random(&self) -> bool {
+        self.any(&|code| matches!(code, Code::Draw(..) | Code::Below(_) | Code::Chance(_)))
+    }
+
+    /// Returns true if it draws from a continuous distribution.
+    pub fn is_continuous(&self) -> bool {
+        self.any(&|code| matches!(code, Code::Draw(..)))
+    }
+
+    /// The last word of the frame that it uses, plus one.
+    pub fn extent(&self) -> usize {
+        let own = match self {
+            Code::Word(word) | Code::WordIs(word, _) => word + 1,
+            _ => 0,
+        };
+        let parts = self.parts().iter().map(Code::extent);
+        parts.max().unwrap_or(0).max(own)
+    }
+
+    /// The same with all that is constant evaluated.
+    pub(crate) fn folded(self) -> Code {
+        if let Code::Int(Operator::Equal, parts) = &self
+            && let (Code::Word(word), Code::Constant(value))
+            | (Code::Constant(value), Code::Word(word)) = (&parts[0], &parts[1])
+        {
+            return Code::WordIs(*word, *value);
+        }
+        let constant = |code: &Code| matches!(code, Code::Constant(_));
+        let leaf = self.parts().is_empty() || self.is_random();
+        if leaf || !self.parts().iter().all(constant) {
+            return self;
+        }
+        let mut world = Pure::default();
+        let value = evaluate(&self, &[], &mut world);
+        match world.failure {
+            // It fails again where it is used, if it is used.
+            Some(_) => self,
+            None => Code::Constant(value),
+        }
+    }
+}
+
+const OVERFLOW: &str = "a whole number does not fit into 64 bits";
+const ZERO: &str = "division by zero";
+
+fn real(word: i64) -> f64 {
+    f64::from_bits(word as u64)
+}
+
+fn word(real: f64) -> i64 {
+    real.to_bits() as i64
+}
+
+/// Evaluates an expression over the words of a frame.
+pub fn evaluate<W: World + ?Sized>(code: &Code, frame: &[i64], world: &mut W) -> i64 {
+    match code {
+        Code::Constant(value) => *value,
+        Code::Word(index) => frame[*index],
+        Code::WordIs(index, value) => i64::from(frame[*index] == *value),
+        Code::Int(operator, parts) => {
+            let a = evaluate(&parts[0], frame, world);
+            let b = evaluate(&parts[1], frame, world);
+            int(*operator, a, b, world)
+        }
+        Code::Real(operator, parts) => {
+            let a = real(evaluate(&parts[0], frame, world));
+            let b = real(evaluate(&parts[1], frame, world));
+            of_reals(*operator, a, b, world)
+        }
+        Code::Divide(parts) => {
+            let a = real(evaluate(&parts[0], frame, world));
+            let b = real(evaluate(&parts[1], frame, world));
+            if b == 0.0 {
+                world.fail(ZERO);
+            }
+            word(a / b)
+        }
+        Code::And(parts) => match evaluate(&parts[0], frame, world) {
+            0 => 0,
+            _ => evaluate(&parts[1], frame, world),
+        },
+        Code::Or(parts) => match evaluate(&parts[0], frame, world) {
+            0 => evaluate(&parts[1], frame, world),
+            _ => 1,
+        },
+        Code::Not(part) => i64::from(evaluate(part, frame, world) == 0),
+        Code::NegateInt(part) => {
+            let value = evaluate(part, frame, world);
+            checked(value.checked_neg(), world)
+        }
+        Code::NegateReal(part) => word(-real(evaluate(part, frame, world))),
+        Code::If(parts) => match evaluate(&parts[0], frame, world) {
+            0 => evaluate(&parts[2], frame, world),
+            _ => evaluate(&parts[1], frame, world),
+        },
+        Code::IntToReal(part) => word(evaluate(part, frame, world) as f64),
+        Code::SecondsToTime(part) => {
+            let seconds = real(evaluate(part, frame, world));
+            to_int((seconds * 1e12).round(), world)
+        }
+        Code::RealToTime(part) => {
+            let ticks = real(evaluate(part, frame, world));
+            to_int(ticks, world)
+        }
+        Code::Apply(function, part) => word(function.apply(real(evaluate(part, frame, world)))),
+        Code::RealToInt(part) => {
+            let value = real(evaluate(part, frame, world));
+            to_int(value, world)
+        }
+        Code::AbsoluteInt(part) => {
+            let value = evaluate(part, frame, world);
+            checked(value.checked_abs(), world)
+        }
+        Code::Draw(distribution, parts) => {
+            let mut arguments = [0.0; 2];
+            for (argument, part) in arguments.iter_mut().zip(parts) {
+                *argument = real(evaluate(part, frame, world));
+            }
+            word(distribution.draw(arguments, world))
+        }
+        Code::Below(part) => {
+            let bound = evaluate(part, frame, world);
+            if bound < 1 {
+                world.fail("a random number needs at least one value to choose from");
+                return 0;
+            }
+            world.below(bound as u64) as i64
+        }
+        Code::Chance(part) => {
+            let probability = real(evaluate(part, frame, world));
+            if !(0.0..=1.0).contains(&probability) {
+                world.fail("a probability lies between 0 and 1");
+            }
+            i64::from(world.chance(probability))
+        }
+        Code::Now => world.now(),
+        Code::Copy => world.copy(),
+    }
+}
+
+fn checked<W: World + ?Sized>(value: Option<i64>, world: &mut W) -> i64 {
+    value.unwrap_or_else(|| {
+        world.fail(OVERFLOW);
+        0
+    })
+}
+
+/// Truncates. The bounds are the powers of two at the ends of the range.
+fn to_int<W: World + ?Sized>(value: f64, world: &mut W) -> i64 {
+    if !(-9.3e18..9.2e18).contains(&value) {
+        world.fail(OVERFLOW);
+        return 0;
+    }
+    value as i64
+}
+
+fn int<W: World + ?Sized>(operator: Operator, a: i64, b: i64, world: &mut W) -> i64 {
+    match operator {
+        Operator::Add => checked(a.checked_add(b), world),
+        Operator::Subtract => checked(a.checked_sub(b), world),
+        Operator::Multiply => checked(a.checked_mul(b), world),
+        Operator::FloorDivide | Operator::Remainder if b == 0 => {
+            world.fail(ZERO);
+            0
+        }
+        Operator::FloorDivide => {
+            let Some(quotient) = a.checked_div(b) else {
+                return checked(None, world);
+            };
+            quotient - i64::from(quotient * b != a && (a < 0) != (b < 0))
+        }
+        Operator::Remainder => match b {
+            -1 => 0,
+            _ => {
+                let rest = a % b;
+                if rest != 0 && (rest < 0) != (b < 0) {
+                    rest + b
+                } else {
+                    rest
+                }
+            }
+        },
+        Operator::Minimum => a.min(b),
+        Operator::Maximum => a.max(b),
+        Operator::Equal => i64::from(a == b),
+        Operator::Unequal => i64::from(a != b),
+        Operator::Less => i64::from(a < b),
+        Operator::LessEqual => i64::from(a <= b),
+    }
+}
+
+fn of_reals<W: World + ?Sized>(operator: Operator, a: f64, b: f64, world: &mut W) -> i64 {
+    match operator {
+        Operator::Add => word(a + b),
+        Operator::Subtract => word(a - b),
+        Operator::Multiply => word(a * b),
+        Operator::FloorDivide | Operator::Remainder => {
+            if b == 0.0 {
+                world.fail(ZERO);
+            }
+            let quotient = (a / b).floor();
+            match operator {
+                Operator::FloorDivide => word(quotient),
+                _ => word(a - quotient * b),
+            }
+        }
+        Operator::Minimum => word(a.min(b)),
+        Operator::Maximum => word(a.max(b)),
+        Operator::Equal => i64::from(a == b),
+        Operator::Unequal => i64::from(a != b),
+        Operator::Less => i64::from(a < b),
+        Operator::LessEqual => i64::from(a <= b),
+    }
+}

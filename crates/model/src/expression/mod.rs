@@ -1,0 +1,13 @@
+//! Expressions: text such as `p.number == n and p.kind == data`, parsed, given types, and compiled
+//! to one tree of operations for each word of the result.
+
+mod check;
+mod code;
+mod functions;
+mod parser;
+mod syntax;
+
+pub use check::{Allowed, Scope, Step, Typed, Variable};
+pub use code::{Code, Pure, World, evaluate};
+pub use parser::parse;
+pub use syntax::{Expression, ExpressionError, Syntax};

@@ -1,0 +1,370 @@
+//! The state space of a net: every marking that it can reach, and what follows from them.
+//!
+//! Markings are explored breadth first, so that paths are shortest. Every enabled binding of the
+//! transitions of highest priority is fired, with every outcome of discrete chance.
+//!
+//! Without time, a delay or service may end at any time: a station with one server (or the
+//! discipline `delay`) gives tokens in the order of their arrival, others in any order, and
+//! `now()` is 0. With time, delays and services must be constant or depend on tokens only; a
+//! marking has the remaining time of each token, and time passes when nothing is enabled.
+//!
+//! Not modelled: barriers; with time, processor sharing and priorities.
+
+mod components;
+mod marking;
+mod step;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use self::components::Components;
+use self::marking::Markings;
+use self::step::Stepper;
+use crate::colour::Kind;
+use crate::error::{Fault, Faults};
+use crate::expression::{
+    Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, evaluate, parse,
+};
+use crate::program::Program;
+use crate::run::Failure;
+
+/// What is asked about a state space.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Markings after which the search ends.
+    pub limit: usize,
+    /// True if time counts.
+    pub timed: bool,
+    /// A condition on markings whose shortest path is wanted: names of places stand for their
+    /// numbers of tokens, `tokens("page/place", pattern)` for that of some.
+    pub reach: Option<String>,
+}
+
+/// Bounds of a place or station.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bound {
+    /// Page path and name.
+    pub path: String,
+    /// Fewest tokens in one copy.
+    pub least: u32,
+    /// Most tokens in one copy.
+    pub most: u32,
+}
+
+/// A marking and the way to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Path {
+    /// Firings in order: transition, and its variables.
+    pub firings: Vec<String>,
+    /// The tokens in each place that has some.
+    pub marking: Vec<(String, Vec<String>)>,
+}
+
+/// A transition in the state space.
+#[derive(Clone, Debug, Serialize)]
+pub struct Occurrence {
+    /// Page path and name.
+    pub path: String,
+    /// Arcs with it.
+    pub arcs: u64,
+    /// True if it never fires.
+    pub dead: bool,
+    /// True if it can always fire again, from every marking; none if the space is incomplete.
+    pub live: Option<bool>,
+}
+
+/// What is known of a state space.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Markings found.
+    pub states: usize,
+    /// Firings between them.
+    pub arcs: usize,
+    /// True if these are all.
+    pub complete: bool,
+    /// Seconds that the search took.
+    pub seconds: f64,
+    /// Bytes of all markings.
+    pub bytes: usize,
+    /// Bounds of places and stations.
+    pub bounds: Vec<Bound>,
+    /// Markings without successor.
+    pub dead: usize,
+    /// Dead markings with tokens where they may not remain.
+    pub deadlocks: usize,
+    /// The nearest deadlock, or else the nearest dead marking.
+    pub deadlock: Option<Path>,
+    /// Strongly connected components; none if the space is incomplete.
+    pub components: Option<usize>,
+    /// Components that nothing leaves.
+    pub terminal_components: Option<usize>,
+    /// Markings that can be reached from every marking.
+    pub home_markings: Option<usize>,
+    /// True if the first marking is one of them.
+    pub initial_is_home: Option<bool>,
+    /// Transitions.
+    pub transitions: Vec<Occurrence>,
+    /// The nearest marking that was asked for; none if it was not found.
+    pub reached: Option<Path>,
+}
+
+/// Arcs of the state space, by source.
+#[derive(Default)]
+struct Arcs {
+    /// First arc of each state.
+    first: Vec<usize>,
+    target: Vec<u32>,
+    /// The transition; its number of them is that of time passing.
+    label: Vec<u16>,
+}
+
+/// Explores the state space.
+///
+/// # Errors
+/// The net has parts that a state space does not model, or an expression has no value.
+pub fn explore(
+    program: &Program,
+    question: &Question,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let mut program = program.clone();
+    let predicate = match &question.reach {
+        None => None,
+        Some(text) => Some(Predicate::compile(&mut program, text).map_err(Failure::Document)?),
+    };
+    let program = &program;
+    let mut stepper = Stepper::new(program, question.timed)?;
+    let mut markings = Markings::default();
+    let mut arcs = Arcs::default();
+    // The state and transition from which each state was found.
+    let mut origins: Vec<(u32, u32)> = vec![(u32::MAX, 0)];
+    markings.insert(&stepper.initial()?);
+    let mut bounds = vec![(u32::MAX, 0_u32); program.nodes.len()];
+    let (mut dead, mut deadlocks) = (0, 0);
+    let (mut nearest_dead, mut nearest_deadlock, mut reached) = (None, None, None);
+    let limit = question.limit.min(u32::MAX as usize - 1);
+    let mut complete = true;
+    let mut state = 0;
+    while state < markings.len() {
+        if state & 0x3FFF == 0 && watch(state).is_break() {
+            return Err(Failure::Interrupted);
+        }
+        stepper.load(markings.get(state));
+        stepper.bound(&mut bounds);
+        if let Some(predicate) = &predicate
+            && reached.is_none()
+            && predicate.holds(program, &stepper)
+        {
+            reached = Some(state);
+        }
+        arcs.first.push(arcs.target.len());
+        stepper.successors(&mut |bytes, transition| {
+            let found = match markings.len() >= limit {
+                false => Some(markings.insert(bytes)),
+                true => markings.find(bytes).map(|found| (found, false)),
+            };
+            let Some((target, new)) = found else {
+                complete = false;
+                return;
+            };
+            if new {
+                origins.push((state as u32, transition));
+            }
+            arcs.target.push(target);
+            arcs.label.push((transition & 0xFFFF) as u16);
+        })?;
+        if arcs.target.len() == arcs.first[state] && complete {
+            dead += 1;
+            nearest_dead.get_or_insert(state);
+            if stepper.stands() {
+                deadlocks += 1;
+                nearest_deadlock.get_or_insert(state);
+            }
+        }
+        state += 1;
+    }
+    arcs.first.push(arcs.target.len());
+    let mut path = |state: usize| stepper.path(&markings, &origins, state);
+    let deadlock = nearest_deadlock
+        .or(nearest_dead)
+        .map(&mut path)
+        .transpose()?;
+    let reached = reached.map(&mut path).transpose()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let components = complete.then(|| Components::of(&arcs.first, &arcs.target));
+    let transitions = (0..program.transitions.len()).map(|index| {
+        let own = arcs
+            .label
+            .iter()
+            .filter(|label| usize::from(**label) == index);
+        let arcs_of = own.count() as u64;
+        let live = components
+            .as_ref()
+            .map(|it| it.always(&arcs.first, &arcs.target, &arcs.label, index as u16));
+        Occurrence {
+            path: program.transition_path(index),
+            arcs: arcs_of,
+            dead: arcs_of == 0,
+            live,
+        }
+    });
+    let transitions = transitions.collect();
+    let bounds = bounds
+        .iter()
+        .enumerate()
+        .map(|(node, (least, most))| Bound {
+            path: program.node_path(node),
+            least: *least,
+            most: *most,
+        });
+    Ok(Answer {
+        states: markings.len(),
+        arcs: arcs.target.len(),
+        complete,
+        seconds,
+        bytes: markings.bytes(),
+        bounds: bounds.collect(),
+        dead,
+        deadlocks,
+        deadlock,
+        components: components.as_ref().map(|it| it.number),
+        terminal_components: components.as_ref().map(Components::terminal),
+        home_markings: components.as_ref().map(Components::home),
+        initial_is_home: components.as_ref().map(Components::initial_is_home),
+        transitions,
+        reached,
+    })
+}
+
+/// A number of tokens that a predicate uses.
+struct Term {
+    node: usize,
+    /// Pattern of the tokens that count.
+    steps: Vec<Step>,
+}
+
+/// A condition on markings.
+struct Predicate {
+    terms: Vec<Term>,
+    code: Code,
+}
+
+impl Predicate {
+    fn compile(program: &mut Program, text: &str) -> Result<Predicate, Faults> {
+        Predicate::parts(program, text).map_err(|error| {
+            let place = format!("{text:?}, column {}: {}", error.column + 1, error.message);
+            Faults(vec![Fault {
+                path: Vec::new(),
+                column: 0,
+                message: format!("reach = {place}"),
+            }])
+        })
+    }
+
+    fn parts(program: &mut Program, text: &str) -> Result<Predicate, ExpressionError> {
+        let mut expression = parse(text)?;
+        let mut terms = Vec::new();
+        let mut names = Vec::new();
+        replace(&mut expression, program, &mut terms, &mut names)?;
+        let constants = program.constants.clone();
+        let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
+        for name in &names {
+            scope.bind(&expression, name, Kind::Int)?;
+        }
+        let code = scope.condition(&expression)?;
+        Ok(Predicate { terms, code })
+    }
+
+    fn holds(&self, program: &Program, stepper: &Stepper<'_>) -> bool {
+        let mut frame = [0; 64];
+        let mut pure = Pure::default();
+        let counts: Vec<i64> = self
+            .terms
+            .iter()
+            .map(|term| {
+                let words = program.colours.words(program.nodes[term.node].colour);
+                stepper.count(term.node, &mut |token| {
+                    crate::build::suits(&term.steps, &token[..words], &mut frame, &mut pure)
+                })
+            })
+            .collect();
+        evaluate(&self.code, &counts, &mut pure) != 0 && pure.failure.is_none()
+    }
+}
+
+/// Replaces names of places, and calls of `tokens`, by variables.
+fn replace(
+    of: &mut Expression,
+    program: &mut Program,
+    terms: &mut Vec<Term>,
+    names: &mut Vec<String>,
+) -> Result<(), ExpressionError> {
+    let column = of.column;
+    let node_of = |program: &Program, name: &str| {
+        let mut nodes = 0..program.nodes.len();
+        nodes.find(|&node| {
+            let path = program.node_path(node);
+            let inner = path.split_once('/').map(|(_, inner)| inner);
+            path == name || inner == Some(name)
+        })
+    };
+    let (node, pattern) = match &of.node {
+        Syntax::Name(name) => match node_of(program, name) {
+            Some(node) => (node, None),
+            None => return Ok(()),
+        },
+        Syntax::Call(name, arguments) if name == "tokens" => {
+            let Some((
+                _,
+                Expression {
+                    node: Syntax::Text(path),
+                    ..
+                },
+            )) = arguments.first()
+            else {
+                return Err(ExpressionError {
+                    column,
+                    message: "expected tokens(\"place\") or tokens(\"place\", pattern)".to_owned(),
+                });
+            };
+            let Some(node) = node_of(program, path) else {
+                return Err(ExpressionError {
+                    column,
+                    message: format!("no place or station is called {path:?}"),
+                });
+            };
+            (node, arguments.get(1).map(|(_, pattern)| pattern.clone()))
+        }
+        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) => {
+            return match &mut of.node {
+                Syntax::Binary(_, a, b) => {
+                    replace(a, program, terms, names)?;
+                    replace(b, program, terms, names)
+                }
+                Syntax::Unary(_, part) => replace(part, program, terms, names),
+                Syntax::If(parts) => parts
+                    .iter_mut()
+                    .try_for_each(|part| replace(part, program, terms, names)),
+                _ => Ok(()),
+            };
+        }
+        _ => return Ok(()),
+    };
+    let colour = program.nodes[node].colour;
+    let steps = match pattern {
+        None => Vec::new(),
+        Some(pattern) => {
+            let constants = program.constants.clone();
+            let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
+            scope.pattern(&pattern, colour)?
+        }
+    };
+    let name = format!("_term{}", terms.len());
+    of.node = Syntax::Name(name.clone());
+    names.push(name);
+    terms.push(Term { node, steps });
+    Ok(())
+}

@@ -1,0 +1,34 @@
+"""`headrace net`: nets of scenarios, and nets of one's own."""
+
+import typer
+
+from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.net import check, draw, export, run
+
+
+class NetGroup(DefaultCommandGroup):
+    """`net FILE` is `net draw FILE`. A file with the name of a command of this group is written
+    with its directory, such as `./run`."""
+
+    default = "draw"
+
+
+app = typer.Typer(
+    cls=NetGroup,
+    help=(
+        "Draw, check and run nets. headrace net FILE is headrace net draw FILE; write ./run for a"
+        " file that has the name of a command."
+    ),
+    no_args_is_help=True,
+    subcommand_metavar="FILE | COMMAND [ARGS]...",
+)
+
+app.command(NetGroup.default)(draw.draw)
+app.command("run")(run.run)
+app.command("check")(check.check)
+app.command("export")(export.export)
+
+
+@app.callback()
+def net() -> None:
+    """Draw, check and run nets."""

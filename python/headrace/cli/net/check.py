@@ -1,0 +1,62 @@
+"""`headrace net check`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from headrace.cli.net.run import NetFile
+from headrace.cli.options import AsJson
+
+
+def check(
+    file: NetFile,
+    space: Annotated[
+        bool, typer.Option("--space", help="Explore the state space: deadlocks, bounds, liveness.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, help="Markings at which the search ends.")
+    ] = 1_000_000,
+    timed: Annotated[
+        bool,
+        typer.Option("--timed", help="Take delays and services into account in the state space."),
+    ] = False,
+    reach: Annotated[
+        str | None,
+        typer.Option(
+            "--reach",
+            metavar="CONDITION",
+            help="Find the nearest marking with this property, such as 'queue >= 3'.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a net of your own: its document, invariants and state space.
+
+    The exit status is 1 if the state space has a deadlock, or no marking that --reach asks for.
+    """
+    from headrace.net import load
+    from headrace.report.plain_text import plain_line
+
+    model = load(file)
+    invariants = model.invariants()
+    found = None
+    if space or timed or reach is not None:
+        found = model.state_space(limit, timed=timed, reach=reach)
+    if as_json:
+        document = {"kind": "net check", "name": model.name, "invariants": invariants}
+        print(json.dumps(document | ({"state_space": found.document} if found else {})))
+    else:
+        for total, value in invariants["places"].items():
+            print(plain_line(f"always {total} = {value}"))
+        for path in invariants["uncovered"]:
+            print(plain_line(f"tokens of {path} are in no invariant sum"))
+        for firings in invariants["transitions"] or ():
+            print(plain_line(f"changes no number of tokens: {firings}"))
+        for sentence in found.sentences() if found else ():
+            print(plain_line(sentence))
+        if reach is not None and found is not None and found.reached is None:
+            what = "no marking" if found.complete else "no marking before the limit"
+            print(plain_line(f"{what} has the property {reach}"))
+    if found and (found.deadlocks or (reach is not None and found.reached is None)):
+        raise typer.Exit(1)

@@ -1,0 +1,146 @@
+"""`headrace net draw`, which is `headrace net` without a command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace.cli.options import Sets, ShowProgress
+from headrace.cli.screen import progress
+from headrace.cli.trust import TrustedFiles, trust
+from headrace.files import atomic_file, check_apart, check_writable
+
+
+def draw(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Scenario file, saved result, results:ID of a result in the store, or a net of"
+            " your own.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Picture (.svg) or page for a browser (.html) to write.",
+        ),
+    ],
+    sets: Sets = None,
+    load: Annotated[
+        bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
+    ] = False,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            min=0,
+            metavar="N",
+            help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
+        ),
+    ] = None,
+    playback: Annotated[
+        Path | None,
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Play a run in the page: a file of headrace run --playback.",
+        ),
+    ] = None,
+    trusted: TrustedFiles = None,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Draw the net of a scenario, or a net of your own.
+
+    The picture shows its pages, places, stations and transitions. A page for a browser can be
+    zoomed, and plays the frames of a run.
+    """
+    from headrace import simulate
+    from headrace.net.model import is_net
+    from headrace.report import net_diagram
+    from headrace.report.net_diagram import load_of
+    from headrace.report.net_player import net_element, net_page
+
+    if is_net(file):
+        if playback is not None or sets:
+            option = "--set" if sets else "--playback"
+            raise ValueError(f"{option}: expected a scenario, but {file} is a net of your own")
+        _draw_own(file, output, load, depth, show_progress)
+        return
+    scenario = simulate.load_with_sets(file, sets or [])
+    inputs = {"the scenario": file} | scenario.inputs
+    check_apart({"--output": output}, inputs | ({"--playback": playback} if playback else {}))
+    suffix = _suffix(output)
+    if playback is not None and (load or suffix != ".html"):
+        other = "--load" if load else f"--output {output}"
+        raise ValueError(
+            f"--playback and {other}: expected a page that ends in .html, and no --load"
+        )
+    _check_depth(depth, output, suffix)
+    check_writable(output)
+    structure = scenario.structure()
+    stations = None
+    if load:
+        trusting = trust(trusted)
+        with progress(scenario.name, show_progress) as report:
+            document = simulate.run(scenario, progress=report, trust=trusting).document
+        stations = document["stations"]
+    if suffix == ".html":
+        frames = simulate.load_playback(playback) if playback is not None else None
+        picture = net_page(
+            scenario.name, net_element(structure, stations=stations, playback=frames)
+        )
+    else:
+        figures = load_of(structure, stations) if stations is not None else {}
+        picture = net_diagram.draw(structure, figures, depth)
+    with atomic_file(output) as partial:
+        partial.write_text(picture, encoding="utf-8")
+
+
+def _suffix(output: Path) -> str:
+    """Return the end of the picture's name in small letters; an error for another than these."""
+    suffix = output.suffix.lower()
+    if suffix not in ("", ".svg", ".html"):
+        raise ValueError(
+            f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
+            " a name that ends in .svg or .html"
+        )
+    return suffix
+
+
+def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
+    if depth is not None and suffix == ".html":
+        raise ValueError(
+            f"--depth and --output {output}: a page shows the whole net and can be zoomed:"
+            " expected a name that ends in .svg"
+        )
+
+
+def _draw_own(file: Path, output: Path, load: bool, depth: int | None, show_progress: bool) -> None:
+    """Draw a net of one's own."""
+    from headrace.cli.net.run import net_progress
+    from headrace.net import load as load_net
+    from headrace.report.net_diagram import draw, load_of
+    from headrace.report.net_player import net_element, net_page
+
+    check_apart({"--output": output}, {"the net": file})
+    suffix = _suffix(output)
+    _check_depth(depth, output, suffix)
+    check_writable(output)
+    model = load_net(file)
+    structure = model.structure()
+    stations = None
+    if load:
+        with net_progress(model, None, show_progress) as report:
+            nodes = model.run(progress=report, replications=1).runs[0]["nodes"]
+        stations = [node | {"station": node["path"], "queue": node["mean_queue"]} for node in nodes]
+    if suffix == ".html":
+        picture = net_page(model.name, net_element(structure, stations=stations))
+    else:
+        figures = load_of(structure, stations) if stations is not None else {}
+        picture = draw(structure, figures, depth)
+    with atomic_file(output) as partial:
+        partial.write_text(picture, encoding="utf-8")

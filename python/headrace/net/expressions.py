@@ -1,0 +1,285 @@
+"""Symbolic expressions of nets: operators on them build the text that a document has."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, NoReturn
+
+CHOICE, OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, ATOM = range(9)
+"""How tightly an operator binds."""
+
+
+class Expression:
+    """A value that is known when the net runs: a token, a field, or a calculation with them.
+
+    `+ - * / // %`, comparisons, `&` (and), `|` (or) and `~` (not) give expressions again, and
+    `p.number` the field of a record. Python's own `and`, `or`, `not` and `if` cannot.
+    """
+
+    __hash__ = object.__hash__
+
+    def __init__(self, text: str, binds: int = ATOM, fields: dict[str, Any] | None = None) -> None:
+        self._text = text
+        self._binds = binds
+        self._fields = fields
+
+    def __repr__(self) -> str:
+        return f"<expression {self._text}>"
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self._text} has no value before the net runs: write & for and, | for or, ~ for"
+            " not, and choose(condition, a, b) for if"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self._text} is one value: take its fields by name, such as token.number")
+
+    def __getattr__(self, name: str) -> "Expression":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        fields = self._fields
+        if fields is not None and name not in fields:
+            known = ", ".join(fields) or "none"
+            raise AttributeError(f"{self._text} has no field {name!r}; its fields are: {known}")
+        inner = field_types(fields[name]) if fields is not None else None
+        return Expression(f"{within(self, ATOM)}.{name}", ATOM, inner)
+
+    def replace(self, **fields: Any) -> "Expression":
+        """Return the record with other values of some fields."""
+        changes = ", ".join(f"{name} = {text_of(value)}" for name, value in fields.items())
+        return Expression(f"{within(self, ATOM)} with ({changes})", ATOM, self._fields)
+
+    def _two(self, operator: str, other: Any, binds: int, swapped: bool = False) -> "Expression":
+        left, right = (other, self) if swapped else (self, other)
+        # Operators group from the left; comparisons do not group.
+        first = binds + 1 if binds == COMPARISON else binds
+        return Expression(f"{within(left, first)} {operator} {within(right, binds + 1)}", binds)
+
+    def __eq__(self, other: object) -> "Expression":  # type: ignore[override]
+        return self._two("==", other, COMPARISON)
+
+    def __ne__(self, other: object) -> "Expression":  # type: ignore[override]
+        return self._two("!=", other, COMPARISON)
+
+    def __lt__(self, other: Any) -> "Expression":
+        return self._two("<", other, COMPARISON)
+
+    def __le__(self, other: Any) -> "Expression":
+        return self._two("<=", other, COMPARISON)
+
+    def __gt__(self, other: Any) -> "Expression":
+        return self._two(">", other, COMPARISON)
+
+    def __ge__(self, other: Any) -> "Expression":
+        return self._two(">=", other, COMPARISON)
+
+    def __add__(self, other: Any) -> "Expression":
+        return self._two("+", other, SUM)
+
+    def __radd__(self, other: Any) -> "Expression":
+        return self._two("+", other, SUM, True)
+
+    def __sub__(self, other: Any) -> "Expression":
+        return self._two("-", other, SUM)
+
+    def __rsub__(self, other: Any) -> "Expression":
+        return self._two("-", other, SUM, True)
+
+    def __mul__(self, other: Any) -> "Expression":
+        return self._two("*", other, PRODUCT)
+
+    def __rmul__(self, other: Any) -> "Expression":
+        return self._two("*", other, PRODUCT, True)
+
+    def __truediv__(self, other: Any) -> "Expression":
+        return self._two("/", other, PRODUCT)
+
+    def __rtruediv__(self, other: Any) -> "Expression":
+        return self._two("/", other, PRODUCT, True)
+
+    def __floordiv__(self, other: Any) -> "Expression":
+        return self._two("//", other, PRODUCT)
+
+    def __rfloordiv__(self, other: Any) -> "Expression":
+        return self._two("//", other, PRODUCT, True)
+
+    def __mod__(self, other: Any) -> "Expression":
+        return self._two("%", other, PRODUCT)
+
+    def __rmod__(self, other: Any) -> "Expression":
+        return self._two("%", other, PRODUCT, True)
+
+    def __and__(self, other: Any) -> "Expression":
+        return self._two("and", other, AND)
+
+    def __rand__(self, other: Any) -> "Expression":
+        return self._two("and", other, AND, True)
+
+    def __or__(self, other: Any) -> "Expression":
+        return self._two("or", other, OR)
+
+    def __ror__(self, other: Any) -> "Expression":
+        return self._two("or", other, OR, True)
+
+    def __invert__(self) -> "Expression":
+        return Expression(f"not {within(self, NOT)}", NOT)
+
+    def __neg__(self) -> "Expression":
+        return Expression(f"-{within(self, SIGN)}", SIGN)
+
+    def __abs__(self) -> "Expression":
+        return call("abs", self)
+
+    def __floor__(self) -> "Expression":
+        return call("floor", self)
+
+    def __ceil__(self) -> "Expression":
+        return call("ceil", self)
+
+    def __round__(self) -> "Expression":
+        return call("round", self)
+
+
+EMPTY = Expression("empty")
+"""No token, as one of the values of `choose`."""
+
+
+def field_types(colour: Any) -> dict[str, Any] | None:
+    """Return the types of the fields of a colour; an empty mapping if it is no record."""
+    if not (dataclasses.is_dataclass(colour) and isinstance(colour, type)):
+        return {}
+    from typing import get_type_hints
+
+    hints = get_type_hints(colour)
+    return {field.name: hints[field.name] for field in dataclasses.fields(colour)}
+
+
+def text_of(value: Any) -> str:
+    """Return a value in the notation of expressions.
+
+    Raises:
+        TypeError: It is no number, text, member of an enumeration, or record of these.
+    """
+    if isinstance(value, Expression):
+        return str(value)
+    if value is None or value == ():
+        return "()"
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise TypeError(f"{value!r}: expected a finite number")
+        # As a document has it: 1e-05 and 1.0 are real numbers there, too.
+        return repr(value)
+    if isinstance(value, str):
+        if '"' in value or "\n" in value:
+            raise TypeError(f"{value!r}: expected a text without quotation marks and line ends")
+        return json.dumps(value, ensure_ascii=False)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = (text_of(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return f"{type(value).__name__}({', '.join(fields)})"
+    raise TypeError(
+        f"{value!r}: expected a number, a text, a member of an enumeration, a dataclass of these,"
+        " or an expression"
+    )
+
+
+def within(value: Any, binds: int) -> str:
+    """Return the text of an operand, in parentheses if its operator binds less."""
+    text = text_of(value)
+    own = value._binds if isinstance(value, Expression) else ATOM
+    if not isinstance(value, Expression) and text.startswith("-"):
+        own = SIGN
+    return text if own >= binds else f"({text})"
+
+
+def call(name: str, *arguments: Any) -> Expression:
+    """Return a call of a function of expressions."""
+    return Expression(f"{name}({', '.join(map(text_of, arguments))})")
+
+
+def choose(condition: Any, then: Any, otherwise: Any) -> Expression:
+    """Return one of two values by a condition."""
+    parts = within(condition, OR), within(then, OR), within(otherwise, CHOICE)
+    fields = then._fields if isinstance(then, Expression) else None
+    return Expression("if {} then {} else {}".format(*parts), CHOICE, fields)
+
+
+def now() -> Expression:
+    """Return the simulated time."""
+    return call("now")
+
+
+def copy() -> Expression:
+    """Return the copy of the transition's folded page, from 0."""
+    return call("copy")
+
+
+def exponential(mean: Any) -> Expression:
+    """Return an exponentially distributed value; times are in seconds."""
+    return call("exponential", mean)
+
+
+def uniform(low: Any, high: Any) -> Expression:
+    """Return a value that is uniformly distributed between two bounds."""
+    return call("uniform", low, high)
+
+
+def erlang(stages: Any, mean: Any) -> Expression:
+    """Return an Erlang distributed value: the sum of exponential stages, with this mean in all."""
+    return call("erlang", stages, mean)
+
+
+def normal(mean: Any, deviation: Any) -> Expression:
+    """Return a normally distributed value; a negative time counts as 0."""
+    return call("normal", mean, deviation)
+
+
+def lognormal(mu: Any, sigma: Any) -> Expression:
+    """Return a value whose logarithm has mean `mu` and standard deviation `sigma`."""
+    return call("lognormal", mu, sigma)
+
+
+def weibull(shape: Any, scale: Any) -> Expression:
+    """Return a Weibull distributed value."""
+    return call("weibull", shape, scale)
+
+
+def pareto(shape: Any, least: Any) -> Expression:
+    """Return a Pareto distributed value of at least `least`."""
+    return call("pareto", shape, least)
+
+
+def bernoulli(probability: Any) -> Expression:
+    """Return true with a probability."""
+    return call("bernoulli", probability)
+
+
+def discrete(low: Any, high: Any) -> Expression:
+    """Return a whole number from `low` to `high`, each with the same probability."""
+    return call("discrete", low, high)
+
+
+def below(bound: Any) -> Expression:
+    """Return a whole number from 0 to below `bound`, each with the same probability."""
+    return call("below", bound)
+
+
+def least(a: Any, b: Any) -> Expression:
+    """Return the lesser of two values."""
+    return call("min", a, b)
+
+
+def greatest(a: Any, b: Any) -> Expression:
+    """Return the greater of two values."""
+    return call("max", a, b)

@@ -1,0 +1,197 @@
+"""Nets read from documents: runs, checks and state spaces."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headrace._core import NetModel as CoreModel
+from headrace._core import ScenarioError, is_net_document
+from headrace.net.results import NetResult, StateSpace
+from headrace.net.toml import net_as_toml
+
+FORMATS = {".toml": "toml", ".json": "json"}
+"""Languages of documents, by the end of a file's name."""
+
+Progress = Callable[[float], object]
+
+
+class NetModel:
+    """A net that has been read and checked."""
+
+    def __init__(self, core: CoreModel, text: str) -> None:
+        self._core, self.text = core, text
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._core.name
+
+    @property
+    def run_end(self) -> float | None:
+        """The end of runs that the document has, in seconds."""
+        return self._core.run_settings[0]
+
+    def structure(self) -> dict[str, Any]:
+        """Return its pages, places, stations and transitions, for drawings."""
+        structure = json.loads(self._core.structure())
+        return {"page": structure["page"]}
+
+    def svg(self) -> str:
+        """Return a drawing of the net as SVG; notebooks show it."""
+        from headrace.report.net_diagram import draw
+
+        return draw(self.structure())
+
+    _repr_svg_ = svg
+
+    def invariants(self) -> dict[str, Any]:
+        """Return sums of tokens that no firing changes, and what they do not cover.
+
+        Returns:
+            `places`: sums in words with their first value. `uncovered`: paths of places and
+            stations in no sum. `transitions`: numbers of firings that together change no number
+            of tokens; None if the numbers of tokens depend on values or chance.
+        """
+        structure = json.loads(self._core.structure())
+        return {
+            "places": {it["sum"]: it["value"] for it in structure["invariants"]},
+            "uncovered": structure["uncovered"],
+            "transitions": structure["transition_invariants"],
+        }
+
+    def run(
+        self,
+        until: float | None = None,
+        *,
+        warmup: float | None = None,
+        seed: int | None = None,
+        replications: int | None = None,
+        progress: Progress | None = None,
+    ) -> NetResult:
+        """Run the net. Settings that are not given are those of the document.
+
+        Parameters:
+            until: Simulated time of the end, in seconds; without it, until nothing happens.
+            warmup: Seconds at the start whose statistics are dropped.
+            seed: Seed of all random numbers; replications have the seeds that follow.
+            replications: Number of runs; more than one give confidence intervals.
+            progress: Called with the simulated time, in seconds.
+
+        Raises:
+            RunError: The run failed: an endless loop, or an expression without value.
+            ValueError: A setting is out of range.
+        """
+        own = self._core.run_settings
+        until = own[0] if until is None else until
+        warmup = own[1] or 0.0 if warmup is None else warmup
+        seed = int(own[2] or 1) if seed is None else seed
+        replications = int(own[3] or 1) if replications is None else replications
+        if until is not None and not 0 < until < 1.8e7:
+            raise ValueError(f"until = {until}: expected more than 0 and at most 208 days, in s")
+        if not warmup >= 0 or (until is not None and warmup >= until):
+            raise ValueError(f"warmup = {warmup}: expected from 0 to less than until, in s")
+        if not 1 <= replications <= 100_000:
+            raise ValueError(f"replications = {replications}: expected from 1 to 100000")
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"seed = {seed}: expected from 0 to less than 2^63")
+        runs = [
+            json.loads(self._core.run(until, warmup, seed + number, progress))
+            for number in range(replications)
+        ]
+        return NetResult(self.name, runs)
+
+    def state_space(
+        self,
+        limit: int = 1_000_000,
+        *,
+        timed: bool = False,
+        reach: str | None = None,
+        progress: Progress | None = None,
+    ) -> StateSpace:
+        """Explore the markings that the net can reach.
+
+        Parameters:
+            limit: Number of markings at which the search ends.
+            timed: Take delays and services into account; they must not be random.
+            reach: A condition on markings, such as `"queue >= 3 and done == 0"`; names of places
+                are their numbers of tokens.
+            progress: Called with the number of markings that have been explored.
+
+        Raises:
+            RunError: The net has parts that a state space does not model.
+        """
+        if not 1 <= limit < 2**32:
+            raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
+        return StateSpace(
+            self.name, json.loads(self._core.state_space(limit, timed, reach, progress))
+        )
+
+
+def from_document(document: Mapping[str, Any], name: str) -> NetModel:
+    """Check and compile a document of Python's mappings and lists.
+
+    Raises:
+        ScenarioError: All that is wrong with it.
+    """
+    text = as_text(document, "json")
+    try:
+        core = CoreModel.from_text(text, "json", f"net {name}", name)
+    except ScenarioError as error:
+        # Lines of a text that nobody wrote say nothing.
+        plain = re.sub(r"(?m)^(net .*?):\d+:\d+: ", r"\1: ", str(error))
+        raise ScenarioError(plain) from None
+    return NetModel(core, text)
+
+
+def load(path: str | Path) -> NetModel:
+    """Read a net from a file whose name ends in .toml or .json.
+
+    Raises:
+        ScenarioError: All that is wrong with it, each with file, line and column.
+    """
+    path = Path(path)
+    text = read_text(path)
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise ValueError(f"{path}: expected a net in a file that ends in .toml or .json")
+    return NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ValueError: It is no text in UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected a text in UTF-8: {error.reason}") from None
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Return the document of a file whose text is a net."""
+    text = read_text(path)
+    document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    if not isinstance(document, dict):
+        raise ValueError(f"{path}: expected a table")
+    return {"name": path.stem} | document
+
+
+def as_text(document: Mapping[str, Any], format: str) -> str:
+    """Return a document as TOML or JSON."""
+    if format == "toml":
+        return net_as_toml(document)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def is_net(path: Path) -> bool:
+    """Return true if a file is a net and no scenario."""
+    format = FORMATS.get(path.suffix.lower())
+    try:
+        return format is not None and is_net_document(path.read_text(encoding="utf-8"), format)
+    except (OSError, UnicodeDecodeError):
+        return False

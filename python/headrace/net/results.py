@@ -1,0 +1,180 @@
+"""Results of nets: figures of runs, and properties of state spaces."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace.intervals import half_width, means
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NODE_FIGURES = (
+    "arrivals",
+    "throughput",
+    "mean_inside",
+    "mean_queue",
+    "residence",
+    "service",
+    "utilisation",
+)
+"""Figures of places and stations."""
+
+
+class NetResult:
+    """Figures of a net's runs."""
+
+    def __init__(self, name: str, runs: Sequence[Mapping[str, Any]]) -> None:
+        self.name = name
+        self.runs = runs
+        """Each run as a document."""
+
+    @property
+    def stop(self) -> str:
+        """Why the first run ended: "time", "quiet" (nothing can happen) or "deadlock"."""
+        return str(self.runs[0]["stop"])
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All runs as one document."""
+        return {"kind": "net run", "name": self.name, "runs": list(self.runs)}
+
+    def _rows(self, key: str, figures: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for entries in zip(*(_with_rates(run, key) for run in self.runs), strict=True):
+            row: dict[str, Any] = {"path": entries[0]["path"]}
+            if key == "nodes":
+                row |= {name: entries[0][name] for name in ("discipline", "copies", "servers")}
+            for figure in figures:
+                values = [entry[figure] for entry in entries]
+                row[figure] = means(values)
+                if len(self.runs) > 1:
+                    known = [float(value) for value in values if value is not None]
+                    row[f"{figure}_half_width"] = half_width(known)
+            yield row
+
+    def rows(self, key: str) -> list[dict[str, Any]]:
+        """Return the rows of "nodes", "transitions" or "probes": means over the runs.
+
+        With several runs, a figure has the half width of its 95 % confidence interval beside it.
+        """
+        figures = {
+            "nodes": NODE_FIGURES,
+            "transitions": ("firings", "throughput"),
+            "probes": ("count", "mean", "deviation", "least", "most"),
+        }
+        return list(self._rows(key, figures[key]))
+
+    def _frame(self, key: str) -> "pl.DataFrame":
+        import polars as pl
+
+        return pl.DataFrame(self.rows(key), infer_schema_length=None)
+
+    @property
+    def nodes(self) -> "pl.DataFrame":
+        """A row for each place and station; times are in seconds, rates per second."""
+        return self._frame("nodes")
+
+    @property
+    def transitions(self) -> "pl.DataFrame":
+        """A row for each transition."""
+        return self._frame("transitions")
+
+    @property
+    def probes(self) -> "pl.DataFrame":
+        """A row for each probe."""
+        return self._frame("probes")
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            self._frame(key)._repr_html_()
+            for key in ("nodes", "transitions", "probes")
+            if self.runs[0][key]
+        )
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        """Return the figures of a place, station, transition or probe by its path or name."""
+        found = [
+            row
+            for key in ("nodes", "transitions", "probes")
+            for row in self.rows(key)
+            if row["path"] in (name, f"{self.name}/{name}")
+        ]
+        if not found:
+            raise KeyError(f"{self.name} has no element {name!r}")
+        return found[0]
+
+    def __repr__(self) -> str:
+        first = self.runs[0]
+        return (
+            f"<{self.name}: {len(self.runs)} runs of {first['time']:g} s, ended by {self.stop},"
+            f" {first['firings']} firings>"
+        )
+
+
+def _with_rates(run: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    measured = run["measured"]
+    for entry in run[key]:
+        rate = entry["arrivals"] / measured if key == "nodes" and measured > 0 else 0.0
+        yield ({"throughput": rate} | entry) if key == "nodes" else entry
+
+
+class StateSpace:
+    """Properties of the markings that a net can reach."""
+
+    def __init__(self, name: str, document: Mapping[str, Any]) -> None:
+        self.name = name
+        self.document = document
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["document"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __repr__(self) -> str:
+        what = "complete" if self.complete else "incomplete"
+        return f"<{self.name}: {self.states} markings, {self.arcs} arcs, {what}>"
+
+    @property
+    def bound_of(self) -> dict[str, tuple[int, int]]:
+        """Fewest and most tokens of each place and station."""
+        return {it["path"]: (it["least"], it["most"]) for it in self.bounds}
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what follows from the state space, a sentence each."""
+        yield f"{self.states:,} markings, {self.arcs:,} arcs, in {self.seconds:.2f} s"
+        if not self.complete:
+            yield "The limit ended the search: bounds and counts are of a part of the markings."
+        for path, (least, most) in self.bound_of.items():
+            yield f"bounds of {path}: {least} to {most} tokens"
+        if self.complete:
+            yield (
+                f"{_number(self.dead, 'dead marking')}, {self.deadlocks:,} of them with tokens that"
+                " may not remain there"
+            )
+            yield (
+                f"{_number(self.components, 'strongly connected component')},"
+                f" {self.terminal_components:,} terminal;"
+                f" {_number(self.home_markings, 'home marking')}, the initial one"
+                f" {'is' if self.initial_is_home else 'is not'} among them"
+            )
+        for it in self.transitions:
+            if it["dead"] and self.complete:
+                yield f"{it['path']} never fires"
+            elif it["live"] is not None:
+                yield f"{it['path']} is {'live' if it['live'] else 'not live'}"
+        if self.deadlock is not None:
+            yield from _path("nearest dead marking", self.deadlock)
+        if self.reached is not None:
+            yield from _path("nearest marking that was asked for", self.reached)
+
+
+def _number(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _path(title: str, path: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{title}, after {len(path['firings'])} firings:"
+    for number, firing in enumerate(path["firings"], 1):
+        yield f"  {number}. {firing}"
+    for place, tokens in path["marking"]:
+        yield f"  {place}: {', '.join(tokens)}"

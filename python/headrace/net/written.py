@@ -1,0 +1,397 @@
+"""Nets written in Python: places, stations, transitions and pages."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from headrace.net.expressions import Expression, field_types, text_of
+from headrace.net.model import NetModel, from_document
+from headrace.net.results import NetResult, StateSpace
+from headrace.net.toml import net_as_toml
+
+BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
+
+
+class Time:
+    """The colour of times. Numbers are seconds."""
+
+
+class Node:
+    """A place or a station of a net."""
+
+    def __init__(self, page: "Page", name: str, colour: Any, table: dict[str, Any]) -> None:
+        self.page, self.name, self.colour, self.table = page, name, colour, table
+
+
+class Port:
+    """A way into a page or out of it."""
+
+    def __init__(self, page: "Page", name: str, colour: Any) -> None:
+        self.page, self.name, self.colour = page, name, colour
+
+
+class Transition:
+    """A transition of a net, between the lines of `with net.transition(...) as t`."""
+
+    def __init__(self, page: "Page", name: str, table: dict[str, Any]) -> None:
+        self.page, self.name, self._table = page, name, table
+        self._variables: set[str] = set()
+
+    def _variable(self, wanted: str) -> str:
+        base = re.sub(r"\W", "_", wanted)
+        base = base if base[:1].isalpha() else f"_{base}"
+        name, number = base, 1
+        while name in self._variables or name in RESERVED or name in self.page.net.reserved():
+            number += 1
+            name = f"{base}_{number}"
+        self._variables.add(name)
+        return name
+
+    def take(
+        self, node: Node, pattern: Any = None, *, name: str | None = None, count: int = 1
+    ) -> Expression:
+        """Take a token of a place or station in each firing.
+
+        Parameters:
+            pattern: Take a token of this value only. An expression names values of tokens taken
+                before.
+            name: Name of the token in drawings and documents; by default that of the place.
+            count: Number of equal tokens.
+
+        Returns:
+            The token.
+        """
+        entry: dict[str, Any] = {"place": self.page.path_to(node)}
+        token = Expression("()")
+        if pattern is not None:
+            entry["token"] = text_of(pattern)
+            token = pattern if isinstance(pattern, Expression) else Expression(entry["token"])
+        elif node.colour is not None:
+            variable = self._variable(name or node.name)
+            entry["token"] = variable
+            token = Expression(variable, fields=field_types(node.colour))
+        if count != 1:
+            entry["count"] = count
+        self._table.setdefault("take", []).append(entry)
+        return token
+
+    def when(self, condition: Any) -> None:
+        """Fire only if a condition holds; several must all hold."""
+        self._table.setdefault("when", []).append(text_of(condition))
+
+    def let(self, name: str, value: Any) -> Expression:
+        """Compute a value once for each firing, such as a random choice, and give it a name."""
+        self._variables.add(name)
+        self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
+        return Expression(name)
+
+    def put(
+        self,
+        target: Node | Port,
+        token: Any = None,
+        *,
+        when: Any = None,
+        count: Any = None,
+        delay: Any = None,
+        copy: Any = None,
+    ) -> None:
+        """Put tokens into a place, station or port.
+
+        Parameters:
+            token: Its value; nothing for tokens without data.
+            when: Condition; without it, always.
+            count: Number of tokens; by default one.
+            delay: Time until it arrives, in seconds.
+            copy: Copy of the folded page on the way, from 0; a list for several pages.
+        """
+        entry: dict[str, Any] = {"place": self.page.path_to(target)}
+        if token is not None:
+            entry["token"] = text_of(token)
+        for key, value in (("when", when), ("count", count), ("delay", delay)):
+            if value is not None:
+                entry[key] = value if isinstance(value, int | float) else text_of(value)
+        if copy is not None:
+            copies = copy if isinstance(copy, list | tuple) else [copy]
+            entry["copy"] = [text_of(item) for item in copies]
+        self._table.setdefault("put", []).append(entry)
+
+    def record(self, probe: str, value: Any, *, when: Any = None) -> None:
+        """Record a figure in a probe."""
+        entry = {"probe": probe, "value": text_of(value)}
+        if when is not None:
+            entry["when"] = text_of(when)
+        self._table.setdefault("record", []).append(entry)
+
+
+RESERVED = frozenset(
+    ("if", "then", "else", "and", "or", "not", "with", "true", "false", "empty", "_")
+)
+
+
+class Page:
+    """A page of a net."""
+
+    def __init__(self, net: "Net", parent: "Page | None", name: str, table: dict[str, Any]) -> None:
+        self.net, self.parent, self.name, self.table = net, parent, name, table
+        self._names: set[str] = set()
+
+    def _claim(self, name: str) -> str:
+        if name in self._names:
+            raise ValueError(f"the page {self.name} has two elements called {name!r}; rename one")
+        self._names.add(name)
+        return name
+
+    def _around(self) -> "list[Page]":
+        pages, page = [], self
+        while page is not None:
+            pages.append(page)
+            page = page.parent  # type: ignore[assignment]
+        return pages
+
+    def path_to(self, target: Node | Port) -> str:
+        """Return the name of a node or port as transitions of this page write it."""
+        around = self._around()
+        names = [target.name]
+        page = target.page
+        while page not in around:
+            names.append(page.name)
+            if page.parent is None:
+                raise ValueError(f"{target.name} is in another net")
+            page = page.parent
+        first = names[-1]
+        for inner in around[: around.index(page)]:
+            if first in inner._names:
+                raise ValueError(
+                    f"{first} of page {page.name} is hidden by an element of page {inner.name};"
+                    " rename one"
+                )
+        return "/".join(reversed(names))
+
+    def _node(self, kind: str, name: str, colour: Any, table: dict[str, Any], initial: Any) -> Node:
+        self._claim(name)
+        if colour is not None:
+            table = {"colour": self.net.colour(colour), **table}
+        if isinstance(initial, int) and colour is None:
+            table["initial"] = initial
+        elif initial is not None:
+            if not isinstance(initial, Sequence) or isinstance(initial, str):
+                initial = [initial]
+            if initial:
+                table["initial"] = [
+                    item if isinstance(item, dict) else text_of(item) for item in initial
+                ]
+        self.table.setdefault(kind, {})[name] = table
+        return Node(self, name, colour, table)
+
+    def place(
+        self,
+        name: str,
+        colour: Any = None,
+        *,
+        initial: Any = None,
+        order: str = "any",
+        sink: bool = False,
+        rest: bool = False,
+        conserve: bool = False,
+    ) -> Node:
+        """Add a place.
+
+        Parameters:
+            colour: Type of its tokens: a dataclass of numbers and enumerations, an enumeration,
+                `int`, `float`, `bool`, `str` or `Time`; None for tokens without data.
+            initial: Its first tokens; a number of tokens without data.
+            order: "any", or "fifo" if tokens leave in the order of their arrival.
+            sink: Tokens end here.
+            rest: Tokens may remain here when nothing else happens.
+            conserve: Tokens are neither lost nor created here.
+        """
+        table: dict[str, Any] = {} if order == "any" else {"order": order}
+        table |= _flags(sink=sink, rest=rest, conserve=conserve)
+        return self._node("places", name, colour, table, initial)
+
+    def station(
+        self,
+        name: str,
+        colour: Any = None,
+        *,
+        discipline: str = "fcfs",
+        servers: int | None = None,
+        service: Any = None,
+        class_: Any = None,
+        number: int | None = None,
+        initial: Any = None,
+        sink: bool = False,
+        rest: bool = False,
+        conserve: bool = False,
+    ) -> Node:
+        """Add a station: a queue with servers.
+
+        Parameters:
+            discipline: "fcfs", "infinite", "delay", "sharing", "priority", "preemptive" or
+                "barrier"; the kernel's page describes them.
+            service: Service time in seconds; `self.token(colour)` is the token that is served.
+            class_: Class of a token for priorities, the most urgent 0.
+            number: Tokens that a barrier waits for.
+        """
+        table: dict[str, Any] = {"discipline": discipline}
+        given = {"servers": servers, "service": service, "class": class_, "number": number}
+        for key, value in given.items():
+            if value is not None:
+                table[key] = value if isinstance(value, int | float) else text_of(value)
+        table |= _flags(sink=sink, rest=rest, conserve=conserve)
+        return self._node("stations", name, colour, table, initial)
+
+    @contextmanager
+    def transition(self, name: str, *, priority: int = 0) -> Iterator[Transition]:
+        """Add a transition, whose arcs are written within the block."""
+        self._claim(name)
+        table: dict[str, Any] = {"priority": priority} if priority else {}
+        yield Transition(self, name, table)
+        self.table.setdefault("transitions", {})[name] = table
+
+    @contextmanager
+    def page(self, name: str, *, copies: int | None = None) -> "Iterator[Page]":
+        """Add a page within this one; with `copies` it is folded."""
+        self._claim(name)
+        table: dict[str, Any] = {} if copies is None else {"copies": copies}
+        yield Page(self.net, self, name, table)
+        self.table.setdefault("pages", {})[name] = table
+
+    def probe(self, name: str) -> str:
+        """Add a probe that transitions record figures in; return its name."""
+        self.table.setdefault("probes", []).append(self._claim(name))
+        return name
+
+    def input(self, name: str, node: Node) -> Port:
+        """Add a way into this page that leads to a node."""
+        self._claim(name)
+        port = {"direction": "in", "place": self.path_to(node)}
+        self.table.setdefault("ports", {})[name] = port
+        return Port(self, name, node.colour)
+
+    def output(self, name: str, colour: Any = None) -> Port:
+        """Add a way out of this page; the page around it connects it."""
+        self._claim(name)
+        self.table.setdefault("ports", {})[name] = {"direction": "out"}
+        return Port(self, name, colour)
+
+    def connect(self, port: Port, target: Node | Port) -> None:
+        """Connect an output of a page within this one."""
+        if port.page.parent is not self:
+            raise ValueError(f"{port.name} is no port of a page in {self.name}")
+        port.page.table.setdefault("connect", {})[port.name] = self.path_to(target)
+
+
+def _flags(**flags: bool) -> dict[str, Any]:
+    return {name: True for name, value in flags.items() if value}
+
+
+class Net(Page):
+    """A net: its outermost page, its colours, and what can be done with it."""
+
+    def __init__(self, name: str, description: str = "") -> None:
+        super().__init__(self, None, name, {})
+        self.description = description
+        self._colours: dict[str, Any] = {}
+        self._types: dict[str, Any] = {}
+
+    def reserved(self) -> set[str]:
+        """Return names that variables must not have: members of enumerations."""
+        return {member for it in self._colours.values() if isinstance(it, list) for member in it}
+
+    def colour(self, colour: Any) -> str:
+        """Return the name of a colour, and declare it if it is new.
+
+        Raises:
+            TypeError: It is no colour.
+        """
+        if colour in BUILT_IN:
+            return BUILT_IN[colour]
+        if colour is Time:
+            return "time"
+        name = getattr(colour, "__name__", None)
+        if name is None:
+            raise TypeError(f"{colour!r} is no colour: expected a type such as int or a dataclass")
+        if self._types.setdefault(name, colour) is not colour:
+            raise ValueError(f"two colours are called {name}; rename one")
+        if name not in self._colours:
+            if isinstance(colour, type) and issubclass(colour, Enum):
+                self._colours[name] = [member.name for member in colour]
+            elif isinstance(colour, type) and dataclasses.is_dataclass(colour):
+                self._colours[name] = {}
+                fields = field_types(colour) or {}
+                self._colours[name] = {field: self.colour(it) for field, it in fields.items()}
+            else:
+                raise TypeError(
+                    f"{colour!r} is no colour: expected int, float, bool, str, Time, an"
+                    " enumeration or a dataclass of these"
+                )
+        return name
+
+    @staticmethod
+    def token(colour: Any = None) -> Expression:
+        """Return the token that a station serves, for its service time and class."""
+        return Expression("token", fields=None if colour is None else field_types(colour))
+
+    def document(self) -> dict[str, Any]:
+        """Return the net as a document."""
+        head: dict[str, Any] = {"name": self.name}
+        if self.description:
+            head["description"] = self.description
+        if self._colours:
+            head["colours"] = self._colours
+        return head | self.table
+
+    def model(self) -> NetModel:
+        """Check the net and compile it.
+
+        Raises:
+            ScenarioError: All that is wrong with it.
+        """
+        return from_document(self.document(), self.name)
+
+    def check(self) -> dict[str, Any]:
+        """Check the net; return its invariants, as `NetModel.invariants` does.
+
+        Raises:
+            ScenarioError: All that is wrong with it.
+        """
+        return self.model().invariants()
+
+    def svg(self) -> str:
+        """Return a drawing of the net as SVG; notebooks show it."""
+        return self.model().svg()
+
+    _repr_svg_ = svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the net to a file whose name ends in .toml or .json."""
+        path = Path(path)
+        if path.suffix.lower() == ".toml":
+            text = net_as_toml(self.document())
+        elif path.suffix.lower() == ".json":
+            text = self.model().text
+        else:
+            raise ValueError(f"{path}: expected a name that ends in .toml or .json")
+        path.write_text(text, encoding="utf-8")
+
+    def run(
+        self,
+        until: float | None = None,
+        *,
+        warmup: float = 0.0,
+        seed: int = 1,
+        replications: int = 1,
+    ) -> NetResult:
+        """Run the net; see `NetModel.run`."""
+        return self.model().run(until, warmup=warmup, seed=seed, replications=replications)
+
+    def state_space(
+        self, limit: int = 1_000_000, *, timed: bool = False, reach: str | None = None
+    ) -> StateSpace:
+        """Explore the net's markings; see `NetModel.state_space`."""
+        return self.model().state_space(limit, timed=timed, reach=reach)
