@@ -531,7 +531,6 @@ impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>
     }
 }
 
-<<<<<<< HEAD
 impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
     /// Looks at these nodes and figures of stores when it fires; those of one list together.
     pub fn observes(self, lists: Vec<Vec<Sight>>) -> Observing<'b, I, S> {
@@ -594,7 +593,40 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
                 act,
                 of: std::marker::PhantomData::<fn(I, S)>,
             }),
-=======
+        });
+    }
+}
+
+struct ObservingAction<I, S, F> {
+    lists: Vec<Vec<Sight>>,
+    act: F,
+    of: std::marker::PhantomData<fn(I, S)>,
+}
+
+impl<I, S, F> Action for ObservingAction<I, S, F>
+where
+    I: Inputs,
+    S: Stores,
+    F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation]) + Send,
+{
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], borrows: &[Reach]) -> bool {
+        let observed = self.lists.iter().map(|list| {
+            let mut seen = Observation::default();
+            for Sight(it) in list {
+                it.add_to(&mut seen, firing, stores);
+            }
+            seen
+        });
+        let observed: Vec<Observation> = observed.collect();
+        let Some(tokens) = I::take(firing, None) else {
+            return false;
+        };
+        let stores = S::borrow(stores, borrows, firing.copy());
+        (self.act)(firing, tokens, stores, &observed);
+        true
+    }
+}
+
 /// A transition that finds the tokens it takes itself, for any number of inputs of one colour.
 pub trait Rule: Send + 'static {
     /// Selects tokens among those that are ready at its inputs ([`Firing::ready`]), takes one from
@@ -626,45 +658,13 @@ impl TransitionBuilder<'_, (), ()> {
             may_take: parts.may_take,
             stores: Vec::new(),
             outputs: parts.outputs,
+            observed_nodes: Vec::new(),
+            observed_stores: Vec::new(),
             action: Box::new(RuleAction(rule)),
->>>>>>> model
         });
     }
 }
 
-<<<<<<< HEAD
-struct ObservingAction<I, S, F> {
-    lists: Vec<Vec<Sight>>,
-    act: F,
-    of: std::marker::PhantomData<fn(I, S)>,
-}
-
-impl<I, S, F> Action for ObservingAction<I, S, F>
-where
-    I: Inputs,
-    S: Stores,
-    F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation]) + Send,
-{
-    fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], borrows: &[Reach]) -> bool {
-        let observed = self.lists.iter().map(|list| {
-            let mut seen = Observation::default();
-            for Sight(it) in list {
-                it.add_to(&mut seen, firing, stores);
-            }
-            seen
-        });
-        let observed: Vec<Observation> = observed.collect();
-        let Some(tokens) = I::take(firing, None) else {
-            return false;
-        };
-        let stores = S::borrow(stores, borrows, firing.copy());
-        (self.act)(firing, tokens, stores, &observed);
-        true
-    }
-}
-
-=======
->>>>>>> model
 struct TypedAction<I: Inputs, S: Stores, F> {
     guard: Option<Guarded<I, S>>,
     act: F,

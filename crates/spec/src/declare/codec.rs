@@ -203,6 +203,6 @@ pub(crate) fn one_or_several<T: serde::Serialize, S: serde::Serializer>(
 ) -> Result<S::Ok, S::Error> {
     match &value[..] {
         [only] => only.serialize(serializer),
-        several => several.serialize(serializer),
+        several => serde::Serialize::serialize(several, serializer),
     }
 }
