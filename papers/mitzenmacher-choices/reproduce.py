@@ -13,6 +13,7 @@ if __name__ == "__main__":
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def limit(load: float, choices: int) -> float:
     if choices == 1:
         return 1 / (1 - load)
     exponents = ((choices**i - choices) / (choices - 1) for i in range(1, 30))
-    return sum(load**exponent for exponent in exponents if exponent < 1e4)
+    return float(sum(load**exponent for exponent in exponents if exponent < 1e4))
 
 
 def old_information(load: float, choices: int | None, period: float) -> float:
@@ -163,27 +164,25 @@ def reproduce(paper: Paper) -> list[Row]:
     for choices, found in times.items():
         for load in LOADS:
             name = f"load {load}, {choices} choice{'s' if choices > 1 else ''}"
-            ours = paper.step(
-                name, lambda load=load, choices=choices: time_in_system(load, chosen(choices))
-            )
+            ours = paper.step(name, partial(time_in_system, load, chosen(choices)))
             found.append(ours)
             rows.append(row(name, limit(load, choices), ours))
     old: dict[int | None, list[float]] = {2: [], None: []}
-    for choices, found in old.items():
+    for among, found in old.items():
         for period in PERIODS:
-            of_all = "all" if choices is None else str(choices)
+            of_all = "all" if among is None else str(among)
             name = f"load 0.9, board renewed each {period:g} service times, least of {of_all}"
             sets = {
-                **chosen(choices),
+                **chosen(among),
                 "scheduler.load": "view",
                 "scheduler.view_period": f"{period * SERVICE_S * 1e3} ms",
             }
-            ours = paper.step(name, lambda sets=sets: time_in_system(0.9, sets))
+            ours = paper.step(name, partial(time_in_system, 0.9, sets))
             found.append(ours)
-            if choices is None:
+            if among is None:
                 rows.append(row(name, LEAST_OF_ALL[period], ours, BOUND_OF_ALL))
             else:
-                rows.append(row(name, old_information(0.9, choices, period), ours))
+                rows.append(row(name, old_information(0.9, among, period), ours))
     herds = old[None][-1] > 1 / (1 - 0.9) > old[2][-1]
     rows.append(
         Row(

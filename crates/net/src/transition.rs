@@ -553,9 +553,7 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
     /// observed before it, by list.
     pub fn fires<F>(self, act: F)
     where
-        F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation])
-            + Send
-            + 'static,
+        F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation]) + Send + 'static,
     {
         let Parts {
             builder,

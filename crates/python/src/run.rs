@@ -77,7 +77,10 @@ fn run<'py>(
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (schedulers, placements) = (schedulers.unwrap_or_default(), placements.unwrap_or_default());
+    let (schedulers, placements) = (
+        schedulers.unwrap_or_default(),
+        placements.unwrap_or_default(),
+    );
     let own = OwnCode {
         classes: match schedulers.is_empty() && placements.is_empty() {
             true => None,

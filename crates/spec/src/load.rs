@@ -317,7 +317,11 @@ mod tests {
             }
             // Nor are pools with copies, and CRUSH knows none.
             let crush = |(at, kind): &(String, &str)| at == "layout" && *kind == "crush";
-            if path == "pool" && chosen.iter().any(|it| repairs(it) || chooses(it) || crush(it)) {
+            if path == "pool"
+                && chosen
+                    .iter()
+                    .any(|it| repairs(it) || chooses(it) || crush(it))
+            {
                 continue;
             }
             // Each target has free space, and only some partitions have subtrees.

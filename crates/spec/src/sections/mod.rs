@@ -94,9 +94,8 @@ pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{
     Choices, Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, KnownLoad, LeastLoaded,
-    Mclock, NoScheduler, Ordered, Orr,
-    Position, PythonClass, PythonScheduler, RoundRobin, Scheduler, SchedulerKind, Sfq, SfqPlus,
-    Tbf, Trr, TwoLevel,
+    Mclock, NoScheduler, Ordered, Orr, Position, PythonClass, PythonScheduler, RoundRobin,
+    Scheduler, SchedulerKind, Sfq, SfqPlus, Tbf, Trr, TwoLevel,
 };
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;

@@ -2,8 +2,8 @@
 
 use crate::declare::{OneOrSeveral, Tables, section};
 use crate::sections::{
-    Failure, Hosts, Layout, Locks, Messages, Metadata, Network, Pool, Recovery, Replication,
-    Position, Scheduler, Servers,
+    Failure, Hosts, Layout, Locks, Messages, Metadata, Network, Pool, Position, Recovery,
+    Replication, Scheduler, Servers,
 };
 
 section! {

@@ -4,8 +4,8 @@ use crate::Error;
 use crate::declare::{Place, section};
 use crate::presets;
 use crate::sections::{
-    ClientLeaves, Crush, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario, ServersPerFile,
-    Topology,
+    ClientLeaves, Crush, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario,
+    ServersPerFile, Topology,
 };
 use crate::values::{AtLeastOne, Bytes, choice};
 
@@ -102,7 +102,8 @@ fn copies_have_servers(
     let targets = parallel.servers.all_targets();
     if replication.sets == ReplicaSets::Neighbours
         && parallel.crush().is_none()
-        && !targets.is_multiple_of(copies) {
+        && !targets.is_multiple_of(copies)
+    {
         let message = format!(
             "sets of neighbours would leave some of {targets} servers or targets without a set: \
              expected a number that divides it, or replication.sets = \"random\""

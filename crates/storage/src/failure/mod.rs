@@ -174,8 +174,7 @@ pub fn failures(page: &mut Page<'_>, scenario: &Scenario, parallel: &Parallel) -
         }
     });
     let mut schedulers = parallel.scheduler.iter();
-    let between =
-        schedulers.any(|it| matches!(it.position, Position::Gateway | Position::Proxy));
+    let between = schedulers.any(|it| matches!(it.position, Position::Gateway | Position::Proxy));
     let given_up = between.then(|| page.place("given up"));
     Some(Failing {
         store,

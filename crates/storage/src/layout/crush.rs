@@ -48,8 +48,8 @@ impl Crush {
         let mut draw = 0;
         while chosen.len() < copies && draw < copies as u64 * MOST_TRIES {
             let rack = self.rack(object, draw);
-            let racks = chosen.iter().map(|it| it / self.per_rack);
-            if !(self.by_rack && racks.into_iter().any(|it| it == rack)) {
+            let taken = self.by_rack && chosen.iter().any(|it| it / self.per_rack == rack);
+            if !taken {
                 let server = self.server(object, draw, rack);
                 if !chosen.contains(&server) {
                     chosen.push(server);
@@ -71,7 +71,10 @@ impl Crush {
         }
         let straws = racks.enumerate().map(|(rack, weights)| {
             let weight = weights.iter().sum();
-            (rack, self.straw(object, (1 << 32) | rack as u64, draw, weight))
+            (
+                rack,
+                self.straw(object, (1 << 32) | rack as u64, draw, weight),
+            )
         });
         longest(straws)
     }
@@ -79,8 +82,12 @@ impl Crush {
     fn server(&self, object: u64, draw: u64, rack: usize) -> usize {
         let first = rack * self.per_rack;
         let last = (first + self.per_rack).min(self.weights.len());
-        let straws = (first..last)
-            .map(|server| (server, self.straw(object, server as u64, draw, self.weights[server])));
+        let straws = (first..last).map(|server| {
+            (
+                server,
+                self.straw(object, server as u64, draw, self.weights[server]),
+            )
+        });
         longest(straws)
     }
 

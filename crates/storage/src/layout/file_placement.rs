@@ -100,10 +100,11 @@ impl Placed {
         if self.sizes.len() <= at {
             self.sizes.resize(at + 1, 0);
         }
-        let before = std::mem::replace(&mut self.sizes[at], self.sizes[at].max(end));
+        let before = self.sizes[at];
         if end <= before {
             return;
         }
+        self.sizes[at] = end;
         let targets = self.targets.get_or_insert_with(|| rule.start());
         for (turn, target) in (0..).zip(&placement.targets) {
             let part = |size| placement.distribution.part(size, turn);

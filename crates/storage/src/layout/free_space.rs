@@ -71,7 +71,9 @@ impl FreeSpace {
         if least >= most * (1.0 - self.threshold) {
             let first = targets.next;
             targets.next = (first + self.width) % all;
-            return (first..first + self.width).map(|it| (it % all) as u32).collect();
+            return (first..first + self.width)
+                .map(|it| (it % all) as u32)
+                .collect();
         }
         let mut chosen: Vec<u32> = Vec::with_capacity(self.width);
         while chosen.len() < self.width {
@@ -127,8 +129,8 @@ impl FreeSpace {
         let (all, servers) = (targets.free.len() as f64, self.servers as f64);
         targets.penalties[target] =
             targets.penalties[target] / 2.0 + self.per_object(targets, target) * all;
-        targets.of_servers[server] = targets.of_servers[server] / 2.0
-            + self.per_object_of_server(targets, server) * servers;
+        targets.of_servers[server] =
+            targets.of_servers[server] / 2.0 + self.per_object_of_server(targets, server) * servers;
         for server in 0..self.servers {
             let each = self.per_object_of_server(targets, server);
             targets.of_servers[server] = (targets.of_servers[server] - each).max(0.0);

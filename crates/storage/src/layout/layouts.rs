@@ -50,7 +50,8 @@ impl Layouts {
             let own = placements(workload.layout.as_ref().map(|_| number));
             let layout = Layout::new(scenario, parallel, spec, seed, own.as_ref());
             let next = pools.len();
-            let by_file = spec.kind.places_files().then_some(number);
+            let is_own = workload.layout.is_some();
+            let by_file = (spec.kind.places_files() && is_own).then_some(number);
             let assigned_in = *pools.entry((&spec.pool, by_file)).or_insert(next);
             let layout = Layout {
                 assigned_in,

@@ -209,7 +209,9 @@ impl Layout {
         let distribution = Distribution::new(&spec.kind, targets);
         let placer = match &spec.kind {
             LayoutKind::FreeSpace(it) => {
-                let on = spec.pool(parallel).map_or(servers, |it| it.servers.len() as u32);
+                let on = spec
+                    .pool(parallel)
+                    .map_or(servers, |it| it.servers.len() as u32);
                 let rule = FreeSpace::new(it, it.servers.of(targets), on, seed);
                 Some(Placer::FreeSpace(Arc::new(rule), distribution.clone()))
             }
@@ -256,7 +258,9 @@ impl Layout {
     /// A file is written up to a byte, which takes free space where targets are chosen by it.
     pub fn is_written(&self, file: u32, end: u64, first_targets: &mut FirstTargets) {
         if let Some(placer) = &self.placer {
-            first_targets.placed(self.assigned_in).grows(file, end, placer);
+            first_targets
+                .placed(self.assigned_in)
+                .grows(file, end, placer);
         }
     }
 
@@ -403,7 +407,9 @@ impl FileLayout<'_> {
     fn turn(&self, number: u64) -> Option<u64> {
         if let Some(placed) = &self.placed {
             let mut targets = placed.targets.iter();
-            return targets.position(|it| u64::from(*it) == number).map(|it| it as u64);
+            return targets
+                .position(|it| u64::from(*it) == number)
+                .map(|it| it as u64);
         }
         let turn = (number + self.layout.targets - self.first) % self.layout.targets;
         (turn < self.layout.distribution.width()).then_some(turn)

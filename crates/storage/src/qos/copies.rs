@@ -151,7 +151,9 @@ impl Copies {
         there.map(Some).ok_or_else(|| CannotServe::NoCopy {
             server,
             file: job.file,
-            holders: self.servers(job).map_or_else(|_| Vec::new(), Iterator::collect),
+            holders: self
+                .servers(job)
+                .map_or_else(|_| Vec::new(), Iterator::collect),
         })
     }
 

@@ -5,8 +5,8 @@ use headrace_spec::{Groups, PerGroup, SchedulerKind, Seconds, Weights};
 
 use super::external_scheduler::ExternalScheduler;
 use super::{
-    BatchOf, Controls, Crrn, Dsfq, Edf, Fifo, LeastLoaded, Mclock, Orr, Promise, RoundRobin, Scheduler, Sfq,
-    SfqPlus, Tbf, TwoLevel,
+    BatchOf, Controls, Crrn, Dsfq, Edf, Fifo, LeastLoaded, Mclock, Orr, Promise, RoundRobin,
+    Scheduler, Sfq, SfqPlus, Tbf, TwoLevel,
 };
 
 /// A scheduler of a kind; none if the scenario has none. To add a kind, write a
@@ -56,9 +56,7 @@ pub(super) fn make(kind: &SchedulerKind, groups: &Groups) -> Option<Box<dyn Sche
             Box::new(Orr::new(it.depth, BatchOf::Target, it.quantum, it.ordered))
         }
         SchedulerKind::PythonScheduler(it) => Box::new(ExternalScheduler(it.python.to_string())),
-        SchedulerKind::LeastLoaded(it) => {
-            Box::new(LeastLoaded::new(it.depth, it.choices, it.load))
-        }
+        SchedulerKind::LeastLoaded(it) => Box::new(LeastLoaded::new(it.depth, it.choices, it.load)),
         SchedulerKind::Tbf(it) => {
             let rate = |group| it.rates.of(group).unwrap_or(it.rate);
             let rates: Vec<f64> = groups.names().map(rate).collect();

@@ -22,7 +22,7 @@ mod tbf;
 mod two_level;
 mod view;
 
-pub use copies::{Copies, CannotServe};
+pub use copies::{CannotServe, Copies};
 pub use crrn::Crrn;
 pub use dsfq::Dsfq;
 pub use edf::Edf;
@@ -338,7 +338,10 @@ pub fn build(
     number_of: impl Fn(u32) -> u32,
 ) -> Option<SchedulerPorts> {
     let parallel = schedulers.scenario;
-    let spec = parallel.scheduler.iter().find(|it| it.position == position)?;
+    let spec = parallel
+        .scheduler
+        .iter()
+        .find(|it| it.position == position)?;
     let mut first = schedulers.own(position, number_of(0));
     let own = first.is_some();
     if !own && spec.is_none() {

@@ -156,13 +156,13 @@ impl Watch {
         let publish = publish.take(known).with(self.samples).priority(-1);
         let publish = news_to.iter().fold(publish, |it, to| it.signals(*to));
         publish.fires(move |firing, _: Tick, samples| {
-                if let Some(view) = samples.taken.pop_front() {
-                    let news: News = Arc::new(view);
-                    for to in &news_to {
-                        firing.announce(*to, &news);
-                    }
+            if let Some(view) = samples.taken.pop_front() {
+                let news: News = Arc::new(view);
+                for to in &news_to {
+                    firing.announce(*to, &news);
                 }
-            });
+            }
+        });
     }
 }
 
@@ -229,10 +229,16 @@ impl JobCounter {
         let ask = page.input(&format!("asked for {schedulers}"));
         let asked = page.place::<Ask>(&format!("to report to {schedulers}"));
         page.connect(ask, asked);
-        let last = page.store(&format!("last report to {schedulers}"), |_| LastReport::default());
+        let last = page.store(&format!("last report to {schedulers}"), |_| {
+            LastReport::default()
+        });
         let lists = vec![
             page.nodes_within("device"),
-            page.nodes_within(if threads.is_some() { "threads" } else { "daemon" }),
+            page.nodes_within(if threads.is_some() {
+                "threads"
+            } else {
+                "daemon"
+            }),
             page.figures_within("dirty bytes"),
             page.figures_within("cached bytes"),
         ];
@@ -269,9 +275,17 @@ fn utilisation(firing: &Firing<'_>, last: &mut LastReport, devices: &Observation
     let now = firing.now();
     let (since, worked) = std::mem::replace(last, (now, devices.worked));
     // Statistics may have begun anew since the last report.
-    let worked = devices.worked.0.checked_sub(worked.0).unwrap_or(devices.worked.0);
+    let worked = devices
+        .worked
+        .0
+        .checked_sub(worked.0)
+        .unwrap_or(devices.worked.0);
     let most = now.since(since).0 as f64 * devices.servers.max(1) as f64;
-    if most > 0.0 { (worked as f64 / most).min(1.0) } else { 0.0 }
+    if most > 0.0 {
+        (worked as f64 / most).min(1.0)
+    } else {
+        0.0
+    }
 }
 
 /// The schedulers at a position, as the names of their nodes say.

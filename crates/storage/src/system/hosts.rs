@@ -19,8 +19,8 @@ use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
-use crate::layout::Placements;
 use crate::host_pages::{HostNumbers, JoinPages, each};
+use crate::layout::Placements;
 use crate::network::{self, ClientAttachment, ClientPorts, Hosts, ServerAttachment};
 use crate::processors::{Kind, Shared};
 use crate::qos::{Ask, JobCounter, SchedulerPorts, Schedulers, Watch};
@@ -229,7 +229,10 @@ impl ServerHost {
         let news = all.iter().flat_map(|it| it.news.clone()).collect();
         let views = all.first().map_or(0, |it| it.asks.len());
         let asks = (0..views).map(|view| {
-            join.input(&format!("asked for view {view}"), all.iter().map(|it| it.asks[view]))
+            join.input(
+                &format!("asked for view {view}"),
+                all.iter().map(|it| it.asks[view]),
+            )
         });
         let asks = asks.collect();
         let attachments: Vec<ServerAttachment> = all.into_iter().map(|it| it.attachment).collect();
@@ -275,7 +278,10 @@ pub(super) fn server_host(
     let way = failure::join(page, copying.as_ref(), way);
     let (names, for_daemon) = names.unzip();
     let (ports, served) = server::server(page, parallel, initial_files, for_daemon, way, failing);
-    let threads = parallel.servers.machine().map(|_| parallel.servers.daemon.threads);
+    let threads = parallel
+        .servers
+        .machine()
+        .map(|_| parallel.servers.daemon.threads);
     let asks = counter.map(|it| it.reports(page, spec.watches, threads));
     ServerHost {
         attachment,

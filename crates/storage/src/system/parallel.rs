@@ -131,7 +131,9 @@ pub(super) fn build(
         let news = match watch.position() {
             Position::Client => clients.news.clone(),
             Position::Server => servers.news.clone(),
-            Position::Gateway => Vec::from_iter(between.gateway.and_then(|it| it.news).map(To::from)),
+            Position::Gateway => {
+                Vec::from_iter(between.gateway.and_then(|it| it.news).map(To::from))
+            }
             Position::Proxy => {
                 Vec::from_iter(between.proxies.as_ref().and_then(qos::news_of_copies))
             }

@@ -1,9 +1,9 @@
 //! `[layout]`: which server holds which part of a file.
 
 mod basic;
-mod progressive;
 mod crush;
 mod free_space;
+mod progressive;
 mod python;
 mod striped;
 mod two_dimensional;
@@ -12,8 +12,8 @@ mod variable_strip;
 pub use basic::Basic;
 pub use crush::{Crush, FailureDomain};
 pub use free_space::FreeSpace;
-pub use python::PythonLayout;
 pub use progressive::{Component, ComponentPlace, Progressive};
+pub use python::PythonLayout;
 pub use striped::{FirstServer, ServersPerFile, Striped};
 pub use two_dimensional::TwoDimensional;
 pub use variable_strip::{Strip, VariableStrip};

@@ -29,7 +29,10 @@ impl PythonLayout {
     pub(super) fn fits(&self, at: &Place<'_>) -> Result<(), Error> {
         match self.unit.0 {
             1..=0x100_0000_0000 => Ok(()),
-            _ => Err(at.error("unit", r#"expected a size from 1 B to 1 TiB such as "1 MiB""#)),
+            _ => Err(at.error(
+                "unit",
+                r#"expected a size from 1 B to 1 TiB such as "1 MiB""#,
+            )),
         }
     }
 }

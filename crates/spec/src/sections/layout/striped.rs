@@ -91,19 +91,19 @@ pub(super) fn fits(
         ServersPerFile::Count(wanted) if wanted > there => {}
         _ => return Ok(()),
     }
-        let servers = &parallel.servers;
-        let copies = parallel.replication.copies;
-        let message = match (servers.targets, &layout.pool) {
-            (_, Some(pool)) => format!("pool {pool:?} has fewer targets: {there}"),
-            _ if copies > 1 => format!(
-                "there are fewer sets of servers with the same data: {there}, because \
+    let servers = &parallel.servers;
+    let copies = parallel.replication.copies;
+    let message = match (servers.targets, &layout.pool) {
+        (_, Some(pool)) => format!("pool {pool:?} has fewer targets: {there}"),
+        _ if copies > 1 => format!(
+            "there are fewer sets of servers with the same data: {there}, because \
                  replication.copies = {copies}"
-            ),
-            (1, None) => format!("there are fewer servers: servers.count = {there}"),
-            (targets, None) => format!(
-                "there are {there} targets: servers.count = {} and servers.targets = {targets}",
-                servers.count
-            ),
-        };
-        Err(at.error("servers", message))
-    }
+        ),
+        (1, None) => format!("there are fewer servers: servers.count = {there}"),
+        (targets, None) => format!(
+            "there are {there} targets: servers.count = {} and servers.targets = {targets}",
+            servers.count
+        ),
+    };
+    Err(at.error("servers", message))
+}

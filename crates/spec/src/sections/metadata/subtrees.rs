@@ -45,7 +45,8 @@ fn check(subtree: &Subtree, all: &Scenario, at: &Place<'_>) -> Result<(), Error>
     };
     let workloads = all.workload.len();
     if workload.is_some_and(|it| it as usize >= workloads) {
-        let message = format!("there is no such workload: they are counted from 0, {workloads} in all");
+        let message =
+            format!("there is no such workload: they are counted from 0, {workloads} in all");
         return Err(at.error("directory", message));
     }
     let Some(parallel) = all.parallel() else {
@@ -53,12 +54,18 @@ fn check(subtree: &Subtree, all: &Scenario, at: &Place<'_>) -> Result<(), Error>
     };
     let servers = parallel.metadata_servers();
     if subtree.server >= servers {
-        let message = format!("expected a number from 0 to {}, of a metadata server", servers - 1);
+        let message = format!(
+            "expected a number from 0 to {}, of a metadata server",
+            servers - 1
+        );
         return Err(at.error("server", message));
     }
     let same = parallel.metadata.subtrees().iter();
     if same.filter(|it| it.parts() == subtree.parts()).count() > 1 {
-        return Err(at.error("directory", "expected a directory that no other subtree has"));
+        return Err(at.error(
+            "directory",
+            "expected a directory that no other subtree has",
+        ));
     }
     Ok(())
 }

@@ -47,7 +47,8 @@ fn check(least: &LeastLoaded, all: &Scenario, at: &Place<'_>) -> Result<(), Erro
     };
     let scheduler = groups::own(parallel, at);
     if !matches!(scheduler.position, Position::Client | Position::Gateway) {
-        let message = "schedulers before one server choose none: expected \"client\" or \"gateway\"";
+        let message =
+            "schedulers before one server choose none: expected \"client\" or \"gateway\"";
         return Err(at.error("position", message));
     }
     if parallel.replication.copies < 2 {

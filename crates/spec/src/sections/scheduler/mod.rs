@@ -116,7 +116,9 @@ fn view_is_collected(
     at: &Place<'_>,
 ) -> Result<(), Error> {
     match scheduler.view_period {
-        Some(period) if period.0 <= 0.0 => Err(at.error("view_period", "expected a time of more than 0")),
+        Some(period) if period.0 <= 0.0 => {
+            Err(at.error("view_period", "expected a time of more than 0"))
+        }
         None if scheduler.view_delay.0 > 0.0 => {
             let message = "nothing is learnt of the servers: give view_period, or leave it out";
             Err(at.error("view_delay", message))
