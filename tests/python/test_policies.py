@@ -90,6 +90,9 @@ def test_a_machine_has_no_policy_in_python() -> None:
     text = """system = "ext4"
 [machine.memory]
 replacement = "python"
+[machine.device]
+read_rate = "1 GB/s"
+write_rate = "1 GB/s"
 [[workload]]
 block = "1 MiB"
 """

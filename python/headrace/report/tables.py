@@ -83,7 +83,7 @@ def result(document: Document) -> RenderableType:
         parts.append(_stations(report.stations))
     if _uneven(report.servers):
         parts.append(_servers(report.servers))
-    if asked := [it for it in report.caches if it.hits + it.misses]:
+    if asked := [it for it in report.caches if it.hits + it.misses and _is_shown(it)]:
         parts.append(_caches(asked))
     if report.breakdown:
         parts.append(_breakdown(report.breakdown))
@@ -293,6 +293,11 @@ def _servers(servers: Sequence[Server]) -> FittedTable:
         made.caption = f"the busiest {SERVERS}; {len(rest)} more, the least busy"
         made.caption += f" {percent(rest[-1].utilisation)} %"
     return made
+
+
+def _is_shown(cache: Cache) -> bool:
+    """Return whether a cache is in the table: a client knows nearly all layouts it needs."""
+    return not cache.cache.endswith("/layout cache")
 
 
 def _caches(caches: Sequence[Cache]) -> FittedTable:

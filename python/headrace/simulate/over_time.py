@@ -31,26 +31,28 @@ def over_time(columns: Mapping[str, Any]) -> Document:
         figure. A value is None where it does not exist.
     """
     time = columns["time_s"]
-    spans = np.diff(time)
-    kept = spans > 0
+    kept = np.append(True, np.diff(time) > 0)
+    # The end of the run may follow the last regular frame closely.
+    if len(time) > 2 and time[-1] - time[-2] < 0.5 * (time[1] - time[0]):
+        kept[-2] = False
     return {
-        "time_s": time[1:][kept].tolist(),
+        "time_s": time[kept][1:].tolist(),
         "caches": _caches(columns, len(time), kept),
-        "stations": _stations(columns, len(time), spans, kept),
+        "stations": _stations(columns, len(time), np.diff(time[kept]), kept),
     }
 
 
 def _caches(columns: Mapping[str, Any], frames: int, kept: NDArray[np.bool_]) -> Document:
     names: list[tuple[str, str]] = columns["gauge_names"]
-    values = columns["gauges"].reshape(frames, -1)
+    values = columns["gauges"].reshape(frames, -1)[kept]
     gauges = {tuple(name): values[:, at] for at, name in enumerate(names)}
     caches: Document = {}
     for path in dict.fromkeys(path for path, _ in names):
         figures: Document = {}
         if (dirty := gauges.get((path, "dirty bytes"))) is not None:
-            figures["dirty_bytes"] = dirty[1:][kept].tolist()
+            figures["dirty_bytes"] = dirty[1:].tolist()
         if (path, "hits") in gauges:
-            hits, misses = (np.diff(gauges[path, it])[kept] for it in ("hits", "misses"))
+            hits, misses = (np.diff(gauges[path, it]) for it in ("hits", "misses"))
             asked = hits + misses
             figures["hit_ratio"] = [
                 float(hit) / float(both) if both else None
@@ -67,7 +69,7 @@ def _stations(
     kept: NDArray[np.bool_],
 ) -> Document:
     inside, work, arrivals, most = (
-        columns[name].reshape(frames, -1)
+        columns[name].reshape(frames, -1)[kept]
         for name in ("inside_s", "work_s", "arrivals", "most_queue")
     )
     stations: Document = {}
@@ -76,11 +78,9 @@ def _stations(
         # Without a number of servers nobody waits for one.
         if node["servers"] is None or not arrivals[-1, at]:
             continue
-        waiting = (np.diff(inside[:, at]) - np.diff(work[:, at]))[kept] / spans[kept]
-        stations[path] = {
-            "queue": (np.maximum(waiting, 0.0) / node["copies"]).tolist(),
-            "most_queue": most[1:, at][kept].tolist(),
-        }
+        waited = np.maximum(np.diff(inside[:, at]) - np.diff(work[:, at]), 0.0)
+        queue = waited / spans / node["copies"]
+        stations[path] = {"queue": queue.tolist(), "most_queue": most[1:, at].tolist()}
     return stations
 
 

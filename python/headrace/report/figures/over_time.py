@@ -51,6 +51,8 @@ def _lines(
         return figure
     means = table.group_by("of", maintain_order=True).agg(pl.col("value").mean())
     largest = means.sort("value", descending=True, maintain_order=True).head(MOST)
+    if (largest["value"] > 0).any():
+        largest = largest.filter(pl.col("value") > 0)
     for number, of in enumerate(largest["of"]):
         part = table.filter(pl.col("of") == of)
         axes.plot(
