@@ -31,7 +31,6 @@ from headrace.report.figures import (
     network,
     percentile,
     sensitivity,
-    shown,
     study,
     sweep,
     tuning,
