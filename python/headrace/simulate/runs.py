@@ -49,8 +49,9 @@ def run(
         progress: Whether to show a progress bar; by default in Jupyter. Or a callback. It gets the
             simulated seconds, the completed requests, and the completed part of the run (0 to 1),
             or None if that is unknown.
-        trust: True executes the scenario's own scheduler, which is Python code in a file with all
-            rights of the user. By default only files that the user has trusted before.
+        trust: True executes the scenario's own scheduler or replacement policy, which is Python
+            code in a file with all rights of the user. By default only files that the user has
+            trusted before.
         playback: Number of frames to record for `Result.playback`; up to twice as many are taken.
             Only the first replication is recorded.
         over_time: True records dirty bytes, hit ratios and queue lengths over time, of the first

@@ -87,8 +87,8 @@ fn sizes_fit(memory: &Memory, all: &Scenario, at: &Place<'_>) -> Result<(), Erro
         let message = "only with servers.memory.replacement = \"python\"";
         return Err(at.error("python", message));
     }
-    let first = all.parallel().and_then(|it| it.servers.policy_class());
-    if is_python && first.is_some_and(|first| memory.python.as_ref() != Some(&first)) {
+    let first = || all.parallel().and_then(|it| it.servers.policy_class());
+    if is_python && first().is_some_and(|first| memory.python.as_ref() != Some(&first)) {
         let message = "expected the class of the other servers: all caches in Python have one";
         return Err(at.error("python", message));
     }
