@@ -313,6 +313,9 @@ fn what_is_not_modelled_is_refused() {
         (&slow, "servers.group.frobs=1", "there is no field"),
     ] {
         let mut sets = vec![set];
+        if set == "scheduler.kind=dsfq" {
+            sets.push("scheduler.depth=4");
+        }
         if set == "servers.streaming=true" {
             sets.push("network.grain=flow");
         }
