@@ -91,7 +91,7 @@ pub fn server(
     outside: Duplex,
     failing: Option<Failing>,
 ) -> (Ports, Store<Served>) {
-    let served = page.store("served", |_| Served::default());
+    let served = page.store("jobs served", |_| Served::default());
     let reply = Reply {
         wire: Wire::new(&scenario.network),
         send: outside.send,
