@@ -65,7 +65,7 @@ impl GraphLink {
 
 /// The most links between two switches on a path, besides the two hosts' cards and what
 /// data streams through behind them.
-const MOST_HOPS: u32 = 5;
+const MOST_HOPS: u32 = 24;
 
 /// The most switches: every one knows its way to every other.
 const MOST_SWITCHES: usize = 2000;
