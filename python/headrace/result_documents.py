@@ -14,7 +14,7 @@ from headrace import histograms
 from headrace.fields import WrongField, convert, partial
 from headrace.store.documents import check_document
 from headrace.store.errors import StoreError
-from headrace.store.record import current_kind
+from headrace.store.record import KINDS, SIMULATED, current_kind
 
 TABLES = {
     "series": "series",
@@ -39,18 +39,22 @@ def check_types(document: Mapping[str, Any]) -> None:
         raise StoreError(str(error)) from None
 
 
-def check_saved(saved: Mapping[str, Any], named: str) -> dict[str, pl.DataFrame]:
-    """Check a saved result of a measurement and return its tables by their names in the store.
+def check_saved(
+    saved: Mapping[str, Any], named: str, names: Mapping[str, str] = TABLES
+) -> dict[str, pl.DataFrame]:
+    """Check a saved result and return its tables by their names in the store. `names` has these by
+    their keys in the result. Tables of simulations are checked where they are read.
 
     Raises StoreError, which names the file and the field.
     """
-    document = {key: it for key, it in saved.items() if key not in (*TABLES, *TABLES.values())}
+    document = {key: it for key, it in saved.items() if key not in names}
+    simulated = current_kind(str(saved.get("kind"))) not in KINDS or saved["kind"] == SIMULATED
     try:
         check_types(document)
         tables = {
             name: _table(key, saved[key])
-            for key, name in [*TABLES.items(), ("counters", "counters")]
-            if saved.get(key)
+            for key, name in names.items()
+            if saved.get(key) and not simulated
         }
         if "rows" in tables and document.get("kind") == "study":
             _check_rows(tables["rows"])

@@ -1,16 +1,20 @@
 """Results from files into the store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from headrace import measure, simulate
+from headrace import simulate
 from headrace.document_io import read_document
-from headrace.result_documents import check_saved
+from headrace.environment import started_of
+from headrace.result_documents import TABLES, check_saved
 from headrace.store.record import KINDS, SIMULATED, current_kind
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from headrace.store import Store
 
 
@@ -32,7 +36,29 @@ def import_results(
     if is_archive(path):
         return store.import_archive(path, on_progress)
     saved = read_document(path)
-    check_saved(saved, str(path))
+    tables = check_saved(saved, str(path))
     if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
-        return measure.import_saved(store, path, saved)
+        return _import_measured(store, path, saved, tables)
     return simulate.import_saved(store, path)
+
+
+def _import_measured(
+    store: "Store", path: Path, saved: Mapping[str, Any], tables: "Mapping[str, pl.DataFrame]"
+) -> dict[str, bool]:
+    """Import a checked result of a benchmark; return its identifier, and whether it is new."""
+    document = dict(saved)
+    host = document.pop("host", None)
+    for key in TABLES:
+        document.pop(key, None)
+    known = store.with_document(document)
+    if known is not None:
+        return {known: False}
+    identifier, new = store.add_once(
+        document,
+        {name: frame for name, frame in tables.items() if frame.height},
+        kind=str(document["kind"]),
+        # Files of earlier versions do not say when; this is when they were saved.
+        started=started_of(document) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        host=host if isinstance(host, dict) else {},
+    )
+    return {identifier: new}

@@ -13,7 +13,13 @@ from conftest import Command
 from headrace.cli.app import run
 from headrace.design.quantities import HOUR, YEAR, parse_probability, parse_time
 from headrace.design.reliability import ask
-from headrace.design.reliability.laws import hazard, mean_seconds, parse_duration, parse_lifetime
+from headrace.design.reliability.laws import (
+    hazard,
+    mean_seconds,
+    parse_duration,
+    parse_lifetime,
+    read_error_probability,
+)
 from headrace.design.reliability.question import (
     Array,
     Bathtub,
@@ -27,7 +33,6 @@ from headrace.design.reliability.question import (
     Simulation,
     Weibull,
 )
-from headrace.design.reliability.read_error import read_error_probability
 
 RELIABILITY = ("design", "reliability", "--json")
 

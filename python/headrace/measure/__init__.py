@@ -9,7 +9,6 @@ from headrace.measure.load_sweep import Criteria, load_sweep
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repetitions import repeat
-from headrace.measure.saved_results import import_saved
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.workload import load
 
@@ -22,7 +21,6 @@ __all__ = [
     "clean",
     "client_host_sweep",
     "client_sweep",
-    "import_saved",
     "load",
     "load_sweep",
     "measure",

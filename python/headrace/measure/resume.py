@@ -9,7 +9,7 @@ from typing import Any
 from headrace import ranks
 from headrace._core import VERSION
 from headrace.document_io import read_document
-from headrace.result_documents import check_saved
+from headrace.result_documents import TABLES, check_saved
 from headrace.store import open as open_store
 from headrace.store.record import current_kind
 
@@ -38,7 +38,7 @@ def read_earlier(named: str) -> dict[str, Any]:
     }
     found = {**record.contents, **tables}
     named = f"{PREFIX}{record.id}"
-    check_saved(found, named)
+    check_saved(found, named, {it: it for it in TABLES.values()})
     return {**found, "named": named}
 
 

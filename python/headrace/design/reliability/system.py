@@ -25,7 +25,7 @@ from headrace.design.quantities import (
     span_text,
 )
 from headrace.design.reliability.engine import ask_again
-from headrace.design.reliability.laws import found_probability
+from headrace.design.reliability.laws import found_probability, read_error_probability
 from headrace.design.reliability.question import (
     Array,
     Declustered,
@@ -37,7 +37,6 @@ from headrace.design.reliability.question import (
     Redundancy,
     Repair,
 )
-from headrace.design.reliability.read_error import read_error_probability
 from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
