@@ -8,7 +8,7 @@ use super::{card, choice, count, devices, hosts, io_scheduler, seconds};
 pub fn metadata() -> BoxedStrategy<Metadata> {
     let servers = (
         hosts(),
-        choice(Distribution::ALL),
+        choice(&[Distribution::File, Distribution::Directory]),
         count(),
         seconds(),
         prop::array::uniform8(prop::option::of(seconds())),
@@ -84,7 +84,7 @@ pub fn put(scenario: &mut Scenario, wanted: bool) {
                 let servers = metadata.servers.min(parallel.servers.count);
                 (MetadataHosts::DataServers, servers)
             }
-            Distribution::Directory => (MetadataHosts::EveryDataServer, 1),
+            Distribution::Directory | Distribution::Subtree => (MetadataHosts::EveryDataServer, 1),
         };
         if parallel.servers.count > 1 && metadata.on == MetadataHosts::EveryDataServer {
             metadata.lookups = Lookups::Everywhere;

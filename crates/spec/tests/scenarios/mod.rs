@@ -129,7 +129,7 @@ prop_compose! {
         rpc in rpc(),
         kind in client_kind(),
     ) -> Clients {
-        Clients { count, processes, groups, card, rpc, kind }
+        Clients { count, processes, groups, group: None, card, rpc, kind }
     }
 }
 
@@ -232,7 +232,7 @@ prop_compose! {
         let receive_buffer = ReceiveBuffer { time_per_job: receiving.0, time_per_entry: receiving.1 };
         let targets = if machine { 1 } else { targets };
         let failover = Failover::NoFailover(NoFailover {});
-        Servers { count, targets, streaming: false, card, receive_buffer, daemon, failover, kind }
+        Servers { count, targets, streaming: false, card, receive_buffer, daemon, failover, group: None, kind }
     }
 }
 
