@@ -7,8 +7,8 @@ use crate::declare::{Place, section};
 use crate::names;
 use crate::sections::{
     Card, ClientKind, ClientMachine, Clients, Daemon, Device, Failover, IoScheduler, Machine,
-    Memory, Parallel, Position, ReceiveBuffer, Rpc, Scenario, SchedulerKind, ServerKind, Servers,
-    Topology,
+    Memory, Parallel, Position, ReceiveBuffer, Replacement, Rpc, Scenario, SchedulerKind,
+    ServerKind, Servers, Topology,
 };
 use crate::values::{AtLeastOne, Name};
 
@@ -269,10 +269,22 @@ fn not_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
         "partners among unlike servers are not modelled: expected servers.failover.kind = \
          \"active-passive\" or \"none\""
             .to_owned()
+    } else if parallel.servers.alike().iter().any(has_own_policy) {
+        "replacement policies in Python on unlike servers are not modelled: expected another \
+         servers.memory.replacement"
+            .to_owned()
     } else {
         return Ok(());
     };
     Err(at.error("name", why))
+}
+
+/// Returns true if servers have a page cache with a replacement policy in Python.
+fn has_own_policy(alike: &AlikeServers) -> bool {
+    match &alike.servers.kind {
+        ServerKind::SimpleServer(simple) => simple.memory.replacement == Replacement::Python,
+        ServerKind::MachineServer(_) => false,
+    }
 }
 
 fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
