@@ -122,8 +122,9 @@ def arrival_rates(board: Floats, load: float, choices: int) -> Floats:
     """The rate of arrivals at a server by its load on the board."""
     tail = np.cumsum(board[::-1])[::-1]
     after = np.append(tail[1:], 0.0)
-    chosen = tail**choices - after**choices
-    return np.divide(load * chosen, board, out=np.zeros_like(board), where=board > 1e-9)
+    chosen: Floats = tail**choices - after**choices
+    rates: Floats = np.divide(load * chosen, board, out=np.zeros_like(board), where=board > 1e-9)
+    return rates
 
 
 def change(rows: Floats, rates: Floats) -> Floats:
