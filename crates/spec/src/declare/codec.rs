@@ -202,7 +202,7 @@ pub(crate) fn one_or_several<T: serde::Serialize, S: serde::Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match &value[..] {
-        [only] => only.serialize(serializer),
+        [only] => serde::Serialize::serialize(only, serializer),
         several => serde::Serialize::serialize(several, serializer),
     }
 }

@@ -252,14 +252,13 @@ impl ServerGroup {
 
 /// Refuses unlike servers with what needs them all on one page.
 fn not_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
-    let at_servers = parallel.scheduler_at(Position::Server);
-    let reaching = at_servers.filter(|it| {
+    let at_servers = parallel.scheduler_at(Position::Server).filter(|it| {
         matches!(
             it.kind,
             SchedulerKind::Dsfq(_) | SchedulerKind::PythonScheduler(_)
         )
     });
-    let why = if let Some(scheduler) = reaching {
+    let why = if let Some(scheduler) = at_servers {
         format!(
             "schedulers of kind \"{}\" on unlike servers do not reach each other: expected \
              scheduler.position = \"proxy\" or one [servers] for all",
