@@ -164,7 +164,7 @@ impl ServerPage {
 /// Returns true if jobs on a server lie in a node of its page. What is at its card is on the
 /// network; of those on a machine the threads' calls lie in a bag.
 fn has_jobs(node: &NodeStructure, name: &str) -> bool {
-    match node.colour {
+    match &*node.colour {
         "Job" => !name.starts_with("card "),
         "Request" => name == "machine/requests",
         _ => false,
