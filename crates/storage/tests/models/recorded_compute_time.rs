@@ -41,6 +41,8 @@ fn replayed(time_per_request: &str, sets: &[&str]) -> Outcome {
         [network]
         bandwidth = "1000 TB/s"
         latency = "0 s"
+        [layout]
+        unit = "1 GiB"
         [[workload]]
         kind = "trace"
         replay = "paced"
