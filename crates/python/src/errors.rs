@@ -63,7 +63,9 @@ pub fn of_run(error: &Error) -> PyErr {
     match error {
         Error::Trace(_) => TraceError::new_err(text),
         Error::TooLarge(_) => ScenarioError::new_err(text),
-        Error::Build(_) | Error::Run(_) | Error::Placement(_) => RunError::new_err(text.replace('\n', "; ")),
+        Error::Build(_) | Error::Run(_) | Error::Placement(_) => {
+            RunError::new_err(text.replace('\n', "; "))
+        }
     }
 }
 
