@@ -10,14 +10,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 
 import headrace as hr
 from conftest import Command
-from headrace.environment import of_directory
+from headrace.environment import Environment, of_directory
 from headrace.measure import micro
 from headrace.profile.baseline import (
     Baseline,
@@ -76,7 +76,7 @@ def of_known(directory: Path, **environment: Any) -> Baseline:
     }
     return Baseline(
         version="0",
-        environment=of_directory(directory) | environment,
+        environment=cast(Environment, of_directory(directory) | environment),
         figures=figures,
         file_bytes=64 * MIB,
         file_rule="made up",

@@ -93,11 +93,11 @@ def test_a_disk_has_a_limit_of_dirty_data_of_its_own(file: Path) -> None:
         pytest.skip("this kernel has no limits of dirty data for a disk (Linux 6.2)")
     file.write_text(f'{EXT3}\n[machine.write_back]\nbytes = "8 MiB"\n')
     stood = made(file)
-    (disk,) = status(stood)["hosts"][0]["disks"]
-    limits = disk["write_back"]
+    (disk,) = status(stood).hosts[0].disks
+    limits = disk.write_back
     assert limits.pop("strict_limit") == "1"
     # A millionth of what the whole machine may have is the unit.
-    assert [int(it) for it in limits.values()] == [pytest.approx(8 << 20, rel=1e-2)] * 2
+    assert [int(it or 0) for it in limits.values()] == [pytest.approx(8 << 20, rel=1e-2)] * 2
     script = (
         "import sys; from headrace.calibrate import mount_of;"
         "from headrace.calibrate.settings import settings;"
@@ -170,11 +170,11 @@ def test_a_file_system_is_made_and_mounted_as_the_scenario_says(
     }
     changed = {"system": system, f"{journal}.size": "64 MiB"} | sets.get(system, {})
     found = status(up(plan(load(file, changed)), file.stem))
-    (disk,) = found["hosts"][0]["disks"]
-    assert disk["file_system"] == kind
-    assert options <= set(disk["mount_options"].split(","))
+    (disk,) = found.hosts[0].disks
+    assert disk.file_system == kind
+    assert options <= set((disk.mount_options or "").split(","))
     # The kernel tells it under the name that it was mounted by.
-    assert found["up"]
+    assert found.up
 
 
 def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) -> None:
@@ -183,15 +183,15 @@ def test_two_of_one_file_are_refused_and_two_of_two_names_are_not(file: Path) ->
     assert again.returncode == 2
     assert "a testbed of this name exists" in again.stderr and len(again.stderr.splitlines()) == 1
     two = made(file, f"other-{os.getpid()}")
-    devices = [status(it)["hosts"][0]["disks"][0]["device"] for it in (one, two)]
+    devices = [status(it).hosts[0].disks[0].device for it in (one, two)]
     assert devices[0] != devices[1]
     down(two)
-    assert status(one)["up"]
+    assert status(one).up
 
 
 def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[str, Any]) -> None:
     with pytest.raises(KeyError), running_testbed(file, ["machine.memory.size=128 MiB"]) as stood:
-        assert status(stood)["hosts"][0]["memory_bytes"] == 128 << 20
+        assert status(stood).hosts[0].memory_bytes == 128 << 20
         raise KeyError
     assert find(file.stem) is None
     assert machine() == before
@@ -199,7 +199,7 @@ def test_one_that_stands_meanwhile_goes_with_an_error(file: Path, before: dict[s
 
 def test_memory_used_is_that_of_programs_and_not_of_files(file: Path) -> None:
     stood = made(file)
-    before = status(stood)["hosts"][0]
+    before = status(stood).hosts[0]
     program = """
 held = bytearray(b"x") * (48 << 20)
 with open("cached", "wb") as cached:
@@ -212,11 +212,11 @@ input()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as holding:  # type: ignore[call-overload]
         assert holding.stdout.readline() == "there\n"
-        after = status(stood)["hosts"][0]
+        after = status(stood).hosts[0]
         holding.communicate("\n")
     # An interpreter has some MiB of its own; the file's pages would be as many again.
-    assert 48 << 20 <= after["memory_used_bytes"] - before["memory_used_bytes"] < 80 << 20
-    kept = after["memory_page_cache_bytes"] - before["memory_page_cache_bytes"]
+    assert 48 << 20 <= (after.memory_used_bytes or 0) - (before.memory_used_bytes or 0) < 80 << 20
+    kept = (after.memory_page_cache_bytes or 0) - (before.memory_page_cache_bytes or 0)
     assert 48 << 20 <= kept < 64 << 20
 
 
@@ -258,8 +258,8 @@ def test_disks_lie_where_the_scenario_says(file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "disks"
     folder.mkdir()
     stood = up(plan(load(file, {"lab.directory": str(folder)})), file.stem)
-    (disk,) = status(stood)["hosts"][0]["disks"]
-    assert Path(disk["image"]).parent.parent == folder
+    (disk,) = status(stood).hosts[0].disks
+    assert Path(disk.image or "").parent.parent == folder
     down(stood)
     assert list(folder.iterdir()) == []
 
@@ -290,7 +290,7 @@ def test_all_processes_of_a_host_end_with_it(file: Path, before: dict[str, Any])
     command = [sys.executable, "-m", "headrace", "lab", "exec", str(file), "client-0", "--"]
     script = f"cd {stood.mount_point}; trap '' TERM; sleep 1000; sleep 1"
     stubborn = subprocess.Popen([*command, "sh", "-c", script])
-    while len(status(stood)["hosts"][0]["processes"]) < 2:
+    while len(status(stood).hosts[0].processes) < 2:
         time.sleep(0.05)
     down(stood)
     stubborn.wait(timeout=30)
@@ -354,7 +354,7 @@ def test_it_is_not_taken_down_from_within(file: Path) -> None:
     command = [sys.executable, "-m", "headrace", "lab", "down", str(file)]
     ended = lab("exec", file, "client-0", "--", *command)
     assert ended.returncode == 2 and "this is one of its hosts" in ended.stderr
-    assert status(stood)["up"]
+    assert status(stood).up
 
 
 def test_an_error_is_one_line(file: Path) -> None:

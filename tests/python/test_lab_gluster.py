@@ -105,11 +105,11 @@ def test_clients_measure_together_on_links_that_are_limited(
     mpirun()
     stood = made(file)
     found = status(stood)
-    assert found["up"]
-    assert [it["name"] for it in found["hosts"]] == [
+    assert found.up
+    assert [it.name for it in found.hosts] == [
         *("client-0", "client-1", "server-0", "server-1", "server-2"),
     ]
-    assert all(it["link"] for it in found["hosts"])
+    assert all(it.link for it in found.hosts)
     result = tmp_path / "result.json"
     done("bench", file, "-o", result, "--no-store")
     document = json.loads(result.read_text())
@@ -128,10 +128,10 @@ def test_clients_measure_together_on_links_that_are_limited(
     Hosts(stood).run("client-1", "cp", stood.mount_point / "file", "/dev/null")
     # Headers of packets come to 5 %; what is read ahead is asked for once.
     assert 1 < (received(stood, "client-1") - before_it) / (2 << 20) < 1.3
-    for process in found["hosts"][3]["processes"]:
-        os.kill(process["number"], signal.SIGKILL)
+    for process in found.hosts[3].processes:
+        os.kill(process.number, signal.SIGKILL)
     time.sleep(0.2)
-    assert not status(stood)["up"]
+    assert not status(stood).up
     down(stood)
     assert machine() == before
 

@@ -42,10 +42,10 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
     file.write_text(SCENARIO)
     with as_before(), running_testbed(file, name=f"moosefs-{os.getpid()}") as stood:
         found = status(stood)
-        assert found["up"]
+        assert found.up
         # It hides its environment: it must be known all the same.
-        client = next(it for it in found["hosts"] if it["name"] == "client-0")
-        assert any("mfsmount" in it["command"] for it in client["processes"])
+        client = next(it for it in found.hosts if it.name == "client-0")
+        assert any("mfsmount" in it.command for it in client.processes)
         hosts = Hosts(stood)
         at = stood.mount_point / "file"
         hosts.run("client-0", "dd", "if=/dev/urandom", f"of={at}", "bs=1M", "count=4")
@@ -56,10 +56,10 @@ def test_each_chunk_is_on_both_servers(tmp_path: Path) -> None:
             # The data, and its checksums.
             assert 4 << 20 <= sum(sizes) < 5 << 20
         # What has ended is named.
-        (chunks_of,) = (it for it in found["hosts"] if it["name"] == "server-1")
-        assert chunks_of["missing"] == []
-        os.kill(chunks_of["processes"][0]["number"], signal.SIGKILL)
-        wait_until("the chunk server", lambda: not status(stood)["up"])
-        missing = {it["name"]: it["missing"] for it in status(stood)["hosts"]}
+        (chunks_of,) = (it for it in found.hosts if it.name == "server-1")
+        assert chunks_of.missing == []
+        os.kill(chunks_of.processes[0].number, signal.SIGKILL)
+        wait_until("the chunk server", lambda: not status(stood).up)
+        missing = {it.name: it.missing for it in status(stood).hosts}
         assert missing.pop("server-1") == ["mfschunkserver"]
         assert not any(missing.values())

@@ -42,7 +42,7 @@ def test_links_with_credits_lose_nothing(headrace: Command) -> None:
     ended = headrace("run", str(TORUS), "--set", "network.credits.buffer=8 KiB")
     assert "links waited" in ended.stdout
     assert "for credits" in ended.stdout
-    document = hr.run(TORUS).json()
+    document = hr.run(hr.load(TORUS)).json()
     packets = document["packets"]
     assert packets["lost"] == packets["timeouts"] == packets["corrupted"] == 0
     assert packets["without_credits"] > 0

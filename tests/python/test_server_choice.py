@@ -1,5 +1,6 @@
 """Schedulers that choose servers, views of servers, and placements in Python."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,8 @@ class Raises(headrace.Placement):
 """
 
 
-def mean(sets: dict[str, object]) -> float:
-    document = hr.run(hr.load(CHOICE, SHORT | sets)).document
+def mean(sets: Mapping[str, object]) -> float:
+    document = hr.run(hr.load(CHOICE, SHORT | dict(sets))).document
     return float(document["latency"]["all"]["mean"]) / 0.01
 
 

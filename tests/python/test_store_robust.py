@@ -280,9 +280,9 @@ def test_an_older_catalogue_that_may_only_be_read(place: Path) -> None:
     with read_only(place):
         listed = hr.store.open().listed(hr.store.make_filter())
         assert len(listed.entries) == len(before["runs"]) and not listed.damaged
-        assert hr.store.open().compare([it["id"] for it in listed.entries]).table.height > 0
+        assert hr.store.open().compare([it.id for it in listed.entries]).table.height > 0
         with pytest.raises(StoreFailure, match="readonly"):
-            hr.store.open().remove(listed.entries[0]["id"])
+            hr.store.open().remove(listed.entries[0].id)
     assert (place / "catalogue.sqlite").read_bytes() == content
 
 

@@ -313,7 +313,7 @@ class Net(Page):
             return BUILT_IN[colour]
         if colour is Time:
             return "time"
-        name = getattr(colour, "__name__", None)
+        name: str | None = getattr(colour, "__name__", None)
         if name is None:
             raise TypeError(f"{colour!r} is no colour: expected a type such as int or a dataclass")
         if self._types.setdefault(name, colour) is not colour:

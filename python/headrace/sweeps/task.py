@@ -148,7 +148,8 @@ class TaskMaker:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))
         if loaded.replacement is not None:
-            policy = (*map(str, loaded.replacement), "")
+            file, name = loaded.replacement
+            policy = (str(file), name, "")
             if policy not in self._known_code:
                 self._known_code.add(policy)
                 self._new_code.append(Scenario(loaded))
