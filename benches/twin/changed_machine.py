@@ -24,6 +24,7 @@ from file_systems import SCENARIO, headings, headrace, rows
 from headrace.lab import running_testbed, status
 from headrace.lab.cgroups import limit_lines, memory_file, of_host
 from headrace.lab.plan import Limits
+from headrace.lab.status import TestbedStatus
 
 NAME = "changed"
 MIB = 1 << 20
@@ -32,14 +33,14 @@ MIB = 1 << 20
 class Testbed:
     """One machine with one disk."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        (host,) = told["hosts"]
-        (disk,) = host["disks"]
-        self.mount_point = str(told["mount_point"])
-        queue = Path("/sys/block") / Path(disk["device"]).name
+    def __init__(self, state: TestbedStatus) -> None:
+        (host,) = state.hosts
+        (disk,) = host.disks
+        self.mount_point = state.mount_point
+        queue = Path("/sys/block") / Path(disk.device or "").name
         self.queue = queue / "queue"
         self.device = (queue / "dev").read_text(encoding="ascii").strip()
-        self.group = of_host(told["name"], host["name"])
+        self.group = of_host(state.name, host.name)
 
 
 @contextmanager

@@ -287,9 +287,9 @@ def memory_used(lab: Lab) -> int:
     """Return the memory of a server without the page cache of the workload's files, of which none
     exist now: the daemons, the kernel's memory for them, and their own page cache. In bytes, the
     median over servers."""
-    servers = [it for it in status(lab)["hosts"] if it["role"] == "server"]
-    names = ("memory_used_bytes", "memory_page_cache_bytes")
-    return round(statistics.median(sum(it[name] or 0 for name in names) for it in servers))
+    servers = [it for it in status(lab).hosts if it.role == "server"]
+    used = [(it.memory_used_bytes or 0) + (it.memory_page_cache_bytes or 0) for it in servers]
+    return round(statistics.median(used))
 
 
 def simulated(

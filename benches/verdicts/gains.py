@@ -325,7 +325,7 @@ def testbeds(cases: list[Case]) -> Iterator[dict[str, Disk]]:
             def command(words: list[str], bed: lab.Lab = bed) -> list[str]:
                 return lab.exec_command(bed, HOST, words)
 
-            found[name] = Disk(str(lab.status(bed)["mount_point"]), command)
+            found[name] = Disk(lab.status(bed).mount_point, command)
         yield found
 
 

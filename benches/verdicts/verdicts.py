@@ -94,8 +94,9 @@ def main() -> int:
         compile_programs(HERE / "programs", folder)
         bed = stack.enter_context(testbed())
         stack.enter_context(link())
-        disk = lab.status(bed)["hosts"][0]["disks"][0]["device"].removeprefix("/dev/")
-        directory = lab.status(bed)["mount_point"]
+        state = lab.status(bed)
+        disk = (state.hosts[0].disks[0].device or "").removeprefix("/dev/")
+        directory = state.mount_point
         baseline = measured_baseline(bed, directory)
         if given.output:
             given.output.mkdir(parents=True, exist_ok=True)

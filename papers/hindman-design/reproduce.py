@@ -24,7 +24,7 @@ from headrace.design.quantities import DAY, HOUR, YEAR
 from headrace.design.reliability import ask
 from headrace.design.reliability.answer import Answer
 from headrace.design.reliability.disk_classes import PRESETS
-from headrace.design.reliability.laws import hazard
+from headrace.design.reliability.laws import hazard, read_error_probability
 from headrace.design.reliability.question import (
     Array,
     Bathtub,
@@ -43,7 +43,6 @@ from headrace.design.reliability.question import (
     Simulation,
     WeibullPart,
 )
-from headrace.design.reliability.read_error import read_error_probability
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array as DesignedArray
 from headrace.report.figures.style import COLOURS
