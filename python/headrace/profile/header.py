@@ -19,7 +19,7 @@ LONGEST_S = 1e9
 
 
 class Attached(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was watched instead of a program."""
+    """Process that was watched instead of a program."""
 
     pid: int | None = None
     pid_name: str | None = None

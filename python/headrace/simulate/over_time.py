@@ -1,7 +1,7 @@
 """Dirty bytes, hit ratios and queue lengths over time, from the frames of a run.
 
-Frames are evenly spaced. A value of a cache's dirty bytes is that at the end of an interval; hit
-ratios and queues are those of the interval since the sample before.
+Frames are evenly spaced. Dirty bytes are those at the end of an interval. Hit ratios and queues
+are those of the interval since the sample before.
 """
 
 import json

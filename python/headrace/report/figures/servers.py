@@ -17,7 +17,7 @@ TALLEST = 9.0
 def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
     """Draw a row for each server: how busy its busiest station was, window after window.
 
-    Of several replications it is the first.
+    Only the first replication is drawn.
     """
     figure, axes = sheet("Utilisation of data servers", data.name, height(data), on)
     table = _first_run(data)

@@ -78,7 +78,7 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FormPart(msgspec.Struct, frozen=True):
-    """What a part of a form adds to a request."""
+    """Values and files that a part of a form adds to a request."""
 
     values: Mapping[str, str] = {}
     inputs: Mapping[str, str] = {}
