@@ -85,7 +85,7 @@ bench: build
 	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 	@cargo run --release --quiet -p headrace-load --example open_loop
-	@cargo run --release --quiet -p headrace-model --example speed
+	@cargo run --release --quiet -p headrace-model --example net_speed
 	@cargo run --release --quiet -p headrace-survival --example speed
 	@$(PY) benches/survival/whole_command.py
 	@$(PY) benches/web/serve_load.py

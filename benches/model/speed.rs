@@ -1,7 +1,7 @@
 //! Speed of nets from documents: firings of the common net, and markings of state spaces.
 //!
 //! ```sh
-//! cargo run --release -p headrace-model --example speed [ROUNDS]
+//! cargo run --release -p headrace-model --example net_speed [ROUNDS]
 //! ```
 //!
 //! Rounds are interleaved; the table has medians and the extremes.

@@ -107,7 +107,7 @@ def test_a_wrong_server_is_named(folder: Path) -> None:
     with pytest.raises(hr.RunError, match="has no copy of what the job reads of file"):
         run(folder, READS, **own)
     with pytest.raises(hr.RunError, match="only reads can be sent to another server"):
-        run(folder, SMALL + 'phases = ["write"]\n', **own)
+        run(folder, SMALL + 'phases = ["write"]\n[layout]\nunit = "1 MiB"\n', **own)
     with pytest.raises(hr.RunError, match="stands before one server"):
         run(folder, READS, **(own | {"scheduler__position": "server"}))
 
@@ -155,6 +155,8 @@ def test_metadata_load_follows_the_subtrees(folder: Path) -> None:
     text = (
         SMALL.split("[[workload]]")[0]
         + """
+[layout]
+unit = "1 MiB"
 [metadata]
 servers = 3
 distribution = "subtree"

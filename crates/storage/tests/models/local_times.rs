@@ -1,6 +1,6 @@
 //! Run times of unusual systems: at most the time their devices need.
 
-use crate::running::{MICROSECOND, latency, refusal, run};
+use crate::running::{refusal, run};
 
 /// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
 /// revolution and its bytes at most, and none waits for the disk's read-ahead to
