@@ -81,6 +81,7 @@ bench: build
 	@$(PY) benches/scale/playback.py
 	@$(PY) benches/sweep/sweep.py
 	@$(PY) benches/schedulers/crossing.py
+	@$(PY) benches/schedulers/placement.py
 	@$(PY) benches/schedulers/at_scale.py
 	@mkdir -p $(SEE) && $(PY) benches/load/agreement $(SEE)
 	@cargo run --release --quiet -p headrace-load --example engine_cost
