@@ -347,7 +347,7 @@ mod tests {
         );
         let json = "{\"places\": {\"a\": {}},\n \"transitions\": {\"t\": {\"take\": [{\"x\": 1}, {\"place\": \"a\"}]}}}";
         let path = ["transitions", "t", "take", "1", "place"];
-        assert_eq!(at(json, Language::Json, &path, 0), (2, 56));
+        assert_eq!(at(json, Language::Json, &path, 0), (2, 53));
     }
 
     #[test]

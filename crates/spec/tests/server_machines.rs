@@ -84,11 +84,11 @@ fn what_does_not_go_with_a_machine_is_named_once() {
         ),
         (
             FILE.replace("ext3", "pvfs2"),
-            r#"my.toml:7:10: servers.machine.system = "pvfs2": expected "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis""#,
+            r#"my.toml:7:10: servers.machine.system = "pvfs2": expected "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850" or "atlantis""#,
         ),
         (
             FILE.replace("ext3", "ext5"),
-            r#"my.toml:7:10: servers.machine.system = "ext5": expected "ext2", "ext3", "ext4", "xfs", "poweredge-1850" or "atlantis": did you mean "ext2"?"#,
+            r#"my.toml:7:10: servers.machine.system = "ext5": expected "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850" or "atlantis": did you mean "ext2"?"#,
         ),
         (
             FILE.replace("device = {", "cpu.cores = 2\n#"),

@@ -44,7 +44,7 @@ section! {
     /// `[clients]`.
     pub struct ClientGroup {
         /// The group: a name of `clients.groups`. Its stations lie in `system/client NAME`.
-        name: String as Name = required("old"),
+        name: String as Name = required("all"),
         /// Their network cards.
         card: Option<Card> = over("clients.card"),
         /// Their requests to the data servers.

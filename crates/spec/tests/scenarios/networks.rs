@@ -36,7 +36,7 @@ fn topology() -> BoxedStrategy<Topology> {
         let servers = choice(ServerSwitches::ALL);
         (
             size,
-            8..20_u32,
+            30_000..40_000_u32,
             servers,
             prop::option::of(rate()),
             seconds(),

@@ -28,7 +28,7 @@ fn a_shared_device_is_insensitive_to_the_distribution_of_sizes() {
         |number| if number > 0 { 500_000 } else { 5_500_000 },
     ];
     for size in sizes {
-        let script = arrivals(0.01 / 0.6, 200_000, size);
+        let script = arrivals(0.01 / 0.6, 40_000, size);
         let log = drive(&device, &script, 1);
         close(mean(&log), 0.01 / (1.0 - 0.6), 0.03);
     }
@@ -127,7 +127,7 @@ fn a_closed_system_of_a_concurrent_device_has_a_product_form() {
 #[test]
 fn empirical_service_times_queue_as_pollaczek_and_khinchine_say() {
     let text = "kind = \"empirical\"\nread_times = [[\"1 ms\", 9], [\"11 ms\", 1]]";
-    let script = arrivals(1.0 / 300.0, 200_000, |_| 4096);
+    let script = arrivals(1.0 / 300.0, 60_000, |_| 4096);
     let log = drive(&device(text), &script, 1);
     let second_moment = 0.9 * 1e-6 + 0.1 * 121e-6;
     let waits = 300.0 * second_moment / (2.0 * (1.0 - 0.6));

@@ -298,7 +298,7 @@ fn what_is_not_modelled_is_refused() {
         (
             &slow,
             "servers.group.device.read_rate=1 furlong",
-            "servers.group.0.device.read_rate = \"1 furlong\": expected a rate",
+            "servers.group.device.read_rate=1 furlong: expected a rate",
         ),
         (
             &slow,
@@ -315,6 +315,9 @@ fn what_is_not_modelled_is_refused() {
         let mut sets = vec![set];
         if set == "scheduler.kind=dsfq" {
             sets.push("scheduler.depth=4");
+        }
+        if set.starts_with("servers.group.machine") {
+            sets.push("servers.group.machine.device={ read_rate = \"50 MB/s\", write_rate = \"50 MB/s\" }");
         }
         if set == "servers.streaming=true" {
             sets.push("network.grain=flow");
