@@ -69,13 +69,13 @@ pub struct Served {
 }
 
 impl Served {
+    /// Counts a job, and gives it back. More bytes than can be counted end the run elsewhere.
     #[inline]
-    /// Counts a job, and gives it back.
     fn count(&mut self, job: Job) -> Job {
         self.jobs += 1;
         match job.operation {
-            Operation::Read => self.read += job.size,
-            Operation::Write => self.written += job.size,
+            Operation::Read => self.read = self.read.saturating_add(job.size),
+            Operation::Write => self.written = self.written.saturating_add(job.size),
             _ => {}
         }
         job
