@@ -51,6 +51,9 @@ fn markings(program: &Program) -> Result<f64, Failed> {
     Ok(answer.states as f64 / answer.seconds)
 }
 
+/// A figure's name, and a function that measures it.
+type Measure<'a> = (&'a str, &'a dyn Fn() -> Result<f64, Failed>);
+
 fn main() -> Result<(), Failed> {
     let rounds = std::env::args().nth(1);
     let rounds: usize = rounds.map_or(Ok(5), |rounds| rounds.parse())?;
@@ -58,7 +61,7 @@ fn main() -> Result<(), Failed> {
     let ring = net("token-ring", &[("n = 4", "n = 12")])?;
     let philosophers = net("philosophers", &[("n = 5", "n = 10")])?;
     let protocol = net("simple-protocol", &[])?;
-    let measured: [(&str, &dyn Fn() -> Result<f64, Failed>); 4] = [
+    let measured: [Measure<'_>; 4] = [
         ("common net, firings/s", &|| firings(&common)),
         ("token ring of 12, markings/s", &|| markings(&ring)),
         ("10 philosophers, markings/s", &|| markings(&philosophers)),

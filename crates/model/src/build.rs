@@ -404,8 +404,8 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         if !found {
             return false;
         }
-        for input in 0..self.0.fifo.len() {
-            let slot = (!self.0.fifo[input]).then_some(chosen[input]);
+        for (input, fifo) in self.0.fifo.iter().enumerate() {
+            let slot = (!fifo).then_some(chosen[input]);
             if firing.take_ready::<[i64; W]>(input, slot).is_none() {
                 return false;
             }

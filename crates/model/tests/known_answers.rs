@@ -161,7 +161,7 @@ fn philosophers_who_take_both_forks_never_starve() {
 fn token_ring() {
     for n in [1, 2, 4, 7] {
         let answer = space(&net("token-ring", &[("n = 4", &format!("n = {n}"))]), None);
-        assert_eq!(answer.states, 3 * n << (n - 1), "{n} stations");
+        assert_eq!(answer.states, (3 * n) << (n - 1), "{n} stations");
         assert_eq!((answer.dead, answer.initial_is_home), (0, Some(true)));
         let bounds: Vec<u32> = answer.bounds.iter().map(|it| it.most).collect();
         assert_eq!(bounds, [n as u32, n as u32, 1, 1]);

@@ -50,29 +50,35 @@ struct Shared {
     progress: Mutex<Option<Progress>>,
 }
 
+/// Schedulers of the scenario's own classes: a position, and those there by number.
+type OwnSchedulers<'py> = Vec<(String, Vec<Bound<'py, PyScheduler>>)>;
+
+/// Placements of the scenario's own classes: the workload of each or None, the object, and the
+/// bytes of a strip.
+type OwnPlacements<'py> = Vec<(Option<u32>, Bound<'py, PyAny>, u64)>;
+
 /// Runs a scenario once.
 ///
 /// `requests` is called with every single request, some of them at a time, as columns, and
-/// with None when those so far do not count. `schedulers` are those of the scenario's own
-/// classes: the position and the schedulers there, by number. `placements` are those of its layouts: the workload of each
-/// or None, the object, and the bytes of a strip. `traces` are files to read in the place of those that the scenario
-/// names, by the workload's number; the result still names the scenario's. `progress` is called
-/// with simulated seconds, requests done, and the part of the run that is over or None; what
-/// either raises breaks the run off, and so does a signal. `playback` is a number of frames to
+/// with None when those so far do not count. `schedulers`, `placements` and `policies` are those
+/// of the scenario's own classes. `traces` are files to read in the place of those that the
+/// scenario names, by the workload's number; the result still names the scenario's. `progress` is
+/// called with simulated seconds, requests done, and the part of the run that is over or None; an
+/// exception of either ends the run, and so does a signal. `playback` is a number of frames to
 /// record.
 #[pyfunction]
 #[pyo3(signature = (
     loaded, *, requests=None, traces=None, schedulers=None, placements=None, policies=None,
-    progress=None,
-    playback=None
+    progress=None, playback=None
 ))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn run<'py>(
     py: Python<'py>,
     loaded: &PyLoaded,
     requests: Option<Bound<'py, PyAny>>,
     traces: Option<Vec<(usize, PathBuf)>>,
-    schedulers: Option<Vec<(String, Vec<Bound<'py, PyScheduler>>)>>,
-    placements: Option<Vec<(Option<u32>, Bound<'py, PyAny>, u64)>>,
+    schedulers: Option<OwnSchedulers<'py>>,
+    placements: Option<OwnPlacements<'py>>,
     policies: Option<Py<PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,

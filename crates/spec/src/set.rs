@@ -60,7 +60,7 @@ impl Value<'_> {
     fn read(&self, nature: Nature) -> Node {
         let node = syntax::read_set(self.text, self.origin);
         match (nature, &node.raw) {
-            (Nature::Text | Nature::File, Raw::Text(_)) => node,
+            (Nature::Text | Nature::File, Raw::Text(_)) | (Nature::File, Raw::List(_)) => node,
             // A name may look like a number.
             (Nature::Text | Nature::File, _) => Node {
                 raw: self.text.into(),

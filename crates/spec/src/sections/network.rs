@@ -124,6 +124,10 @@ fn network_fits(network: &Network, all: &Scenario, at: &Place<'_>) -> Result<(),
         return Err(at.error("interval", message));
     }
     switches_suit_the_grain(network, at)?;
+    if network.error_rate >= 1.0 {
+        let message = "no packet would ever arrive: expected less than 1";
+        return Err(at.error("error_rate", message));
+    }
     if network.grain == Grain::Packet {
         packets_are_packets(network, at)?;
         return credits_suit_packets(network, at);

@@ -48,7 +48,7 @@ pub(crate) struct ByConcurrency;
 pub(crate) fn table_of_rates<const N: usize>(entries: [(u32, &str); N]) -> Raw {
     let mut table = Table::default();
     for (number, rate) in entries {
-        table.push(&number.to_string(), Node::plain(rate.into()));
+        table.push(number.to_string(), Node::plain(rate.into()));
     }
     table.into()
 }
@@ -108,10 +108,7 @@ impl Leaf for ByConcurrency {
     fn format(value: &RatesByConcurrency) -> Raw {
         let mut table = Table::default();
         for (number, rate) in &value.0 {
-            table.push(
-                &number.to_string(),
-                Node::plain(PlausibleRate::format(rate)),
-            );
+            table.push(number.to_string(), Node::plain(PlausibleRate::format(rate)));
         }
         table.into()
     }

@@ -81,6 +81,9 @@ fn checked(times: ServiceTimes) -> Result<ServiceTimes, String> {
     if times.times.is_empty() {
         return Err("it has no times".to_owned());
     }
+    if times.times.iter().all(|(time, _)| *time <= 0.0) {
+        return Err("every time in it is 0".to_owned());
+    }
     let total: f64 = times.times.iter().map(|(_, weight)| weight).sum();
     match total.is_finite() {
         true => Ok(times),

@@ -238,6 +238,7 @@ fn run(
         if let Some(links) = &system.links {
             links.reset(&mut system.net);
         }
+        server_reports::reset(&system.servers, &mut system.net);
     }
     let precision = stop.precision.map(|relative| Precision {
         tally: system.latency,

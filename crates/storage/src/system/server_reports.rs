@@ -234,6 +234,15 @@ pub(crate) fn servers(pages: &[ServerPage], net: &Net) -> (Vec<ServerReport>, Ve
     (all, copies)
 }
 
+/// Counts jobs from now on.
+pub(crate) fn reset(pages: &[ServerPage], net: &mut Net) {
+    for page in pages {
+        for copy in 0..page.numbers.len() {
+            *net.store_mut(page.served, copy as u32) = Served::default();
+        }
+    }
+}
+
 fn station_copy(path: &str, server: u32, number: u32, copy: &CopyReport) -> StationCopy {
     StationCopy {
         station: path.to_owned(),

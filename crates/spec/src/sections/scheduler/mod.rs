@@ -110,6 +110,9 @@ fn in_network(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     Err(at.error("position", message))
 }
 
+/// Shortest time between two reports of the servers.
+const SHORTEST_PERIOD: f64 = 1e-6;
+
 fn view_is_collected(
     scheduler: &Scheduler,
     parallel: &Parallel,
@@ -118,6 +121,11 @@ fn view_is_collected(
     match scheduler.view_period {
         Some(period) if period.0 <= 0.0 => {
             Err(at.error("view_period", "expected a time of more than 0"))
+        }
+        Some(period) if period.0 < SHORTEST_PERIOD => {
+            let message = "the reports alone would take more time than the run: expected at \
+                           least 1 us";
+            Err(at.error("view_period", message))
         }
         None if scheduler.view_delay.0 > 0.0 => {
             let message = "nothing is learnt of the servers: give view_period, or leave it out";

@@ -321,18 +321,16 @@ impl CreditLinks {
     /// Makes sure of a wake-up no later than the next event.
     fn arm(&mut self, station: &mut Station<'_, Job>) {
         match self.events.peek() {
-            Some(&Reverse((time, ..))) => {
-                if self.pending.is_none_or(|pending| time < pending) {
-                    self.tag = self.tag.wrapping_add(1);
-                    self.pending = Some(time);
-                    station.wake_at(time, self.tag);
-                }
+            Some(&Reverse((time, ..))) if self.pending.is_none_or(|pending| time < pending) => {
+                self.tag = self.tag.wrapping_add(1);
+                self.pending = Some(time);
+                station.wake_at(time, self.tag);
             }
             None if self.messages > 0 => station.fail(
                 "internal error: packets wait for each other's credits in a circle; the \
                  scenario's topology should have been refused",
             ),
-            None => {}
+            _ => {}
         }
     }
 }
@@ -348,7 +346,7 @@ impl Discipline<Job> for CreditLinks {
         self.messages += 1;
         self.arrived += 1;
         let further = (self.fabric).latency(&self.pairs[pair as usize].path, Span::ZERO);
-        self.further_latency = self.further_latency + further;
+        self.further_latency += further;
         let messages = &mut self.pairs[pair as usize].messages;
         messages.push_back((slot, bytes));
         if !self.pairs[pair as usize].active

@@ -338,7 +338,7 @@ impl Discipline<Job> for Packets {
         let it = &mut self.connections[connection as usize];
         let segments = it.write(bytes, self.segment, slot);
         self.arrived += 1;
-        self.further_latency = self.further_latency + self.fabric.latency(&it.out, Span::ZERO);
+        self.further_latency += self.fabric.latency(&it.out, Span::ZERO);
         station.start_serving();
         it.sender.write(segments, now, &mut self.segments);
         self.send(connection, station);
