@@ -53,3 +53,10 @@ def test_corrupted_packets_are_shown(headrace: Command) -> None:
     sets = ["--set", "network.error_rate=1 %", "--set", "workload.0.block=8 MiB"]
     ended = headrace("run", str(INCAST), *sets)
     assert "corrupted by links" in ended.stdout
+
+
+def test_a_network_that_loses_every_packet_is_refused(headrace: Command) -> None:
+    ended = headrace("run", str(INCAST), "--set", "network.error_rate=1")
+    assert ended.returncode == 2
+    assert "network.error_rate" in ended.stderr
+    assert "expected less than 1" in ended.stderr

@@ -94,3 +94,10 @@ def test_the_document_has_servers_and_copies(headrace: Command) -> None:
 def test_a_testbed_refuses_unlike_hosts() -> None:
     with pytest.raises(hr.ScenarioError, match="the hosts of a testbed are alike"):
         plan(hr.load(STRAGGLER, {"lab.server": "glusterfs"}))
+
+
+def test_servers_are_counted_from_the_end_of_the_warm_up() -> None:
+    measured = hr.run(hr.load(STRAGGLER, {"run.warm_up": "5 s"}))
+    rates = measured.servers["throughput"].to_list()
+    # The slow disk reads 50 MB/s, and each server has a part of every request.
+    assert rates == pytest.approx([50e6] * 8, rel=0.01)
