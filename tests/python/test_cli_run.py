@@ -108,6 +108,8 @@ def test_shipped_scenarios_run_with_other_numbers_of_clients(path: Path, headrac
         sets += ["--set", "scheduler.weights.G2=4", "--set", "run.stop.time=20 s"]
     if path.stem == "pools":
         sets += ["--set", "clients.groups={checkpoint=1, records=1}"]
+    if path.stem == "straggler":
+        sets += ["--set", "clients.groups={new=1, old=1}"]
     ended = headrace("run", path, *sets, "--json")
     assert ended.returncode == 0, ended.stderr
     document = strict(ended.stdout)
@@ -142,7 +144,7 @@ def test_plots_are_images_and_the_same_each_time(
         names = sorted(path.name for path in folder.iterdir())
         assert names == sorted(
             f"{name}.{kind}"
-            for name in ("throughput", "latency", "utilisation")
+            for name in ("throughput", "latency", "utilisation", "servers")
             for kind in ("png", "svg")
         )
     for path in folders[0].iterdir():
@@ -162,7 +164,7 @@ def test_plots_of_a_run_that_moves_nothing(headrace: Command, tmp_path: Path) ->
     scenario = _replay(tmp_path, trace)
     ended = headrace("run", scenario, "--plot", tmp_path / "out")
     assert ended.returncode == 0, ended.stderr
-    assert len(list((tmp_path / "out").iterdir())) == 6
+    assert len(list((tmp_path / "out").iterdir())) == 8
 
 
 def test_requests_add_up_to_the_report(headrace: Command, small: Path, tmp_path: Path) -> None:

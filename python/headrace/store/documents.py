@@ -98,6 +98,15 @@ def _calls(where: str, value: Any) -> None:
         raise WrongField(where, value, f"one of {', '.join(CALLS)}")
 
 
+def _left_out(where: str, value: Any) -> None:
+    """Accept a list of what a model left out, or the reason of each operation that tuning did."""
+    if isinstance(value, Mapping):
+        each_in_object(text)(where, value)
+    else:
+        entry = an_object({"what": text, "count": _amount, "by": text, "reason": text})
+        each_in_list(entry)(where, value)
+
+
 def _list_or_count(of: Check) -> Check:
     """Accept a list, or the number of its members."""
 
@@ -170,9 +179,7 @@ _FIGURES: dict[str, Check] = {
         {}, {key: or_null(_signed) for key in ("hit_rate", "asked_bytes", "read_ahead_bytes")}
     ),
     "warnings": each_in_list(an_object({"message": text})),
-    "left_out": each_in_list(
-        an_object({"what": text, "count": _amount, "by": text, "reason": text})
-    ),
+    "left_out": _left_out,
     "processes": _amount,
     "measured_seconds": _amount,
     "prepare_seconds": _amount,

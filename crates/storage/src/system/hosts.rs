@@ -181,7 +181,11 @@ fn server_scheduler(
     position: Position,
     outside: Duplex,
 ) -> (Option<To<Job>>, Duplex) {
-    let number_of = |copy| spec.numbers.of(copy);
+    // Metadata servers are numbered after data servers, and their schedulers from 0.
+    let number_of = |copy| match position {
+        Position::Metadata => copy,
+        _ => spec.numbers.of(copy),
+    };
     let Some(scheduler) = qos::build(page, spec.schedulers, position, number_of) else {
         return (None, outside);
     };
