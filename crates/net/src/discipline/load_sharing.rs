@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::discipline::sharing::Finish;
 use crate::discipline::{Discipline, Station};
 use crate::random::Random;
 use crate::slab::Slot;
@@ -46,22 +47,6 @@ struct Class {
     clock: f64,
     /// Tokens by the clock's reading at which they leave, equal ones in order of arrival.
     leaving: BinaryHeap<Reverse<(Finish, u64, Slot)>>,
-}
-
-/// A reading of a virtual clock; always finite, so the order is total.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-struct Finish(f64);
-
-impl Eq for Finish {}
-
-#[expect(
-    clippy::derive_ord_xor_partial_ord,
-    reason = "agrees for finite values"
-)]
-impl Ord for Finish {
-    fn cmp(&self, other: &Finish) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }
 
 impl Class {

@@ -29,9 +29,9 @@ pub struct Sharing<S> {
     tag: u32,
 }
 
-/// A reading of the virtual clock; always finite, so the order is total.
+/// A reading of a virtual clock; always finite, so the order is total.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-struct Finish(f64);
+pub(super) struct Finish(pub f64);
 
 impl Eq for Finish {}
 
