@@ -56,7 +56,7 @@ impl Wire {
         self.payload
     }
 
-    /// Bytes of a message that takes so many on the wire, without what is around its packets.
+    /// Bytes of a message that takes `wire` bytes on the wire, without what is around its packets.
     pub fn content(&self, wire: u64) -> u64 {
         let packets = wire.div_ceil(self.packet());
         wire.saturating_sub(packets.saturating_mul(self.overhead))
@@ -68,7 +68,7 @@ impl Wire {
         message.saturating_add(packets.saturating_mul(self.overhead))
     }
 
-    /// Bytes on the wire of the first packet of a message with so many bytes left, and true if it
+    /// Bytes on the wire of the first packet of a message with `left` bytes left, and true if it
     /// is the last.
     pub fn first_packet(&self, left: u64) -> (u32, bool) {
         let bytes = left.min(self.payload) + self.overhead;

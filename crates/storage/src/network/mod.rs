@@ -9,6 +9,7 @@
 mod bucket;
 mod credits;
 mod destinations;
+mod event_list;
 mod fabric;
 mod flow;
 mod link;
@@ -28,6 +29,7 @@ use headrace_net::{Node, Page, Port, To};
 use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Topology};
 
 use self::destinations::Destinations;
+use self::event_list::EventList;
 use crate::duplex::Duplex;
 use crate::host_pages::JoinPages;
 use crate::qos::SchedulerPorts;

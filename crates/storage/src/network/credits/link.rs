@@ -47,7 +47,7 @@ pub(super) fn blocks(bytes: u32) -> u64 {
 }
 
 impl Link {
-    /// An idle link; each of its lanes has a buffer of so many bytes.
+    /// An idle link, with a buffer of `buffer` bytes for each lane.
     pub fn new(bytes_per_second: f64, bucket: Option<Bucket>, lanes: u32, buffer: u64) -> Link {
         let lane = Lane {
             credits: buffer / CREDIT_BLOCK,

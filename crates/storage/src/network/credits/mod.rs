@@ -23,15 +23,14 @@
 
 mod link;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use headrace_net::{Discipline, Page, Port, Slot, Span, Station, Time};
 use headrace_spec::Network;
 
 use self::link::{Input, Link};
-use super::{Carried, Destinations, Fabric, LinkLoads, PacketCounts, Path, Wire};
+use super::{Carried, Destinations, EventList, Fabric, LinkLoads, PacketCounts, Path, Wire};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.
@@ -123,10 +122,7 @@ struct CreditLinks {
     pairs: Vec<QueuePair>,
     /// By sending and receiving host.
     between: HashMap<(u32, u32), u32>,
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    number: u64,
-    pending: Option<Time>,
-    tag: u32,
+    events: EventList<Event>,
     /// Messages that are inside.
     messages: u64,
     /// Latencies of links and switches besides `latency` that messages had, in all.
@@ -156,10 +152,7 @@ impl CreditLinks {
             lanes: credits.lanes,
             pairs: Vec::new(),
             between: HashMap::new(),
-            events: BinaryHeap::new(),
-            number: 0,
-            pending: None,
-            tag: 0,
+            events: EventList::new(),
             messages: 0,
             further_latency: Span::ZERO,
             arrived: 0,
@@ -178,11 +171,6 @@ impl CreditLinks {
             });
             pairs.len() as u32 - 1
         })
-    }
-
-    fn push(&mut self, time: Time, event: Event) {
-        self.number += 1;
-        self.events.push(Reverse((time, self.number, event)));
     }
 
     /// The first packet of an input.
@@ -255,7 +243,7 @@ impl CreditLinks {
         let [wire, switch] = self.fabric.latencies_of_hop(path, hop, self.latency);
         let state = &mut self.links[link as usize];
         let (head, end) = state.send(now, lane, input, packet, self.head);
-        self.push(end, Event::Left { link });
+        self.events.push(end, Event::Left { link });
         let path = &self.pairs[packet.pair as usize].path;
         let arrives = match hop + 1 == path.links().len() {
             true => end + wire,
@@ -266,7 +254,8 @@ impl CreditLinks {
             tail: end + wire + switch,
             ..packet
         };
-        self.push(arrives, Event::Arrives { link, lane, packet });
+        self.events
+            .push(arrives, Event::Arrives { link, lane, packet });
     }
 
     /// Grants the room of a packet again that has passed a link, the one before its next, and has
@@ -276,7 +265,8 @@ impl CreditLinks {
         let path = &self.pairs[packet.pair as usize].path;
         let hop = usize::from(packet.hop) - 1;
         let [latency, _] = self.fabric.latencies_of_hop(path, hop, self.latency);
-        self.push(now + latency, Event::Credits { link, lane, blocks });
+        self.events
+            .push(now + latency, Event::Credits { link, lane, blocks });
     }
 
     fn happens(&mut self, event: Event, station: &mut Station<'_, Job>) {
@@ -320,17 +310,12 @@ impl CreditLinks {
 
     /// Makes sure of a wake-up no later than the next event.
     fn arm(&mut self, station: &mut Station<'_, Job>) {
-        match self.events.peek() {
-            Some(&Reverse((time, ..))) if self.pending.is_none_or(|pending| time < pending) => {
-                self.tag = self.tag.wrapping_add(1);
-                self.pending = Some(time);
-                station.wake_at(time, self.tag);
-            }
-            None if self.messages > 0 => station.fail(
+        self.events.arm(station);
+        if self.events.is_empty() && self.messages > 0 {
+            station.fail(
                 "internal error: packets wait for each other's credits in a circle; the \
                  scenario's topology should have been refused",
-            ),
-            _ => {}
+            );
         }
     }
 }
@@ -358,16 +343,11 @@ impl Discipline<Job> for CreditLinks {
     }
 
     fn wake(&mut self, tag: u32, station: &mut Station<'_, Job>) {
-        if tag != self.tag {
+        if !self.events.wakes(tag) {
             return;
         }
-        self.pending = None;
-        while let Some(&Reverse((time, ..))) = self.events.peek()
-            && time <= station.now()
-        {
-            if let Some(Reverse((_, _, event))) = self.events.pop() {
-                self.happens(event, station);
-            }
+        while let Some(event) = self.events.pop_due(station.now()) {
+            self.happens(event, station);
         }
         self.arm(station);
     }

@@ -18,8 +18,7 @@ mod sender;
 
 pub use counts::{PacketCounts, PacketReport};
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use headrace_net::{Discipline, Page, Port as PagePort, Slot, Span, Station, Time, WaitId};
@@ -28,7 +27,7 @@ use headrace_spec::{Network, Parallel};
 use self::connection::Connection;
 use self::port::Port;
 use self::sender::Settings;
-use super::{Carried, Destinations, Fabric, LinkLoads, Path, Wire};
+use super::{Carried, Destinations, EventList, Fabric, LinkLoads, Path, Wire};
 use crate::tokens::Job;
 
 /// The page of the network; gives where messages go in and what its links carry.
@@ -112,10 +111,7 @@ pub struct Packets {
     connections: Vec<Connection>,
     /// By sending and receiving host.
     between: HashMap<(u32, u32), u32>,
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    number: u64,
-    pending: Option<Time>,
-    tag: u32,
+    events: EventList<Event>,
     segments: Vec<u64>,
     counts: PacketCounts,
     /// Latencies of links and switches besides `latency` that messages had, in all.
@@ -157,10 +153,7 @@ impl Packets {
             wire: Wire::new(network),
             connections: Vec::new(),
             between: HashMap::new(),
-            events: BinaryHeap::new(),
-            number: 0,
-            pending: None,
-            tag: 0,
+            events: EventList::new(),
             segments: Vec::new(),
             counts,
             further_latency: Span::ZERO,
@@ -179,11 +172,6 @@ impl Packets {
             connections.push(Connection::new(out, back, settings));
             connections.len() as u32 - 1
         })
-    }
-
-    fn push(&mut self, time: Time, event: Event) {
-        self.number += 1;
-        self.events.push(Reverse((time, self.number, event)));
     }
 
     /// A packet enters the n-th link of its path.
@@ -221,7 +209,7 @@ impl Packets {
                 hop,
                 content,
             };
-            self.push(sent + part, arrives);
+            self.events.push(sent + part, arrives);
         } else {
             self.counts.lost(link);
         }
@@ -252,7 +240,7 @@ impl Packets {
             && it.timer.is_none_or(|timer| deadline < timer)
         {
             it.timer = Some(deadline);
-            self.push(deadline, Event::Timer { connection });
+            self.events.push(deadline, Event::Timer { connection });
         }
     }
 
@@ -312,17 +300,6 @@ impl Packets {
             }
         }
     }
-
-    /// Makes sure of a wake-up no later than the next event.
-    fn arm(&mut self, station: &mut Station<'_, Job>) {
-        if let Some(&Reverse((time, ..))) = self.events.peek()
-            && self.pending.is_none_or(|pending| time < pending)
-        {
-            self.tag = self.tag.wrapping_add(1);
-            self.pending = Some(time);
-            station.wake_at(time, self.tag);
-        }
-    }
 }
 
 impl Discipline<Job> for Packets {
@@ -342,22 +319,17 @@ impl Discipline<Job> for Packets {
         station.start_serving();
         it.sender.write(segments, now, &mut self.segments);
         self.send(connection, station);
-        self.arm(station);
+        self.events.arm(station);
     }
 
     fn wake(&mut self, tag: u32, station: &mut Station<'_, Job>) {
-        if tag != self.tag {
+        if !self.events.wakes(tag) {
             return;
         }
-        self.pending = None;
-        while let Some(&Reverse((time, ..))) = self.events.peek()
-            && time <= station.now()
-        {
-            if let Some(Reverse((_, _, event))) = self.events.pop() {
-                self.happens(event, station);
-            }
+        while let Some(event) = self.events.pop_due(station.now()) {
+            self.happens(event, station);
         }
-        self.arm(station);
+        self.events.arm(station);
     }
 
     /// A message's last packet is on the way for so long, however many round trips it took.
