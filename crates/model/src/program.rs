@@ -1081,8 +1081,8 @@ impl Compiler {
                     self.program.pages[folded[0]].copies
                 ),
                 (pages, _) => format!(
-                    "expected copy with {pages} expressions: so many folded pages lie on the way \
-                     to {path}"
+                    "expected copy with {pages} expressions, one for each folded page on the way to \
+                     {path}"
                 ),
             };
             fault(&mut self.faults, &text.path, message);

@@ -12,7 +12,7 @@ use crate::token::Token;
 pub(crate) enum How {
     /// Exactly one.
     One,
-    /// Exactly so many.
+    /// This number of tokens.
     Exactly(u32),
     /// One into exactly one target of the group.
     Either(u32),

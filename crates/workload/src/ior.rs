@@ -492,7 +492,7 @@ impl IorApplication {
         drawn.checked_mul(u64::from(self.phases()? / each))
     }
 
-    /// Requests of so many processes from a rank on, which have the same sizes.
+    /// Requests of `processes` processes from a rank on, which have the same sizes.
     fn requests_of(&self, rank: u32, processes: u64) -> Option<u64> {
         let each = self.spec.phases.len() as u32;
         let once: u64 = self

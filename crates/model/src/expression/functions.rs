@@ -91,7 +91,7 @@ pub enum Group {
     Whole(OfReal),
     /// A real number.
     ToReal,
-    /// A time of so many seconds.
+    /// Time given as a number of seconds.
     Seconds,
     /// The seconds of a time.
     InSeconds,

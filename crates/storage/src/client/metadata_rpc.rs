@@ -41,7 +41,7 @@ impl MetadataRpc {
         }
     }
 
-    /// Asks for a request, which waits in `asking`, and for so many bytes of its file with the
+    /// Asks for a request, which waits in `asking`, and for that many bytes of its file with the
     /// answer.
     pub fn ask(
         &self,

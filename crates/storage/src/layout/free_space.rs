@@ -40,7 +40,7 @@ pub(super) struct Targets {
 }
 
 impl FreeSpace {
-    /// Of targets on so many servers, for files over `width` of them.
+    /// Rule for `servers` servers whose files have `width` stripes.
     pub fn new(spec: &Spec, width: u32, servers: u32, seed: u64) -> FreeSpace {
         FreeSpace {
             free: spec.free.iter().map(|it| it.0 as f64).collect(),

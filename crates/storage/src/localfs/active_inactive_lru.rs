@@ -67,7 +67,7 @@ impl ActiveInactiveLru {
         self.counts
     }
 
-    /// Counts whole pages that a read found, of which it `waited` for so many.
+    /// Counts whole pages that a read found; it waited for `waited` of them.
     pub fn count_read(&mut self, range: Range, waited: u64) {
         let waited = (waited * self.page).min(range.len());
         self.counts.miss(waited, self.page);

@@ -267,7 +267,7 @@ fn sampled(pages: &[ServerPage], net: &Net) -> Vec<Vec<ServerNode>> {
     pages.iter().map(of).collect()
 }
 
-/// Samples the servers at least so many times from now on, if they are not too many.
+/// Samples the servers `samples` times or more from now on, unless they are too many.
 pub(crate) fn sample_servers(pages: &[ServerPage], net: &mut Net, samples: u32) {
     let nodes = sampled(pages, net);
     let copies = nodes.iter().zip(pages);
