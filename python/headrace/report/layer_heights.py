@@ -1,5 +1,7 @@
 """The heights of boxes in layers: no overlap, and links as straight as they can be."""
 
+from collections.abc import Set as AbstractSet
+
 from headrace.report.channel_routing import STRAIGHT
 from headrace.report.layers import Layers, Piece
 
@@ -114,6 +116,7 @@ def _straighten(layers: Layers) -> None:
     The median placement moves one layer at a time and so keeps small steps that only go away
     when a whole row moves.
     """
+    layers.forget_groups()
     for _ in range(4):
         bends = [(abs(layers.step(p)), at) for at, p in enumerate(layers.pieces)]
         changed = False
@@ -132,7 +135,7 @@ def _straighten(layers: Layers) -> None:
             break
 
 
-def _shift(layers: Layers, group: set[int], by: float) -> bool:
+def _shift(layers: Layers, group: AbstractSet[int], by: float) -> bool:
     """Move boxes up or down, and those in their way, if that makes the bends cheaper."""
     group = _with_pushed(layers, group, by)
     touched = [
@@ -145,13 +148,14 @@ def _shift(layers: Layers, group: set[int], by: float) -> bool:
     for index in group:
         layers.boxes[index].y += by
     if sum(_bend_cost(layers, piece) for piece in touched) < before - 0.001:
+        layers.forget_groups()
         return True
     for index in group:
         layers.boxes[index].y -= by
     return False
 
 
-def _with_pushed(layers: Layers, group: set[int], by: float) -> set[int]:
+def _with_pushed(layers: Layers, group: AbstractSet[int], by: float) -> set[int]:
     """The boxes and all that must move along to keep the gaps."""
     moving, queue = set(group), sorted(group)
     side = 1 if by > 0 else -1

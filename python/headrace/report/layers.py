@@ -79,6 +79,7 @@ class Layers:
             self.west_pieces[piece.east].append(piece)
         self.rank = [0] * len(self.boxes)
         self.offset: dict[tuple[int, int, bool], Point] = {}
+        self._groups: dict[int, frozenset[int]] = {}
 
     def _thread(self, link: int, west: int, east: int) -> None:
         chain = [west]
@@ -129,9 +130,21 @@ class Layers:
         lanes = self.boxes[piece.west].lane + self.boxes[piece.east].lane
         return self.links[piece.link].importance * (1.0, 2.0, 8.0)[lanes]
 
-    def straight_group(self, start: int) -> set[int]:
-        """The boxes that straight pieces tie to one box, and that box."""
-        return set(self.joined(start, only_straight=True))
+    def straight_group(self, start: int) -> frozenset[int]:
+        """The boxes that straight pieces tie to one box, and that box.
+
+        Groups are saved until `forget_groups`: a drawing asks for them far more often than boxes
+        move.
+        """
+        group = self._groups.get(start)
+        if group is None:
+            group = frozenset(self.joined(start, only_straight=True))
+            self._groups |= dict.fromkeys(group, group)
+        return group
+
+    def forget_groups(self) -> None:
+        """Drop the saved groups, after boxes have moved."""
+        self._groups.clear()
 
     def joined(self, start: int, only_straight: bool = False) -> list[int]:
         """The boxes that pieces tie to one box, and that box."""
