@@ -92,6 +92,20 @@ pub enum Station {
     Barrier(u32),
 }
 
+impl Station {
+    /// Its service time; none for barriers.
+    pub fn service(&self) -> Option<&Code> {
+        match self {
+            Station::Fcfs(_, service)
+            | Station::Infinite(service)
+            | Station::Delay(service)
+            | Station::Sharing(_, service)
+            | Station::Priority(_, _, service, _) => Some(service),
+            Station::Barrier(_) => None,
+        }
+    }
+}
+
 /// A place or station.
 #[derive(Clone, Debug)]
 pub struct Node {
