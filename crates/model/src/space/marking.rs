@@ -103,8 +103,16 @@ impl Markings {
 }
 
 /// Appends a number, in as few bytes as its size needs.
+#[inline]
 pub fn write(bytes: &mut Vec<u8>, value: i64) {
-    let mut rest = ((value << 1) ^ (value >> 63)) as u64;
+    let rest = ((value << 1) ^ (value >> 63)) as u64;
+    match rest < 0x80 {
+        true => bytes.push(rest as u8),
+        false => write_long(bytes, rest),
+    }
+}
+
+fn write_long(bytes: &mut Vec<u8>, mut rest: u64) {
     while rest >= 0x80 {
         bytes.push(rest as u8 | 0x80);
         rest >>= 7;
@@ -115,6 +123,15 @@ pub fn write(bytes: &mut Vec<u8>, value: i64) {
 /// Reads a number, and moves on.
 #[inline]
 pub fn read(bytes: &[u8], at: &mut usize) -> i64 {
+    let first = bytes[*at];
+    if first < 0x80 {
+        *at += 1;
+        return i64::from(first >> 1) ^ -i64::from(first & 1);
+    }
+    read_long(bytes, at)
+}
+
+fn read_long(bytes: &[u8], at: &mut usize) -> i64 {
     let mut value = 0;
     let mut shift = 0;
     loop {

@@ -88,6 +88,7 @@ impl Puts {
     }
 
     /// The words of a token that a copy's tokens have, without a remaining time.
+    #[inline]
     pub fn words_of(&self, put: &Put, words: usize) -> &[i64] {
         &self.words[put.first..put.first + words]
     }
@@ -101,8 +102,10 @@ impl Puts {
 /// Memory for writing successors.
 #[derive(Default)]
 pub struct Scratch {
-    /// A token to cut out (none) or insert, by its position.
-    edits: Vec<(usize, Option<Put>)>,
+    /// Positions of tokens to cut out, ascending.
+    cuts: Vec<usize>,
+    /// Tokens to insert, each before the token at a position, ascending.
+    inserts: Vec<(usize, Put)>,
     pub tokens: Vec<i64>,
 }
 
@@ -280,6 +283,7 @@ impl Current<'_> {
     }
 
     /// Words of all tokens of a copy.
+    #[inline]
     pub fn tokens(&self, copy: usize) -> &[i64] {
         let first = self.first_word[copy];
         &self.words[first..first + self.lens[copy] * self.layout.copies[copy].stride]
@@ -349,11 +353,19 @@ impl Current<'_> {
         let (wanted, steps) = match arc.steps.split_first() {
             Some((Step::Equal { word, code }, rest)) => {
                 let value = evaluate(code, &binding.frame, &mut pure);
+                if let Some(failure) = pure.failure {
+                    return Err(self.failed(index, failure));
+                }
                 (Some((*word, value)), rest)
             }
             _ => (None, &arc.steps[..]),
         };
         let (tokens, stride) = (self.tokens(from), of.stride);
+        let sorted = !of.fifo && !of.due;
+        let mut start = start;
+        if let (Some((0, value)), true, 1) = (wanted, sorted, stride) {
+            start += tokens[start..].iter().take_while(|&&it| it < value).count();
+        }
         let mut last: &[i64] = &[];
         let mut is_first = true;
         for position in start..len {
@@ -375,8 +387,15 @@ impl Current<'_> {
             }
             is_first = false;
             last = token;
-            let suitable = wanted.is_none_or(|(word, value)| token[word] == value)
-                && suits(steps, token, &mut binding.frame, &mut pure);
+            if let Some((word, value)) = wanted
+                && token[word] != value
+            {
+                if sorted && word == 0 && token[0] > value {
+                    break;
+                }
+                continue;
+            }
+            let suitable = suits(steps, token, &mut binding.frame, &mut pure);
             if let Some(failure) = pure.failure {
                 return Err(self.failed(index, failure));
             }
@@ -506,75 +525,73 @@ impl Current<'_> {
             *copied = self.parts[copy + 1];
             return;
         }
-        let edits = &mut scratch.edits;
-        edits.clear();
-        let taken = taken.iter().filter(|(from, _)| *from == copy);
-        edits.extend(taken.map(|(_, position)| (*position, None)));
-        let cut = edits.len();
-        let len = self.lens[copy];
-        let tokens = self.tokens(copy);
-        let stride = of.stride;
-        let mut unchanged = 0;
+        let Scratch { cuts, inserts, .. } = scratch;
+        cuts.clear();
+        inserts.clear();
+        for (_, position) in taken.iter().filter(|(from, _)| *from == copy) {
+            let at = cuts.iter().rposition(|it| it < position);
+            cuts.insert(at.map_or(0, |at| at + 1), *position);
+        }
+        let (len, tokens, stride) = (self.lens[copy], self.tokens(copy), of.stride);
         for put in puts.to(copy) {
             let new = puts.words_of(put, stride);
+            if of.fifo {
+                inserts.push((len, *put));
+                continue;
+            }
+            // A token that is taken and put again changes nothing.
+            let same =
+                |position: &usize| tokens[position * stride..(position + 1) * stride] == *new;
+            if let Some(cut) = cuts.iter().position(same) {
+                cuts.remove(cut);
+                continue;
+            }
             // A bag is sorted, so that equal ones have equal bytes.
-            let at = match (of.fifo, new) {
-                (true, _) | (_, []) => len,
-                (_, &[word]) => tokens.iter().position(|&it| it >= word).unwrap_or(len),
+            let at = match new {
+                [] => len,
+                &[word] => tokens.iter().position(|&it| it >= word).unwrap_or(len),
                 _ => {
                     let mut sorted = tokens.chunks_exact(stride);
                     sorted.position(|it| it >= new).unwrap_or(len)
                 }
             };
-            // A token that is taken and put again changes nothing.
-            if !of.fifo && unchanged < cut {
-                let same = |&(position, _): &(usize, Option<Put>)| {
-                    stride == 0 || &tokens[position * stride..(position + 1) * stride] == new
-                };
-                if let Some(found) = edits[unchanged..cut].iter().position(same) {
-                    edits.swap(unchanged, unchanged + found);
-                    unchanged += 1;
-                    continue;
-                }
-            }
-            edits.push((at, Some(*put)));
-        }
-        let (cut, edits) = (cut - unchanged, &mut edits[unchanged..]);
-        if edits.is_empty() {
-            return;
-        }
-        let inserted = edits.len() - cut;
-        out.extend_from_slice(&self.bytes[*copied..self.parts[copy]]);
-        write(out, (len - cut + inserted) as i64);
-        if stride == 0 {
-            *copied = self.parts[copy + 1];
-            return;
-        }
-        if edits.len() > 1 {
-            // Tokens at one position are inserted in their order, before the one there is cut out.
-            edits.sort_by(|(a, x), (b, y)| {
-                a.cmp(b).then_with(|| match (x, y) {
-                    (Some(x), Some(y)) if !of.fifo => {
-                        puts.words_of(x, stride).cmp(puts.words_of(y, stride))
-                    }
-                    (Some(_), Some(_)) | (None, None) => std::cmp::Ordering::Equal,
-                    (Some(_), None) => std::cmp::Ordering::Less,
-                    (None, Some(_)) => std::cmp::Ordering::Greater,
-                })
+            let before = inserts.iter().rposition(|(other, it)| {
+                *other < at || (*other == at && puts.words_of(it, stride) <= new)
             });
+            inserts.insert(before.map_or(0, |it| it + 1), (at, *put));
         }
-        let starts = &self.starts[self.first_start[copy]..];
-        let mut done = starts[0];
-        for (position, put) in &*edits {
-            out.extend_from_slice(&self.bytes[done..starts[*position]]);
-            done = match put {
-                None => starts[position + 1],
-                Some(put) => {
+        if cuts.is_empty() && inserts.is_empty() {
+            return;
+        }
+        let mut done = *copied;
+        if cuts.len() != inserts.len() {
+            out.extend_from_slice(&self.bytes[done..self.parts[copy]]);
+            write(out, (len - cuts.len() + inserts.len()) as i64);
+            // The number of tokens ends where the first token starts.
+            done = match stride {
+                0 => self.parts[copy + 1],
+                _ => self.starts[self.first_start[copy]],
+            };
+        }
+        if stride > 0 {
+            let starts = &self.starts[self.first_start[copy]..=self.first_start[copy] + len];
+            let (mut cuts, mut inserts) = (cuts.iter().peekable(), inserts.iter());
+            let mut insert = inserts.next();
+            loop {
+                let cut = cuts.next_if(|&&cut| insert.is_none_or(|(at, _)| cut < *at));
+                if let Some(&cut) = cut {
+                    out.extend_from_slice(&self.bytes[done..starts[cut]]);
+                    done = starts[cut + 1];
+                } else if let Some((at, put)) = insert {
+                    out.extend_from_slice(&self.bytes[done..starts[*at]]);
+                    done = starts[*at];
                     let words = puts.words_of(put, stride).iter();
                     words.for_each(|&word| write(out, word));
-                    starts[*position]
+                    insert = inserts.next();
+                } else {
+                    break;
                 }
-            };
+            }
         }
         // The rest is copied with what follows.
         *copied = done;
