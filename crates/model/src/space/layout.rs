@@ -13,6 +13,8 @@ pub struct Copy {
     pub fifo: bool,
     /// The last word of a token is its remaining time.
     pub due: bool,
+    /// Nodes whose tokens have as many words and the same order have their contents together.
+    pub shape: usize,
 }
 
 /// An input of a transition.
@@ -31,8 +33,6 @@ pub struct Plan {
     /// By output: copies of the transition's page for each copy of the page that both lie in, and
     /// copies of the folded pages on the way.
     pub ways: Vec<(u32, Vec<u32>)>,
-    /// Nodes of inputs and outputs, ascending.
-    pub nodes: Vec<usize>,
 }
 
 /// The layout of a net's markings.
@@ -42,6 +42,8 @@ pub struct Layout {
     pub of_node: Vec<(usize, usize)>,
     /// By transition.
     pub plans: Vec<Plan>,
+    /// Words of a token, and true for tokens in the order of their arrival.
+    pub shapes: Vec<(usize, bool)>,
 }
 
 impl Layout {
@@ -60,24 +62,31 @@ impl Layout {
         if timed {
             check_delays(program)?;
         }
-        let mut of_node = Vec::new();
-        let mut copies: Vec<Copy> = Vec::new();
+        let (mut of_node, mut copies) = (Vec::new(), Vec::new());
+        let mut shapes: Vec<(usize, bool)> = Vec::new();
         for (index, node) in program.nodes.iter().enumerate() {
             let (fifo, due) = order(program, index, timed)?;
             let total = program.pages[node.page].total;
             of_node.push((copies.len(), total as usize));
             let stride = program.colours.words(node.colour) + usize::from(due);
+            let known = shapes.iter().position(|it| *it == (stride, fifo));
+            let shape = known.unwrap_or(shapes.len());
+            if known.is_none() {
+                shapes.push((stride, fifo));
+            }
             copies.extend((0..total).map(|_| Copy {
                 node: index,
                 stride,
                 fifo,
                 due,
+                shape,
             }));
         }
         Ok(Layout {
             copies,
             of_node,
             plans: plans(program),
+            shapes,
         })
     }
 }
@@ -164,16 +173,9 @@ fn plans(program: &Program) -> Vec<Plan> {
             let copies = folded.iter().map(|&page| program.pages[page].copies);
             (ratio, copies.collect())
         });
-        let inputs_of = transition.inputs.iter().map(|it| it.node);
-        let mut nodes: Vec<usize> = inputs_of
-            .chain(transition.outputs.iter().map(|it| it.node))
-            .collect();
-        nodes.sort_unstable();
-        nodes.dedup();
         Plan {
             inputs: inputs.collect(),
             ways: ways.collect(),
-            nodes,
         }
     };
     program.transitions.iter().map(plan).collect()

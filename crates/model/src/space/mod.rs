@@ -13,6 +13,7 @@
 
 mod chance;
 mod components;
+mod contents;
 mod layout;
 mod marking;
 mod predicate;
@@ -26,7 +27,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use self::components::Components;
-use self::marking::Markings;
+use self::contents::Contents;
+use self::marking::{Markings, hash_of};
 use self::predicate::Predicate;
 use self::step::Stepper;
 use crate::program::Program;
@@ -142,10 +144,11 @@ pub fn explore(
     };
     let program = &program;
     let mut stepper = Stepper::new(program, question.timed)?;
-    let mut markings = Markings::default();
+    let mut markings = Markings::new(stepper.current.layout.copies.len());
     let mut arcs = Arcs::default();
     let mut origins: Vec<Origin> = vec![(u32::MAX, 0)];
-    markings.insert(&stepper.initial()?);
+    let initial = stepper.initial()?;
+    markings.insert(&initial, hash_of(&initial));
     let mut bounds = vec![(u32::MAX, 0_u32); program.nodes.len()];
     let (mut dead, mut deadlocks) = (0, 0);
     let (mut nearest_dead, mut nearest_deadlock, mut reached) = (None, None, None);
@@ -156,19 +159,22 @@ pub fn explore(
         if state & 0x3FFF == 0 && watch(state).is_break() {
             return Err(Failure::Interrupted);
         }
-        stepper.current.load(markings.get(state));
-        stepper.current.bound(&mut bounds);
+        stepper.load(markings.get(state));
+        stepper.current.bound(&stepper.contents, &mut bounds);
         if let Some(predicate) = &predicate
             && reached.is_none()
-            && predicate.holds(&stepper.current)
+            && predicate.holds(&stepper.current, &stepper.contents)
         {
             reached = Some(state);
         }
         arcs.first.push(arcs.target.len());
-        stepper.successors(|bytes, transition| {
+        stepper.successors(|next, transition| {
             let found = match markings.len() >= limit {
-                false => Some(markings.insert(bytes)),
-                true => markings.find(bytes).map(|found| (found, false)),
+                false => Some(markings.insert(&next.marking, next.hash)),
+                true => {
+                    let known = markings.find(&next.marking, next.hash);
+                    known.map(|found| (found, false))
+                }
             };
             let Some((target, new)) = found else {
                 complete = false;
@@ -216,6 +222,7 @@ pub fn explore(
         }
     });
     let transitions = transitions.collect();
+    let contents = stepper.contents.iter().map(Contents::bytes);
     let bounds = bounds
         .iter()
         .enumerate()
@@ -229,7 +236,7 @@ pub fn explore(
         arcs: arcs.target.len(),
         complete,
         seconds,
-        bytes: markings.bytes(),
+        bytes: markings.bytes() + contents.sum::<usize>(),
         bounds: bounds.collect(),
         dead,
         deadlocks,

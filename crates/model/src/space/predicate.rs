@@ -1,5 +1,6 @@
 //! Conditions on markings.
 
+use super::contents::Contents;
 use super::step::Current;
 use crate::build::suits;
 use crate::colour::Kind;
@@ -53,7 +54,7 @@ impl Predicate {
     }
 
     /// Returns true if it holds for a marking; without a value it does not.
-    pub fn holds(&self, marking: &Current<'_>) -> bool {
+    pub fn holds(&self, marking: &Current<'_>, contents: &[Contents]) -> bool {
         let mut frame = [0; 64];
         let mut pure = Pure::default();
         let counts: Vec<i64> = self
@@ -64,7 +65,7 @@ impl Predicate {
                     .program
                     .colours
                     .words(marking.program.nodes[term.node].colour);
-                marking.count(term.node, &mut |token| {
+                marking.count(contents, term.node, &mut |token| {
                     suits(&term.steps, &token[..words], &mut frame, &mut pure)
                 })
             })

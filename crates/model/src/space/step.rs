@@ -1,11 +1,9 @@
 //! One step of the search: from a marking to its successors.
-//!
-//! A successor is written from the bytes of the current marking: what a firing does not touch is
-//! copied, and the tokens that it takes and puts are cut out and inserted.
 
 use super::chance::Oracle;
+use super::contents::{Contents, EMPTY};
 use super::layout::Layout;
-use super::marking::{read, write};
+use super::marking::{hash_of, part_of_hash};
 use crate::build::suits;
 use crate::expression::{Pure, Step, evaluate};
 use crate::program::{Program, initial_tokens};
@@ -14,12 +12,13 @@ use crate::run::Failure;
 /// Steps through a net, with memory that all steps use.
 pub struct Stepper<'p> {
     pub current: Current<'p>,
+    /// By shape.
+    pub contents: Vec<Contents>,
     /// Transitions by falling priority.
     order: Vec<usize>,
     oracle: Oracle,
     puts: Puts,
-    scratch: Scratch,
-    bytes: Vec<u8>,
+    next: Next,
 }
 
 /// The current marking.
@@ -27,17 +26,26 @@ pub struct Current<'p> {
     pub program: &'p Program,
     pub timed: bool,
     pub layout: Layout,
-    bytes: Vec<u8>,
-    /// Start of each copy's part of the bytes, and the end.
-    parts: Vec<usize>,
-    /// Tokens in each copy.
-    lens: Vec<usize>,
-    /// Words of all tokens, and the first of each copy.
-    words: Vec<i64>,
-    first_word: Vec<usize>,
-    /// Start of each token's bytes; after the last one of each copy, its end.
-    starts: Vec<usize>,
-    first_start: Vec<usize>,
+    /// By copy.
+    pub marking: Vec<u32>,
+    hash: u64,
+}
+
+/// A marking being made, and its hash.
+#[derive(Default)]
+pub struct Next {
+    pub marking: Vec<u32>,
+    pub hash: u64,
+}
+
+impl Next {
+    #[inline]
+    pub fn set(&mut self, copy: usize, content: u32) {
+        let old = part_of_hash(copy, self.marking[copy]);
+        let new = part_of_hash(copy, content);
+        self.hash = self.hash.wrapping_sub(old).wrapping_add(new);
+        self.marking[copy] = content;
+    }
 }
 
 /// A token that a firing takes: copy and position.
@@ -92,21 +100,6 @@ impl Puts {
     pub fn words_of(&self, put: &Put, words: usize) -> &[i64] {
         &self.words[put.first..put.first + words]
     }
-
-    /// Tokens for a copy.
-    pub fn to(&self, copy: usize) -> impl Iterator<Item = &Put> {
-        self.tokens.iter().filter(move |put| put.copy == copy)
-    }
-}
-
-/// Memory for writing successors.
-#[derive(Default)]
-pub struct Scratch {
-    /// Positions of tokens to cut out, ascending.
-    cuts: Vec<usize>,
-    /// Tokens to insert, each before the token at a position, ascending.
-    inserts: Vec<(usize, Put)>,
-    pub tokens: Vec<i64>,
 }
 
 impl<'p> Stepper<'p> {
@@ -115,69 +108,68 @@ impl<'p> Stepper<'p> {
         let layout = Layout::new(program, timed)?;
         let mut order: Vec<usize> = (0..program.transitions.len()).collect();
         order.sort_by_key(|&it| -program.transitions[it].priority);
+        let shapes = layout.shapes.iter();
+        let marking = vec![EMPTY; layout.copies.len()];
         Ok(Stepper {
+            contents: shapes
+                .map(|(stride, fifo)| Contents::new(*stride, *fifo))
+                .collect(),
             current: Current {
                 program,
                 timed,
                 layout,
-                bytes: Vec::new(),
-                parts: Vec::new(),
-                lens: Vec::new(),
-                words: Vec::new(),
-                first_word: Vec::new(),
-                starts: Vec::new(),
-                first_start: Vec::new(),
+                hash: hash_of(&marking),
+                marking,
             },
             order,
             oracle: Oracle::new(),
             puts: Puts::default(),
-            scratch: Scratch::default(),
-            bytes: Vec::new(),
+            next: Next::default(),
         })
     }
 
-    /// The bytes of the first marking.
-    pub fn initial(&mut self) -> Result<Vec<u8>, Failure> {
+    /// The first marking.
+    pub fn initial(&mut self) -> Result<Vec<u32>, Failure> {
         let program = self.current.program;
-        self.puts.clear();
+        let mut marking = self.current.marking.clone();
         for (index, node) in program.nodes.iter().enumerate() {
             for copy in 0..program.pages[node.page].total {
                 let tokens = initial_tokens(node, copy).map_err(|message| {
                     Failure::Run(format!("{}: {message}", program.node_path(index)))
                 })?;
                 let copy = self.current.layout.of_node[index].0 + copy as usize;
+                self.puts.clear();
                 for token in tokens {
                     self.puts.push(copy, token.into_iter(), 0);
                 }
+                let of = &self.current.layout.copies[copy];
+                marking[copy] = match of.due || of.stride == 0 {
+                    true => self
+                        .current
+                        .put_all(copy, EMPTY, &self.puts, &mut self.contents),
+                    false => self.contents[of.shape].number_of_tokens(&self.puts.words),
+                };
             }
         }
-        let mut bytes = vec![0; self.current.layout.copies.len()];
-        self.current.load(&bytes);
-        bytes.clear();
-        let mut copied = 0;
-        // Tokens of one copy come together.
-        let mut puts = self.puts.tokens.iter().map(|put| put.copy).peekable();
-        while let Some(copy) = puts.next() {
-            if puts.peek() != Some(&copy) {
-                let (puts, scratch) = (&self.puts, &mut self.scratch);
-                self.current
-                    .change(copy, &[], puts, &mut copied, scratch, &mut bytes);
-            }
-        }
-        bytes.extend_from_slice(&self.current.bytes[copied..]);
-        Ok(bytes)
+        Ok(marking)
     }
 
-    /// Computes all successors of the current marking; `found` gets the bytes and transition of
-    /// each.
-    pub fn successors(&mut self, mut found: impl FnMut(&[u8], u32)) -> Result<(), Failure> {
+    /// Makes a marking the current one.
+    pub fn load(&mut self, marking: &[u32]) {
+        self.current.marking.clear();
+        self.current.marking.extend_from_slice(marking);
+        self.current.hash = hash_of(marking);
+    }
+
+    /// Computes all successors of the current marking; `found` gets each with its transition.
+    pub fn successors(&mut self, mut found: impl FnMut(&Next, u32)) -> Result<(), Failure> {
         let Stepper {
             current,
+            contents,
             order,
             oracle,
             puts,
-            scratch,
-            bytes,
+            next,
         } = self;
         let current = &*current;
         let mut binding = Binding::new();
@@ -188,47 +180,45 @@ impl<'p> Stepper<'p> {
                 return Ok(());
             }
             for copy in 0..current.program.pages[transition.page].total {
-                let mut fired = |binding: &mut Binding| -> Result<(), Failure> {
+                let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
                     priority = Some(transition.priority);
                     oracle.start(copy);
                     loop {
                         current.act(index, &mut binding.frame, copy, oracle, puts)?;
                         let taken = &binding.taken[..transition.inputs.len()];
-                        bytes.clear();
-                        current.compose(index, taken, puts, scratch, bytes);
-                        found(bytes, index as u32);
+                        current.compose(taken, puts, contents, next);
+                        found(next, index as u32);
                         if !oracle.next() {
                             return Ok(());
                         }
                     }
                 };
-                current.bind(index, copy, 0, &mut binding, &mut fired)?;
+                current.bind(contents, index, copy, 0, &mut binding, &mut fired)?;
             }
         }
-        if current.timed && priority.is_none() && current.wait(bytes) {
-            found(bytes, u32::from(u16::MAX));
+        if current.timed && priority.is_none() && current.wait(contents, next) {
+            found(next, u32::from(u16::MAX));
         }
         Ok(())
     }
 
-    /// Writes the successors of one transition's firing that `suit` accepts; gives its binding.
+    /// Looks for a firing of a transition that leads to a marking; gives its binding.
     pub fn firing_to(
         &mut self,
         index: usize,
         copy: u32,
-        goal: &[u8],
+        goal: &[u32],
     ) -> Result<Option<Binding>, Failure> {
         let (current, oracle) = (&self.current, &mut self.oracle);
-        let (puts, scratch, bytes) = (&mut self.puts, &mut self.scratch, &mut self.bytes);
+        let (puts, next) = (&mut self.puts, &mut self.next);
         let inputs = current.program.transitions[index].inputs.len();
         let mut goal_binding = None;
-        let mut fired = |binding: &mut Binding| -> Result<(), Failure> {
+        let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
             oracle.start(copy);
             while goal_binding.is_none() {
                 current.act(index, &mut binding.frame, copy, oracle, puts)?;
-                bytes.clear();
-                current.compose(index, &binding.taken[..inputs], puts, scratch, bytes);
-                if bytes == goal {
+                current.compose(&binding.taken[..inputs], puts, contents, next);
+                if next.marking == goal {
                     goal_binding = Some(Binding {
                         taken: binding.taken,
                         frame: binding.frame,
@@ -240,111 +230,87 @@ impl<'p> Stepper<'p> {
             }
             Ok(())
         };
-        current.bind(index, copy, 0, &mut Binding::new(), &mut fired)?;
+        let contents = &mut self.contents;
+        current.bind(contents, index, copy, 0, &mut Binding::new(), &mut fired)?;
         Ok(goal_binding)
     }
 }
 
 impl Current<'_> {
-    /// Makes a marking the current one.
-    pub fn load(&mut self, bytes: &[u8]) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-        self.parts.clear();
-        self.lens.clear();
-        self.words.clear();
-        self.first_word.clear();
-        self.starts.clear();
-        self.first_start.clear();
-        let mut at = 0;
-        for copy in &self.layout.copies {
-            self.parts.push(at);
-            self.first_word.push(self.words.len());
-            self.first_start.push(self.starts.len());
-            let count = read(bytes, &mut at) as usize;
-            self.lens.push(count);
-            // Tokens without words are only counted.
-            if copy.stride > 0 {
-                for _ in 0..count {
-                    self.starts.push(at);
-                    for _ in 0..copy.stride {
-                        self.words.push(read(bytes, &mut at));
-                    }
-                }
-                self.starts.push(at);
-            }
-        }
-        self.parts.push(at);
-    }
-
     /// Number of tokens of a copy.
-    pub fn len(&self, copy: usize) -> usize {
-        self.lens[copy]
+    pub fn len(&self, contents: &[Contents], copy: usize) -> usize {
+        contents[self.layout.copies[copy].shape].len(self.marking[copy])
     }
 
     /// Words of all tokens of a copy.
-    #[inline]
-    pub fn tokens(&self, copy: usize) -> &[i64] {
-        let first = self.first_word[copy];
-        &self.words[first..first + self.lens[copy] * self.layout.copies[copy].stride]
-    }
-
-    /// Words of a token.
-    pub fn token(&self, copy: usize, position: usize) -> &[i64] {
-        let stride = self.layout.copies[copy].stride;
-        let first = self.first_word[copy] + position * stride;
-        &self.words[first..first + stride]
+    pub fn tokens<'c>(&self, contents: &'c [Contents], copy: usize) -> &'c [i64] {
+        contents[self.layout.copies[copy].shape].words_of(self.marking[copy])
     }
 
     /// Widens bounds by the current marking.
-    pub fn bound(&self, bounds: &mut [(u32, u32)]) {
-        for (copy, &tokens) in self.layout.copies.iter().zip(&self.lens) {
+    pub fn bound(&self, contents: &[Contents], bounds: &mut [(u32, u32)]) {
+        for (index, copy) in self.layout.copies.iter().enumerate() {
+            let tokens = self.len(contents, index) as u32;
             let (least, most) = &mut bounds[copy.node];
-            *least = (tokens as u32).min(*least);
-            *most = (tokens as u32).max(*most);
+            *least = tokens.min(*least);
+            *most = tokens.max(*most);
         }
     }
 
     /// Counts tokens of a node that pass a test, in all its copies.
-    pub fn count(&self, node: usize, test: &mut dyn FnMut(&[i64]) -> bool) -> i64 {
+    pub fn count(
+        &self,
+        contents: &[Contents],
+        node: usize,
+        test: &mut dyn FnMut(&[i64]) -> bool,
+    ) -> i64 {
         let (first, copies) = self.layout.of_node[node];
         let mut count = 0;
         for copy in first..first + copies {
-            let tokens = (0..self.len(copy)).filter(|&it| test(self.token(copy, it)));
-            count += tokens.count() as i64;
+            let stride = self.layout.copies[copy].stride;
+            let tokens = self.tokens(contents, copy);
+            let passing = (0..self.len(contents, copy))
+                .filter(|it| test(&tokens[it * stride..(it + 1) * stride]));
+            count += passing.count() as i64;
         }
         count
     }
 
     /// Returns true if tokens are where they may not remain.
     pub fn stands(&self) -> bool {
-        let mut copies = self.layout.copies.iter().zip(&self.lens);
-        copies.any(|(copy, len)| {
+        let mut copies = self.layout.copies.iter().zip(&self.marking);
+        copies.any(|(copy, content)| {
             let node = &self.program.nodes[copy.node];
-            !node.rest && !node.sink && *len > 0
+            !node.rest && !node.sink && *content != EMPTY
         })
     }
 
     /// Finds the bindings of an input and those after it.
-    fn bind<F: FnMut(&mut Binding) -> Result<(), Failure>>(
+    fn bind<F>(
         &self,
+        contents: &mut [Contents],
         index: usize,
         copy: u32,
         input: usize,
         binding: &mut Binding,
         fired: &mut F,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Failure>
+    where
+        F: FnMut(&mut [Contents], &mut Binding) -> Result<(), Failure>,
+    {
         let Some(arc) = self.program.transitions[index].inputs.get(input) else {
-            return fired(binding);
+            return fired(contents, binding);
         };
         let plan = &self.layout.plans[index].inputs[input];
         let from = self.layout.of_node[arc.node].0 + (copy / plan.ratio) as usize;
+        let content = self.marking[from];
         let of = &self.layout.copies[from];
-        let len = self.lens[from];
-        let start = match plan.repeated {
+        let (shape, stride) = (of.shape, of.stride);
+        let mut start = match plan.repeated {
             true => binding.taken[input - 1].1 + 1,
             false => 0,
         };
+        let len = contents[shape].len(content);
         if start >= len {
             return Ok(());
         }
@@ -360,33 +326,29 @@ impl Current<'_> {
             }
             _ => (None, &arc.steps[..]),
         };
-        let (tokens, stride) = (self.tokens(from), of.stride);
         let sorted = !of.fifo && !of.due;
-        let mut start = start;
         if let (Some((0, value)), true, 1) = (wanted, sorted, stride) {
-            start += tokens[start..].iter().take_while(|&&it| it < value).count();
+            let tokens = &contents[shape].words_of(content)[start..];
+            start += tokens.iter().take_while(|&&it| it < value).count();
         }
-        let mut last: &[i64] = &[];
-        let mut is_first = true;
+        let mut last = None;
         for position in start..len {
-            let token = &tokens[position * stride..(position + 1) * stride];
+            let tokens = contents[shape].words_of(content);
+            let at = |position: usize| &tokens[position * stride..(position + 1) * stride];
+            let token = at(position);
             if of.due && token[stride - 1] != 0 {
                 continue;
             }
             if plan.shared && binding.taken[..input].contains(&(from, position)) {
                 continue;
             }
-            if of.fifo {
+            match last {
                 // Earlier inputs have taken the tokens before this one.
-                if !is_first {
-                    break;
-                }
-            } else if !is_first && last == token {
+                Some(_) if of.fifo => break,
                 // An equal token gives an equal binding.
-                continue;
+                Some(last) if at(last) == token => continue,
+                _ => last = Some(position),
             }
-            is_first = false;
-            last = token;
             if let Some((word, value)) = wanted
                 && token[word] != value
             {
@@ -401,7 +363,7 @@ impl Current<'_> {
             }
             if suitable {
                 binding.taken[input] = (from, position);
-                self.bind(index, copy, input + 1, binding, fired)?;
+                self.bind(contents, index, copy, input + 1, binding, fired)?;
             }
         }
         Ok(())
@@ -474,132 +436,45 @@ impl Current<'_> {
         }
     }
 
-    /// Writes the marking after a firing.
-    fn compose(
-        &self,
-        index: usize,
-        taken: &[Taken],
-        puts: &Puts,
-        scratch: &mut Scratch,
-        out: &mut Vec<u8>,
-    ) {
-        let mut copied = 0;
-        for &node in &self.layout.plans[index].nodes {
-            let (first, copies) = self.layout.of_node[node];
-            if copies == 1 {
-                self.change(first, taken, puts, &mut copied, scratch, out);
-                continue;
-            }
-            // The copies that change, in their order.
-            let mut from = first;
-            loop {
-                let of_taken = taken.iter().map(|(copy, _)| *copy);
-                let changed = of_taken.chain(puts.tokens.iter().map(|put| put.copy));
-                let within = |copy: &usize| (from..first + copies).contains(copy);
-                let Some(copy) = changed.filter(within).min() else {
-                    break;
-                };
-                self.change(copy, taken, puts, &mut copied, scratch, out);
-                from = copy + 1;
-            }
+    /// Makes the marking after a firing.
+    fn compose(&self, taken: &[Taken], puts: &Puts, contents: &mut [Contents], next: &mut Next) {
+        next.marking.clear();
+        next.marking.extend_from_slice(&self.marking);
+        next.hash = self.hash;
+        for (index, &(copy, position)) in taken.iter().enumerate() {
+            let earlier = taken[..index].iter();
+            let cut = earlier.filter(|(other, it)| *other == copy && *it < position);
+            let shape = self.layout.copies[copy].shape;
+            let content = contents[shape].cut(next.marking[copy], position - cut.count());
+            next.set(copy, content);
         }
-        out.extend_from_slice(&self.bytes[copied..]);
+        for put in &puts.tokens {
+            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents);
+            next.set(put.copy, content);
+        }
     }
 
-    /// Writes the marking up to the last change of a copy; `copied` is the number of bytes of the
-    /// current marking that are done.
-    fn change(
+    /// The content of a copy with one more token.
+    #[inline]
+    fn put(
         &self,
         copy: usize,
-        taken: &[Taken],
+        content: u32,
+        put: &Put,
         puts: &Puts,
-        copied: &mut usize,
-        scratch: &mut Scratch,
-        out: &mut Vec<u8>,
-    ) {
+        contents: &mut [Contents],
+    ) -> u32 {
         let of = &self.layout.copies[copy];
-        if of.due {
-            self.change_timed(copy, taken, puts, &mut scratch.tokens);
-            out.extend_from_slice(&self.bytes[*copied..self.parts[copy]]);
-            encode(&scratch.tokens, of.stride, out);
-            *copied = self.parts[copy + 1];
-            return;
+        let contents = &mut contents[of.shape];
+        match of.due {
+            true => self.put_timed(copy, content, put, puts, contents),
+            false => contents.insert(content, puts.words_of(put, of.stride)),
         }
-        let Scratch { cuts, inserts, .. } = scratch;
-        cuts.clear();
-        inserts.clear();
-        for (_, position) in taken.iter().filter(|(from, _)| *from == copy) {
-            let at = cuts.iter().rposition(|it| it < position);
-            cuts.insert(at.map_or(0, |at| at + 1), *position);
-        }
-        let (len, tokens, stride) = (self.lens[copy], self.tokens(copy), of.stride);
-        for put in puts.to(copy) {
-            let new = puts.words_of(put, stride);
-            if of.fifo {
-                inserts.push((len, *put));
-                continue;
-            }
-            // A token that is taken and put again changes nothing.
-            let same =
-                |position: &usize| tokens[position * stride..(position + 1) * stride] == *new;
-            if let Some(cut) = cuts.iter().position(same) {
-                cuts.remove(cut);
-                continue;
-            }
-            // A bag is sorted, so that equal ones have equal bytes.
-            let at = match new {
-                [] => len,
-                &[word] => tokens.iter().position(|&it| it >= word).unwrap_or(len),
-                _ => {
-                    let mut sorted = tokens.chunks_exact(stride);
-                    sorted.position(|it| it >= new).unwrap_or(len)
-                }
-            };
-            let before = inserts.iter().rposition(|(other, it)| {
-                *other < at || (*other == at && puts.words_of(it, stride) <= new)
-            });
-            inserts.insert(before.map_or(0, |it| it + 1), (at, *put));
-        }
-        if cuts.is_empty() && inserts.is_empty() {
-            return;
-        }
-        let mut done = *copied;
-        if cuts.len() != inserts.len() {
-            out.extend_from_slice(&self.bytes[done..self.parts[copy]]);
-            write(out, (len - cuts.len() + inserts.len()) as i64);
-            // The number of tokens ends where the first token starts.
-            done = match stride {
-                0 => self.parts[copy + 1],
-                _ => self.starts[self.first_start[copy]],
-            };
-        }
-        if stride > 0 {
-            let starts = &self.starts[self.first_start[copy]..=self.first_start[copy] + len];
-            let (mut cuts, mut inserts) = (cuts.iter().peekable(), inserts.iter());
-            let mut insert = inserts.next();
-            loop {
-                let cut = cuts.next_if(|&&cut| insert.is_none_or(|(at, _)| cut < *at));
-                if let Some(&cut) = cut {
-                    out.extend_from_slice(&self.bytes[done..starts[cut]]);
-                    done = starts[cut + 1];
-                } else if let Some((at, put)) = insert {
-                    out.extend_from_slice(&self.bytes[done..starts[*at]]);
-                    done = starts[*at];
-                    let words = puts.words_of(put, stride).iter();
-                    words.for_each(|&word| write(out, word));
-                    insert = inserts.next();
-                } else {
-                    break;
-                }
-            }
-        }
-        // The rest is copied with what follows.
-        *copied = done;
     }
-}
 
-/// Writes the tokens of a copy.
-pub fn encode(tokens: &[i64], stride: usize, out: &mut Vec<u8>) {
-    write(out, (tokens.len() / stride.max(1)) as i64);
-    tokens.iter().for_each(|&word| write(out, word));
+    /// The content of a copy with all tokens put.
+    fn put_all(&self, copy: usize, content: u32, puts: &Puts, contents: &mut [Contents]) -> u32 {
+        let put = |content, put| self.put(copy, content, put, puts, contents);
+        puts.tokens.iter().fold(content, put)
+    }
 }

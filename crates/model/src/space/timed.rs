@@ -1,7 +1,9 @@
 //! Markings with time: the last word of a token is the time until it can be taken, and time passes
 //! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
 
-use super::step::{Current, Put, Puts, Taken, encode};
+use super::contents::Contents;
+use super::marking::hash_of;
+use super::step::{Current, Next, Put, Puts};
 use crate::expression::{Pure, evaluate};
 use crate::program::{NodeKind, Station};
 
@@ -16,28 +18,26 @@ impl Current<'_> {
         }
     }
 
-    /// The tokens of one copy after a firing.
-    pub fn change_timed(&self, copy: usize, taken: &[Taken], puts: &Puts, tokens: &mut Vec<i64>) {
+    /// The content of a copy with one more token.
+    pub fn put_timed(
+        &self,
+        copy: usize,
+        content: u32,
+        put: &Put,
+        puts: &Puts,
+        contents: &mut Contents,
+    ) -> u32 {
         let of = &self.layout.copies[copy];
-        let stride = of.stride;
-        tokens.clear();
-        for (position, token) in self.tokens(copy).chunks_exact(stride).enumerate() {
-            if !taken.contains(&(copy, position)) {
-                tokens.extend_from_slice(token);
-            }
+        let words = puts.words_of(put, of.stride - 1);
+        let mut tokens = contents.words_of(content).to_vec();
+        let due = self.due(copy, put, words, &tokens);
+        let new = tokens.len() / of.stride;
+        tokens.extend_from_slice(words);
+        tokens.push(due);
+        if of.fifo {
+            self.settle(copy, new, &mut tokens);
         }
-        for put in puts.to(copy) {
-            let words = puts.words_of(put, stride - 1);
-            let due = self.due(copy, put, words, tokens);
-            let new = tokens.len();
-            tokens.extend_from_slice(words);
-            tokens.push(due);
-            if of.fifo {
-                self.settle(copy, new / stride, tokens);
-            } else {
-                sort(tokens, stride);
-            }
-        }
+        contents.number_of_tokens(&tokens)
     }
 
     /// Remaining time of a token that arrives.
@@ -104,51 +104,47 @@ impl Current<'_> {
     }
 
     /// Lets time pass until the next token gets ready; false if none will.
-    pub fn wait(&self, bytes: &mut Vec<u8>) -> bool {
+    pub fn wait(&self, contents: &mut [Contents], next: &mut Next) -> bool {
         let copies = 0..self.layout.copies.len();
-        let running: Vec<Vec<bool>> = copies
-            .map(|copy| match self.layout.copies[copy].due {
-                true => self.running(copy, self.tokens(copy)),
-                false => Vec::new(),
-            })
-            .collect();
+        let running = |copy: usize| match self.layout.copies[copy].due {
+            true => self.running(copy, self.tokens(contents, copy)),
+            false => Vec::new(),
+        };
+        let running: Vec<Vec<bool>> = copies.map(running).collect();
         let mut step = i64::MAX;
         for (copy, running) in running.iter().enumerate() {
-            let tokens = self
-                .tokens(copy)
-                .chunks_exact(self.layout.copies[copy].stride.max(1));
+            let stride = self.layout.copies[copy].stride.max(1);
+            let tokens = self.tokens(contents, copy).chunks_exact(stride);
             for (token, _) in tokens.zip(running).filter(|(_, running)| **running) {
-                step = step.min(token[token.len() - 1]);
+                step = step.min(token[stride - 1]);
             }
         }
         if step == i64::MAX {
             return false;
         }
-        bytes.clear();
+        next.marking.clone_from(&self.marking);
         for (copy, running) in running.iter().enumerate() {
-            let (of, mut tokens) = (&self.layout.copies[copy], self.tokens(copy).to_vec());
+            let of = &self.layout.copies[copy];
             let stride = of.stride;
+            if !running.contains(&true) {
+                continue;
+            }
+            let mut tokens = self.tokens(contents, copy).to_vec();
             let mut freed = 0;
-            for (token, _) in tokens
-                .chunks_exact_mut(stride)
-                .zip(running)
-                .filter(|(_, running)| **running)
-            {
+            let words = tokens.chunks_exact_mut(stride).zip(running);
+            for (token, _) in words.filter(|(_, running)| **running) {
                 token[stride - 1] -= step;
                 freed += usize::from(token[stride - 1] == 0);
             }
             if freed > 0 {
                 self.serve_next(copy, freed, &mut tokens);
                 if of.fifo {
-                    // Those that got ready come after those that were.
                     ready_first(&mut tokens, stride);
                 }
             }
-            if !of.fifo {
-                sort(&mut tokens, stride);
-            }
-            encode(&tokens, stride, bytes);
+            next.marking[copy] = contents[of.shape].number_of_tokens(&tokens);
         }
+        next.hash = hash_of(&next.marking);
         true
     }
 
@@ -174,12 +170,7 @@ impl Current<'_> {
     }
 }
 
-fn sort(tokens: &mut Vec<i64>, stride: usize) {
-    let mut sorted: Vec<&[i64]> = tokens.chunks_exact(stride).collect();
-    sorted.sort_unstable();
-    *tokens = sorted.concat();
-}
-
+/// Those that have got ready come after those that were.
 fn ready_first(tokens: &mut Vec<i64>, stride: usize) {
     let mut sorted: Vec<&[i64]> = tokens.chunks_exact(stride).collect();
     sorted.sort_by_key(|token| token[stride - 1] != 0);

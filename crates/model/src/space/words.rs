@@ -1,5 +1,6 @@
 //! Paths through a state space in words.
 
+use super::contents::{Contents, EMPTY};
 use super::marking::Markings;
 use super::step::{Current, Stepper};
 use super::{Origin, Path};
@@ -18,20 +19,20 @@ impl Stepper<'_> {
         let mut at = state;
         while origins[at].0 != u32::MAX {
             let (before, transition) = origins[at];
-            self.current.load(markings.get(before as usize));
+            self.load(markings.get(before as usize));
             firings.push(self.in_words(transition, markings.get(at))?);
             at = before as usize;
         }
         firings.reverse();
-        self.current.load(markings.get(state));
+        self.load(markings.get(state));
         Ok(Path {
             firings,
-            marking: self.current.in_words(),
+            marking: self.current.in_words(&self.contents),
         })
     }
 
     /// A firing of a transition that leads from the current marking to a goal.
-    fn in_words(&mut self, transition: u32, goal: &[u8]) -> Result<String, Failure> {
+    fn in_words(&mut self, transition: u32, goal: &[u32]) -> Result<String, Failure> {
         let (index, program) = (transition as usize, self.current.program);
         let Some(of) = program.transitions.get(index) else {
             return Ok("time passes".to_owned());
@@ -57,16 +58,17 @@ impl Stepper<'_> {
 
 impl Current<'_> {
     /// The tokens in each place that has some.
-    fn in_words(&self) -> Vec<(String, Vec<String>)> {
+    fn in_words(&self, contents: &[Contents]) -> Vec<(String, Vec<String>)> {
         let mut marking = Vec::new();
         for (index, copy) in self.layout.copies.iter().enumerate() {
-            if self.len(index) == 0 {
+            if self.marking[index] == EMPTY {
                 continue;
             }
             let node = &self.program.nodes[copy.node];
             let words = self.program.colours.words(node.colour);
-            let tokens = (0..self.len(index)).map(|position| {
-                let token = self.token(index, position);
+            let all = self.tokens(contents, index);
+            let tokens = (0..self.len(contents, index)).map(|position| {
+                let token = &all[position * copy.stride..(position + 1) * copy.stride];
                 let text = self.program.colours.show(node.colour, &token[..words]);
                 match token.last() {
                     Some(due) if copy.due && *due > 0 => {
