@@ -1,7 +1,7 @@
 //! Speed of nets from documents: firings of the common net, and markings of state spaces.
 //!
 //! ```sh
-//! cargo run --release -p headrace-model --example net_speed [ROUNDS]
+//! cargo run --release -p headrace-model --example net_speed [ROUNDS] [PART OF A NAME]
 //! ```
 //!
 //! Rounds are interleaved; the table has medians and the extremes.
@@ -67,6 +67,11 @@ fn main() -> Result<(), Failed> {
         ("10 philosophers, markings/s", &|| markings(&philosophers)),
         ("simple protocol, markings/s", &|| markings(&protocol)),
     ];
+    let wanted = std::env::args().nth(2).unwrap_or_default();
+    let measured: Vec<Measure<'_>> = measured
+        .into_iter()
+        .filter(|(name, _)| name.contains(&wanted))
+        .collect();
     let mut samples = vec![Vec::new(); measured.len()];
     for _ in 0..rounds.max(1) {
         for ((_, measure), samples) in measured.iter().zip(&mut samples) {

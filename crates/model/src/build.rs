@@ -513,14 +513,20 @@ impl<const W: usize> Compiled<W> {
 /// Binds a token, and tells if it passes the tests.
 #[inline]
 pub(crate) fn suits(steps: &[Step], token: &[i64], frame: &mut [i64], pure: &mut Pure) -> bool {
-    steps.iter().all(|step| match step {
-        Step::Bind { word, to } => {
-            frame[*to] = token[*word];
-            true
+    for step in steps {
+        let suits = match step {
+            Step::Bind { word, to } => {
+                frame[*to] = token[*word];
+                true
+            }
+            Step::Equal { word, code } => token[*word] == evaluate(code, frame, pure),
+            Step::Test(code) => evaluate(code, frame, pure) != 0,
+        };
+        if !suits {
+            return false;
         }
-        Step::Equal { word, code } => token[*word] == evaluate(code, frame, pure),
-        Step::Test(code) => evaluate(code, frame, pure) != 0,
-    })
+    }
+    true
 }
 
 struct InFiring<'a, 'f>(&'a mut Firing<'f>);

@@ -72,30 +72,24 @@ pub struct StationText {
     pub number: Option<Text>,
 }
 
-/// An input arc.
+/// What the arcs of a transition have in common; all of an input arc.
 #[derive(Clone, Debug)]
-pub struct TakeText {
+pub struct ArcText {
     /// Its place in the document.
     pub path: Vec<String>,
-    /// The node.
+    /// The node, or the port of an output.
     pub place: Text,
-    /// Pattern of the token.
+    /// The token, or its pattern.
     pub token: Option<Text>,
-    /// Number of equal tokens.
+    /// Number of tokens.
     pub count: Option<Text>,
 }
 
 /// An output arc.
 #[derive(Clone, Debug)]
 pub struct PutText {
-    /// Its place in the document.
-    pub path: Vec<String>,
-    /// The node or port.
-    pub place: Text,
-    /// The token.
-    pub token: Option<Text>,
-    /// Number of tokens.
-    pub count: Option<Text>,
+    /// Target and token.
+    pub arc: ArcText,
     /// Condition.
     pub when: Option<Text>,
     /// Delay.
@@ -125,7 +119,7 @@ pub struct TransitionText {
     /// Higher fires first.
     pub priority: i32,
     /// Inputs.
-    pub take: Vec<TakeText>,
+    pub take: Vec<ArcText>,
     /// Conditions that must all hold.
     pub when: Vec<Text>,
     /// Values that are computed once for each firing: `name = expression`.
@@ -634,61 +628,59 @@ fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option
     })
 }
 
+/// Reads an arc: the name of its node alone, or a table with more keys that `more` reads.
+fn read_arc<R>(
+    value: &Value,
+    path: Vec<String>,
+    faults: &mut Faults,
+    more: impl FnOnce(&mut Table<'_, '_>) -> R,
+) -> (ArcText, Option<R>) {
+    if let Value::Text(text) = value {
+        let place = Text {
+            text: text.clone(),
+            path: path.clone(),
+        };
+        let arc = ArcText {
+            path,
+            place,
+            token: None,
+            count: None,
+        };
+        return (arc, None);
+    }
+    let mut table = Table::new(value, path.clone(), faults);
+    let arc = ArcText {
+        path,
+        place: table.needed("place"),
+        token: table.expression("token"),
+        count: table.expression("count"),
+    };
+    let more = more(&mut table);
+    table.finish();
+    (arc, Some(more))
+}
+
 fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> TransitionText {
     let mut table = Table::new(value, path.clone(), faults);
     let priority = table.whole("priority", i64::from(i32::MIN), i64::from(i32::MAX));
     table.text("description");
     let take = table.list("take", |value, path, faults| {
-        if let Value::Text(text) = value {
-            return Some(TakeText {
-                place: Text {
-                    text: text.clone(),
-                    path: path.clone(),
-                },
-                path,
-                token: None,
-                count: None,
-            });
-        }
-        let mut arc = Table::new(value, path.clone(), faults);
-        let read = TakeText {
-            path,
-            place: arc.needed("place"),
-            token: arc.expression("token"),
-            count: arc.expression("count"),
-        };
-        arc.finish();
-        Some(read)
+        Some(read_arc(value, path, faults, |_| ()).0)
     });
     let when = table.texts("when");
     let lets = table.texts("let");
     let put = table.list("put", |value, path, faults| {
-        if let Value::Text(text) = value {
-            return Some(PutText {
-                place: Text {
-                    text: text.clone(),
-                    path: path.clone(),
-                },
-                path,
-                token: None,
-                count: None,
-                when: None,
-                delay: None,
-                copy: Vec::new(),
-            });
-        }
-        let mut arc = Table::new(value, path.clone(), faults);
-        let read = PutText {
-            path,
-            place: arc.needed("place"),
-            token: arc.expression("token"),
-            count: arc.expression("count"),
-            when: arc.expression("when"),
-            delay: arc.expression("delay"),
-            copy: arc.texts("copy"),
-        };
-        arc.finish();
-        Some(read)
+        let (arc, more) = read_arc(value, path, faults, |arc| {
+            let (when, delay) = (arc.expression("when"), arc.expression("delay"));
+            (when, delay, arc.texts("copy"))
+        });
+        let (when, delay, copy) = more.unwrap_or_default();
+        Some(PutText {
+            arc,
+            when,
+            delay,
+            copy,
+        })
     });
     let record = table.list("record", |value, path, faults| {
         let mut entry = Table::new(value, path, faults);

@@ -180,7 +180,17 @@ fn word(real: f64) -> i64 {
 }
 
 /// Evaluates an expression over the words of a frame.
+#[inline]
 pub fn evaluate<W: World + ?Sized>(code: &Code, frame: &[i64], world: &mut W) -> i64 {
+    // Most expressions are one word.
+    match code {
+        Code::Constant(value) => *value,
+        Code::Word(index) => frame[*index],
+        _ => compute(code, frame, world),
+    }
+}
+
+fn compute<W: World + ?Sized>(code: &Code, frame: &[i64], world: &mut W) -> i64 {
     match code {
         Code::Constant(value) => *value,
         Code::Word(index) => frame[*index],

@@ -8,11 +8,18 @@
 //! `now()` is 0. With time, delays and services must be constant or depend on tokens only; a
 //! marking has the remaining time of each token, and time passes when nothing is enabled.
 //!
-//! Not modelled: barriers; with time, processor sharing and priorities.
+//! Not modelled with time: processor sharing, whose remaining services become fractions without
+//! end, and preemptive priorities with several servers.
 
+mod chance;
 mod components;
+mod contents;
+mod layout;
 mod marking;
+mod predicate;
 mod step;
+mod timed;
+mod words;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -20,13 +27,10 @@ use std::time::Instant;
 use serde::Serialize;
 
 use self::components::Components;
-use self::marking::Markings;
+use self::contents::Contents;
+use self::marking::{Markings, hash_of};
+use self::predicate::Predicate;
 use self::step::Stepper;
-use crate::colour::Kind;
-use crate::error::{Fault, Faults};
-use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, evaluate, parse,
-};
 use crate::program::Program;
 use crate::run::Failure;
 
@@ -110,6 +114,9 @@ pub struct Answer {
     pub reached: Option<Path>,
 }
 
+/// The state and transition from which a state was found.
+type Origin = (u32, u32);
+
 /// Arcs of the state space, by source.
 #[derive(Default)]
 struct Arcs {
@@ -137,11 +144,11 @@ pub fn explore(
     };
     let program = &program;
     let mut stepper = Stepper::new(program, question.timed)?;
-    let mut markings = Markings::default();
+    let mut markings = Markings::new(stepper.current.layout.copies.len());
     let mut arcs = Arcs::default();
-    // The state and transition from which each state was found.
-    let mut origins: Vec<(u32, u32)> = vec![(u32::MAX, 0)];
-    markings.insert(&stepper.initial()?);
+    let mut origins: Vec<Origin> = vec![(u32::MAX, 0)];
+    let initial = stepper.initial()?;
+    markings.insert(&initial, hash_of(&initial));
     let mut bounds = vec![(u32::MAX, 0_u32); program.nodes.len()];
     let (mut dead, mut deadlocks) = (0, 0);
     let (mut nearest_dead, mut nearest_deadlock, mut reached) = (None, None, None);
@@ -153,18 +160,21 @@ pub fn explore(
             return Err(Failure::Interrupted);
         }
         stepper.load(markings.get(state));
-        stepper.bound(&mut bounds);
+        stepper.current.bound(&stepper.contents, &mut bounds);
         if let Some(predicate) = &predicate
             && reached.is_none()
-            && predicate.holds(program, &stepper)
+            && predicate.holds(&stepper.current, &stepper.contents)
         {
             reached = Some(state);
         }
         arcs.first.push(arcs.target.len());
-        stepper.successors(&mut |bytes, transition| {
+        stepper.successors(|next, transition| {
             let found = match markings.len() >= limit {
-                false => Some(markings.insert(bytes)),
-                true => markings.find(bytes).map(|found| (found, false)),
+                false => Some(markings.insert(&next.marking, next.hash)),
+                true => {
+                    let known = markings.find(&next.marking, next.hash);
+                    known.map(|found| (found, false))
+                }
             };
             let Some((target, new)) = found else {
                 complete = false;
@@ -179,7 +189,7 @@ pub fn explore(
         if arcs.target.len() == arcs.first[state] && complete {
             dead += 1;
             nearest_dead.get_or_insert(state);
-            if stepper.stands() {
+            if stepper.current.stands() {
                 deadlocks += 1;
                 nearest_deadlock.get_or_insert(state);
             }
@@ -212,6 +222,7 @@ pub fn explore(
         }
     });
     let transitions = transitions.collect();
+    let contents = stepper.contents.iter().map(Contents::bytes);
     let bounds = bounds
         .iter()
         .enumerate()
@@ -225,7 +236,7 @@ pub fn explore(
         arcs: arcs.target.len(),
         complete,
         seconds,
-        bytes: markings.bytes(),
+        bytes: markings.bytes() + contents.sum::<usize>(),
         bounds: bounds.collect(),
         dead,
         deadlocks,
@@ -237,134 +248,4 @@ pub fn explore(
         transitions,
         reached,
     })
-}
-
-/// A number of tokens that a predicate uses.
-struct Term {
-    node: usize,
-    /// Pattern of the tokens that count.
-    steps: Vec<Step>,
-}
-
-/// A condition on markings.
-struct Predicate {
-    terms: Vec<Term>,
-    code: Code,
-}
-
-impl Predicate {
-    fn compile(program: &mut Program, text: &str) -> Result<Predicate, Faults> {
-        Predicate::parts(program, text).map_err(|error| {
-            let place = format!("{text:?}, column {}: {}", error.column + 1, error.message);
-            Faults(vec![Fault {
-                path: Vec::new(),
-                column: 0,
-                message: format!("reach = {place}"),
-            }])
-        })
-    }
-
-    fn parts(program: &mut Program, text: &str) -> Result<Predicate, ExpressionError> {
-        let mut expression = parse(text)?;
-        let mut terms = Vec::new();
-        let mut names = Vec::new();
-        replace(&mut expression, program, &mut terms, &mut names)?;
-        let constants = program.constants.clone();
-        let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
-        for name in &names {
-            scope.bind(&expression, name, Kind::Int)?;
-        }
-        let code = scope.condition(&expression)?;
-        Ok(Predicate { terms, code })
-    }
-
-    fn holds(&self, program: &Program, stepper: &Stepper<'_>) -> bool {
-        let mut frame = [0; 64];
-        let mut pure = Pure::default();
-        let counts: Vec<i64> = self
-            .terms
-            .iter()
-            .map(|term| {
-                let words = program.colours.words(program.nodes[term.node].colour);
-                stepper.count(term.node, &mut |token| {
-                    crate::build::suits(&term.steps, &token[..words], &mut frame, &mut pure)
-                })
-            })
-            .collect();
-        evaluate(&self.code, &counts, &mut pure) != 0 && pure.failure.is_none()
-    }
-}
-
-/// Replaces names of places, and calls of `tokens`, by variables.
-fn replace(
-    of: &mut Expression,
-    program: &mut Program,
-    terms: &mut Vec<Term>,
-    names: &mut Vec<String>,
-) -> Result<(), ExpressionError> {
-    let column = of.column;
-    let node_of = |program: &Program, name: &str| {
-        let mut nodes = 0..program.nodes.len();
-        nodes.find(|&node| {
-            let path = program.node_path(node);
-            let inner = path.split_once('/').map(|(_, inner)| inner);
-            path == name || inner == Some(name)
-        })
-    };
-    let (node, pattern) = match &of.node {
-        Syntax::Name(name) => match node_of(program, name) {
-            Some(node) => (node, None),
-            None => return Ok(()),
-        },
-        Syntax::Call(name, arguments) if name == "tokens" => {
-            let Some((
-                _,
-                Expression {
-                    node: Syntax::Text(path),
-                    ..
-                },
-            )) = arguments.first()
-            else {
-                return Err(ExpressionError {
-                    column,
-                    message: "expected tokens(\"place\") or tokens(\"place\", pattern)".to_owned(),
-                });
-            };
-            let Some(node) = node_of(program, path) else {
-                return Err(ExpressionError {
-                    column,
-                    message: format!("no place or station is called {path:?}"),
-                });
-            };
-            (node, arguments.get(1).map(|(_, pattern)| pattern.clone()))
-        }
-        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) => {
-            return match &mut of.node {
-                Syntax::Binary(_, a, b) => {
-                    replace(a, program, terms, names)?;
-                    replace(b, program, terms, names)
-                }
-                Syntax::Unary(_, part) => replace(part, program, terms, names),
-                Syntax::If(parts) => parts
-                    .iter_mut()
-                    .try_for_each(|part| replace(part, program, terms, names)),
-                _ => Ok(()),
-            };
-        }
-        _ => return Ok(()),
-    };
-    let colour = program.nodes[node].colour;
-    let steps = match pattern {
-        None => Vec::new(),
-        Some(pattern) => {
-            let constants = program.constants.clone();
-            let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
-            scope.pattern(&pattern, colour)?
-        }
-    };
-    let name = format!("_term{}", terms.len());
-    of.node = Syntax::Name(name.clone());
-    names.push(name);
-    terms.push(Term { node, steps });
-    Ok(())
 }

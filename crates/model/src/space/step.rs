@@ -1,312 +1,256 @@
 //! One step of the search: from a marking to its successors.
 
-use super::Path;
-use super::marking::{Markings, read, write};
+use super::chance::Oracle;
+use super::contents::{Contents, EMPTY};
+use super::layout::Layout;
+use super::marking::{hash_of, part_of_hash};
 use crate::build::suits;
-use crate::expression::{Code, Pure, World, evaluate};
-use crate::program::{NodeKind, Program, Station, Transition, initial_tokens};
+use crate::expression::{Pure, Step, evaluate};
+use crate::program::{Program, initial_tokens};
 use crate::run::Failure;
 
-/// A copy of a node.
-struct Copy {
-    node: usize,
-    /// Words of a token, its remaining time included.
-    stride: usize,
-    /// Tokens leave in the order of their arrival.
-    fifo: bool,
-}
-
-/// Remaining time of a token that waits for a server.
-const WAITS: i64 = -1;
-
-/// The current marking, and what is needed to compute its successors.
+/// Steps through a net, with memory that all steps use.
 pub struct Stepper<'p> {
-    program: &'p Program,
-    timed: bool,
-    /// First copy of each node.
-    base: Vec<usize>,
-    copies: Vec<Copy>,
+    pub current: Current<'p>,
+    /// By shape.
+    pub contents: Vec<Contents>,
     /// Transitions by falling priority.
     order: Vec<usize>,
-    /// Copies of pages on the way of each output: ratio, and copies of the folded pages.
-    ways: Vec<Vec<(u32, Vec<u32>)>>,
-    /// Copies of a transition's page for each copy of an input's page.
-    ratios: Vec<Vec<u32>>,
-    /// Inputs that equal the one before them: they take later tokens only.
-    repeated: Vec<Vec<bool>>,
-    bytes: Vec<u8>,
-    /// Start of each copy's part of the bytes.
-    parts: Vec<usize>,
-    /// Tokens of each copy, one after the other.
-    tokens: Vec<Vec<i64>>,
+    oracle: Oracle,
+    puts: Puts,
+    next: Next,
+}
+
+/// The current marking.
+pub struct Current<'p> {
+    pub program: &'p Program,
+    pub timed: bool,
+    pub layout: Layout,
+    /// By copy.
+    pub marking: Vec<u32>,
+    hash: u64,
+}
+
+/// A marking being made, and its hash.
+#[derive(Default)]
+pub struct Next {
+    pub marking: Vec<u32>,
+    pub hash: u64,
+}
+
+impl Next {
+    #[inline]
+    pub fn set(&mut self, copy: usize, content: u32) {
+        let old = part_of_hash(copy, self.marking[copy]);
+        let new = part_of_hash(copy, content);
+        self.hash = self.hash.wrapping_sub(old).wrapping_add(new);
+        self.marking[copy] = content;
+    }
 }
 
 /// A token that a firing takes: copy and position.
-type Taken = (usize, usize);
+pub type Taken = (usize, usize);
 
 /// A binding of a transition that is enabled.
-struct Binding {
-    taken: [Taken; 32],
-    frame: [i64; 64],
+pub struct Binding {
+    pub taken: [Taken; 32],
+    pub frame: [i64; 64],
 }
 
-/// Discrete chance, one outcome after the other.
-struct Oracle {
-    copy: i64,
-    /// Outcome and number of outcomes of each draw.
-    choices: Vec<(u64, u64)>,
-    at: usize,
-    failure: Option<&'static str>,
-}
-
-/// More outcomes of one draw than this are not enumerated.
-const MOST_OUTCOMES: u64 = 10_000;
-
-impl World for Oracle {
-    fn now(&mut self) -> i64 {
-        0
-    }
-    fn copy(&mut self) -> i64 {
-        self.copy
-    }
-    fn uniform(&mut self) -> f64 {
-        self.fail("a state space has no continuous chance: use bernoulli, discrete or below");
-        0.0
-    }
-    fn below(&mut self, bound: u64) -> u64 {
-        if bound > MOST_OUTCOMES {
-            self.fail("a state space has at most 10000 outcomes of one draw");
-            return 0;
+impl Binding {
+    pub fn new() -> Binding {
+        Binding {
+            taken: [(0, 0); 32],
+            frame: [0; 64],
         }
-        if self.at == self.choices.len() {
-            self.choices.push((0, bound));
-        }
-        self.at += 1;
-        self.choices[self.at - 1].0
-    }
-    fn chance(&mut self, probability: f64) -> bool {
-        match probability {
-            p if p <= 0.0 => false,
-            p if p >= 1.0 => true,
-            _ => self.below(2) == 1,
-        }
-    }
-    fn fail(&mut self, message: &'static str) {
-        self.failure.get_or_insert(message);
     }
 }
 
-impl Oracle {
-    fn new(copy: i64) -> Oracle {
-        Oracle {
-            copy,
-            choices: Vec::new(),
-            at: 0,
-            failure: None,
-        }
-    }
-
-    /// Goes to the next outcome; false if there is none.
-    fn next(&mut self) -> bool {
-        self.at = 0;
-        while let Some((outcome, bound)) = self.choices.last_mut() {
-            *outcome += 1;
-            if *outcome < *bound {
-                return true;
-            }
-            self.choices.pop();
-        }
-        false
-    }
+/// The tokens that a firing puts.
+#[derive(Default)]
+pub struct Puts {
+    tokens: Vec<Put>,
+    /// Words of all of them, one after the other.
+    words: Vec<i64>,
 }
 
 /// A token that a firing puts.
-struct Added {
-    copy: usize,
-    words: [i64; 9],
-    delay: i64,
+#[derive(Clone, Copy)]
+pub struct Put {
+    pub copy: usize,
+    /// Its first word.
+    first: usize,
+    pub delay: i64,
 }
 
-/// A search's function for each successor: its bytes and transition.
-type OnSuccessor<'f> = &'f mut dyn FnMut(&[u8], u32);
+impl Puts {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.words.clear();
+    }
+
+    fn push(&mut self, copy: usize, words: impl Iterator<Item = i64>, delay: i64) {
+        let first = self.words.len();
+        self.words.extend(words);
+        self.tokens.push(Put { copy, first, delay });
+    }
+
+    /// The words of a token that a copy's tokens have, without a remaining time.
+    #[inline]
+    pub fn words_of(&self, put: &Put, words: usize) -> &[i64] {
+        &self.words[put.first..put.first + words]
+    }
+}
 
 impl<'p> Stepper<'p> {
     /// For a net; fails if it has parts that are not modelled.
     pub fn new(program: &'p Program, timed: bool) -> Result<Stepper<'p>, Failure> {
-        let nodes = program.nodes.iter();
-        let all = nodes.map(|node| u64::from(program.pages[node.page].total));
-        if all.sum::<u64>() > 1_000_000 {
-            let message = "a state space has at most a million copies of places".to_owned();
-            return Err(Failure::Run(message));
-        }
-        let mut base = Vec::new();
-        let mut copies: Vec<Copy> = Vec::new();
-        for (index, node) in program.nodes.iter().enumerate() {
-            let refuse = |what: &str| {
-                let path = program.node_path(index);
-                Err(Failure::Run(format!(
-                    "{path}: a state space does not model {what}"
-                )))
-            };
-            let fifo = match &node.kind {
-                NodeKind::Place(fifo) => *fifo,
-                NodeKind::Station(station) => match station {
-                    Station::Barrier(_) => return refuse("barriers"),
-                    Station::Sharing(..) | Station::Priority(..) if timed => {
-                        return refuse("this discipline with time");
-                    }
-                    Station::Fcfs(_, service) | Station::Infinite(service)
-                        if timed && service.is_random() =>
-                    {
-                        return refuse("random service with time: let time be ignored");
-                    }
-                    Station::Fcfs(servers, _) => timed || *servers == 1,
-                    Station::Delay(_) => true,
-                    _ => false,
-                },
-            };
-            base.push(copies.len());
-            let stride = program.colours.words(node.colour) + usize::from(timed);
-            copies.extend((0..program.pages[node.page].total).map(|_| Copy {
-                node: index,
-                stride,
-                fifo,
-            }));
-        }
-        if program.transitions.len() > usize::from(u16::MAX) - 1 {
-            let message = "a state space has at most 65534 transitions".to_owned();
-            return Err(Failure::Run(message));
-        }
-        for (index, transition) in program.transitions.iter().enumerate() {
-            let late = transition.outputs.iter().find(|output| {
-                let kind = &program.nodes[output.node].kind;
-                output.delay.is_some() && matches!(kind, NodeKind::Station(Station::Fcfs(..)))
-            });
-            if timed && late.is_some() {
-                let path = program.transition_path(index);
-                let message = "a state space with time has no delays on the way to a queue; put \
-                               a station with discipline infinite before it";
-                return Err(Failure::Run(format!("{path}: {message}")));
-            }
-            let mut delays = transition.outputs.iter().filter_map(|it| it.delay.as_ref());
-            if timed && delays.any(Code::is_continuous) {
-                let path = program.transition_path(index);
-                let message = "a state space with time has no continuous chance in delays";
-                return Err(Failure::Run(format!("{path}: {message}")));
-            }
-        }
+        let layout = Layout::new(program, timed)?;
         let mut order: Vec<usize> = (0..program.transitions.len()).collect();
         order.sort_by_key(|&it| -program.transitions[it].priority);
-        let ways = program.transitions.iter().map(|transition| {
-            let ways = transition.outputs.iter().map(|output| {
-                let to = program.nodes[output.node].page;
-                let (folded, ratio) = program.way(transition.page, to);
-                let copies = folded.iter().map(|&page| program.pages[page].copies);
-                (ratio, copies.collect())
-            });
-            ways.collect()
-        });
-        let ratios = program.transitions.iter().map(|transition| {
-            let total = program.pages[transition.page].total;
-            let inputs = transition.inputs.iter();
-            let ratios = inputs.map(|it| total / program.pages[program.nodes[it.node].page].total);
-            ratios.collect()
-        });
-        let repeated = program.transitions.iter().map(|transition| {
-            let inputs = transition.inputs.iter().enumerate();
-            let repeated = inputs.map(|(index, input)| {
-                index > 0 && {
-                    let last = &transition.inputs[index - 1];
-                    last.node == input.node && last.steps == input.steps
-                }
-            });
-            repeated.collect()
-        });
+        let shapes = layout.shapes.iter();
+        let marking = vec![EMPTY; layout.copies.len()];
         Ok(Stepper {
-            ways: ways.collect(),
-            ratios: ratios.collect(),
-            repeated: repeated.collect(),
-            program,
-            timed,
-            base,
-            tokens: vec![Vec::new(); copies.len()],
-            copies,
+            contents: shapes
+                .map(|(stride, fifo)| Contents::new(*stride, *fifo))
+                .collect(),
+            current: Current {
+                program,
+                timed,
+                layout,
+                hash: hash_of(&marking),
+                marking,
+            },
             order,
-            bytes: Vec::new(),
-            parts: Vec::new(),
+            oracle: Oracle::new(),
+            puts: Puts::default(),
+            next: Next::default(),
         })
     }
 
-    /// The bytes of the first marking.
-    pub fn initial(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut added = Vec::new();
-        for (index, node) in self.program.nodes.iter().enumerate() {
-            for copy in 0..self.program.pages[node.page].total {
+    /// The first marking.
+    pub fn initial(&mut self) -> Result<Vec<u32>, Failure> {
+        let program = self.current.program;
+        let mut marking = self.current.marking.clone();
+        for (index, node) in program.nodes.iter().enumerate() {
+            for copy in 0..program.pages[node.page].total {
                 let tokens = initial_tokens(node, copy).map_err(|message| {
-                    Failure::Run(format!("{}: {message}", self.program.node_path(index)))
+                    Failure::Run(format!("{}: {message}", program.node_path(index)))
                 })?;
-                added.extend(tokens.into_iter().map(|token| {
-                    let mut words = [0; 9];
-                    words[..token.len()].copy_from_slice(&token);
-                    Added {
-                        copy: self.base[index] + copy as usize,
-                        words,
-                        delay: 0,
-                    }
-                }));
+                let copy = self.current.layout.of_node[index].0 + copy as usize;
+                self.puts.clear();
+                for token in tokens {
+                    self.puts.push(copy, token.into_iter(), 0);
+                }
+                let of = &self.current.layout.copies[copy];
+                marking[copy] = match of.due || of.stride == 0 {
+                    true => self
+                        .current
+                        .put_all(copy, EMPTY, &self.puts, &mut self.contents),
+                    false => self.contents[of.shape].number_of_tokens(&self.puts.words),
+                };
             }
         }
-        let mut empty = Vec::new();
-        (0..self.copies.len()).for_each(|_| write(&mut empty, 0));
-        self.load(&empty);
-        let mut bytes = Vec::new();
-        // Tokens of one copy come together.
-        self.compose(&[], &added, &mut Vec::new(), &mut bytes);
-        Ok(bytes)
+        Ok(marking)
     }
 
     /// Makes a marking the current one.
-    pub fn load(&mut self, bytes: &[u8]) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-        self.parts.clear();
-        let mut at = 0;
-        for (copy, tokens) in self.copies.iter().zip(&mut self.tokens) {
-            self.parts.push(at);
-            let count = read(bytes, &mut at) as usize;
-            tokens.clear();
-            if copy.stride == 0 {
-                // Tokens without words are only counted.
-                tokens.resize(count, 0);
-                continue;
+    pub fn load(&mut self, marking: &[u32]) {
+        self.current.marking.clear();
+        self.current.marking.extend_from_slice(marking);
+        self.current.hash = hash_of(marking);
+    }
+
+    /// Computes all successors of the current marking; `found` gets each with its transition.
+    pub fn successors(&mut self, mut found: impl FnMut(&Next, u32)) -> Result<(), Failure> {
+        let Stepper {
+            current,
+            contents,
+            order,
+            oracle,
+            puts,
+            next,
+        } = self;
+        let current = &*current;
+        let mut binding = Binding::new();
+        let mut priority = None;
+        for &index in &*order {
+            let transition = &current.program.transitions[index];
+            if priority.is_some_and(|priority| priority > transition.priority) {
+                return Ok(());
             }
-            tokens.extend((0..count * copy.stride).map(|_| read(bytes, &mut at)));
+            for copy in 0..current.program.pages[transition.page].total {
+                let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
+                    priority = Some(transition.priority);
+                    oracle.start(copy);
+                    loop {
+                        current.act(index, &mut binding.frame, copy, oracle, puts)?;
+                        let taken = &binding.taken[..transition.inputs.len()];
+                        current.compose(taken, puts, contents, next);
+                        found(next, index as u32);
+                        if !oracle.next() {
+                            return Ok(());
+                        }
+                    }
+                };
+                current.bind(contents, index, copy, 0, &mut binding, &mut fired)?;
+            }
         }
-        self.parts.push(at);
-    }
-
-    /// Tokens of a copy.
-    fn len(&self, copy: usize) -> usize {
-        self.tokens[copy].len() / self.copies[copy].stride.max(1)
-    }
-
-    fn token(&self, copy: usize, position: usize) -> &[i64] {
-        let stride = self.copies[copy].stride;
-        match stride {
-            0 => &[],
-            _ => &self.tokens[copy][position * stride..(position + 1) * stride],
+        if current.timed && priority.is_none() && current.wait(contents, next) {
+            found(next, u32::from(u16::MAX));
         }
+        Ok(())
     }
 
-    /// Returns true if a token can be taken.
-    fn is_ready(&self, copy: usize, position: usize) -> bool {
-        !self.timed || self.token(copy, position).last() == Some(&0)
+    /// Looks for a firing of a transition that leads to a marking; gives its binding.
+    pub fn firing_to(
+        &mut self,
+        index: usize,
+        copy: u32,
+        goal: &[u32],
+    ) -> Result<Option<Binding>, Failure> {
+        let (current, oracle) = (&self.current, &mut self.oracle);
+        let (puts, next) = (&mut self.puts, &mut self.next);
+        let inputs = current.program.transitions[index].inputs.len();
+        let mut goal_binding = None;
+        let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
+            oracle.start(copy);
+            while goal_binding.is_none() {
+                current.act(index, &mut binding.frame, copy, oracle, puts)?;
+                current.compose(&binding.taken[..inputs], puts, contents, next);
+                if next.marking == goal {
+                    goal_binding = Some(Binding {
+                        taken: binding.taken,
+                        frame: binding.frame,
+                    });
+                }
+                if !oracle.next() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let contents = &mut self.contents;
+        current.bind(contents, index, copy, 0, &mut Binding::new(), &mut fired)?;
+        Ok(goal_binding)
+    }
+}
+
+impl Current<'_> {
+    /// Number of tokens of a copy.
+    pub fn len(&self, contents: &[Contents], copy: usize) -> usize {
+        contents[self.layout.copies[copy].shape].len(self.marking[copy])
+    }
+
+    /// Words of all tokens of a copy.
+    pub fn tokens<'c>(&self, contents: &'c [Contents], copy: usize) -> &'c [i64] {
+        contents[self.layout.copies[copy].shape].words_of(self.marking[copy])
     }
 
     /// Widens bounds by the current marking.
-    pub fn bound(&self, bounds: &mut [(u32, u32)]) {
-        for (index, copy) in self.copies.iter().enumerate() {
-            let tokens = self.len(index) as u32;
+    pub fn bound(&self, contents: &[Contents], bounds: &mut [(u32, u32)]) {
+        for (index, copy) in self.layout.copies.iter().enumerate() {
+            let tokens = self.len(contents, index) as u32;
             let (least, most) = &mut bounds[copy.node];
             *least = tokens.min(*least);
             *most = tokens.max(*most);
@@ -314,121 +258,112 @@ impl<'p> Stepper<'p> {
     }
 
     /// Counts tokens of a node that pass a test, in all its copies.
-    pub fn count(&self, node: usize, test: &mut dyn FnMut(&[i64]) -> bool) -> i64 {
+    pub fn count(
+        &self,
+        contents: &[Contents],
+        node: usize,
+        test: &mut dyn FnMut(&[i64]) -> bool,
+    ) -> i64 {
+        let (first, copies) = self.layout.of_node[node];
         let mut count = 0;
-        for (index, copy) in self.copies.iter().enumerate() {
-            if copy.node == node {
-                let tokens = (0..self.len(index)).filter(|&it| test(self.token(index, it)));
-                count += tokens.count() as i64;
-            }
+        for copy in first..first + copies {
+            let stride = self.layout.copies[copy].stride;
+            let tokens = self.tokens(contents, copy);
+            let passing = (0..self.len(contents, copy))
+                .filter(|it| test(&tokens[it * stride..(it + 1) * stride]));
+            count += passing.count() as i64;
         }
         count
     }
 
     /// Returns true if tokens are where they may not remain.
     pub fn stands(&self) -> bool {
-        let mut copies = self.copies.iter().enumerate();
-        copies.any(|(index, copy)| {
+        let mut copies = self.layout.copies.iter().zip(&self.marking);
+        copies.any(|(copy, content)| {
             let node = &self.program.nodes[copy.node];
-            !node.rest && !node.sink && self.len(index) > 0
+            !node.rest && !node.sink && *content != EMPTY
         })
     }
 
-    /// Computes all successors of the current marking.
-    pub fn successors(&mut self, found: OnSuccessor<'_>) -> Result<(), Failure> {
-        let mut bytes = Vec::new();
-        let mut added = Vec::new();
-        let mut scratch = Vec::new();
-        let mut binding = Binding {
-            taken: [(0, 0); 32],
-            frame: [0; 64],
-        };
-        let mut priority = None;
-        for &index in &self.order {
-            let transition = &self.program.transitions[index];
-            if priority.is_some_and(|priority| priority > transition.priority) {
-                return Ok(());
-            }
-            for copy in 0..self.program.pages[transition.page].total {
-                let mut fired = |binding: &Binding| -> Result<(), Failure> {
-                    priority = Some(transition.priority);
-                    let mut oracle = Oracle::new(i64::from(copy));
-                    loop {
-                        added.clear();
-                        bytes.clear();
-                        let mut frame = binding.frame;
-                        self.act(index, &mut frame, copy, &mut oracle, &mut added)?;
-                        let taken = &binding.taken[..transition.inputs.len()];
-                        self.compose(taken, &added, &mut scratch, &mut bytes);
-                        found(&bytes, index as u32);
-                        if !oracle.next() {
-                            return Ok(());
-                        }
-                    }
-                };
-                self.bind(index, copy, 0, &mut binding, &mut fired)?;
-            }
-        }
-        if self.timed && priority.is_none() && self.wait(&mut bytes) {
-            found(&bytes, u32::from(u16::MAX));
-        }
-        Ok(())
-    }
-
     /// Finds the bindings of an input and those after it.
-    fn bind(
+    fn bind<F>(
         &self,
+        contents: &mut [Contents],
         index: usize,
         copy: u32,
         input: usize,
         binding: &mut Binding,
-        fired: &mut dyn FnMut(&Binding) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let transition = &self.program.transitions[index];
-        let Some(arc) = transition.inputs.get(input) else {
-            return fired(binding);
+        fired: &mut F,
+    ) -> Result<(), Failure>
+    where
+        F: FnMut(&mut [Contents], &mut Binding) -> Result<(), Failure>,
+    {
+        let Some(arc) = self.program.transitions[index].inputs.get(input) else {
+            return fired(contents, binding);
         };
-        let from = self.base[arc.node] + (copy / self.ratios[index][input]) as usize;
-        let len = self.len(from);
-        let mut pure = Pure::default();
-        let mut last: Option<usize> = None;
-        let start = match self.repeated[index][input] {
+        let plan = &self.layout.plans[index].inputs[input];
+        let from = self.layout.of_node[arc.node].0 + (copy / plan.ratio) as usize;
+        let content = self.marking[from];
+        let of = &self.layout.copies[from];
+        let (shape, stride) = (of.shape, of.stride);
+        let mut start = match plan.repeated {
             true => binding.taken[input - 1].1 + 1,
             false => 0,
         };
-        let mut skipped = 0;
+        let len = contents[shape].len(content);
+        if start >= len {
+            return Ok(());
+        }
+        let mut pure = Pure::default();
+        // A value that does not depend on the token is computed once.
+        let (wanted, steps) = match arc.steps.split_first() {
+            Some((Step::Equal { word, code }, rest)) => {
+                let value = evaluate(code, &binding.frame, &mut pure);
+                if let Some(failure) = pure.failure {
+                    return Err(self.failed(index, failure));
+                }
+                (Some((*word, value)), rest)
+            }
+            _ => (None, &arc.steps[..]),
+        };
+        let sorted = !of.fifo && !of.due;
+        if let (Some((0, value)), true, 1) = (wanted, sorted, stride) {
+            let tokens = &contents[shape].words_of(content)[start..];
+            start += tokens.iter().take_while(|&&it| it < value).count();
+        }
+        let mut last = None;
         for position in start..len {
-            let taken = &binding.taken[..input];
-            if !self.is_ready(from, position) {
+            let tokens = contents[shape].words_of(content);
+            let at = |position: usize| &tokens[position * stride..(position + 1) * stride];
+            let token = at(position);
+            if of.due && token[stride - 1] != 0 {
                 continue;
             }
-            if taken.contains(&(from, position)) {
+            if plan.shared && binding.taken[..input].contains(&(from, position)) {
                 continue;
             }
-            if self.copies[from].fifo {
+            match last {
                 // Earlier inputs have taken the tokens before this one.
-                skipped += 1;
-                if skipped > 1 {
+                Some(_) if of.fifo => break,
+                // An equal token gives an equal binding.
+                Some(last) if at(last) == token => continue,
+                _ => last = Some(position),
+            }
+            if let Some((word, value)) = wanted
+                && token[word] != value
+            {
+                if sorted && word == 0 && token[0] > value {
                     break;
                 }
-            } else if last.is_some_and(|last| self.token(from, last) == self.token(from, position))
-            {
-                // An equal token gives an equal binding.
                 continue;
             }
-            last = Some(position);
-            let suits = suits(
-                &arc.steps,
-                self.token(from, position),
-                &mut binding.frame,
-                &mut pure,
-            );
+            let suitable = suits(steps, token, &mut binding.frame, &mut pure);
             if let Some(failure) = pure.failure {
                 return Err(self.failed(index, failure));
             }
-            if suits {
+            if suitable {
                 binding.taken[input] = (from, position);
-                self.bind(index, copy, input + 1, binding, fired)?;
+                self.bind(contents, index, copy, input + 1, binding, fired)?;
             }
         }
         Ok(())
@@ -446,13 +381,15 @@ impl<'p> Stepper<'p> {
         frame: &mut [i64; 64],
         copy: u32,
         oracle: &mut Oracle,
-        added: &mut Vec<Added>,
+        puts: &mut Puts,
     ) -> Result<(), Failure> {
+        puts.clear();
         let transition = &self.program.transitions[index];
         for (word, code) in &transition.lets {
             frame[*word] = evaluate(code, frame, oracle);
         }
-        for (output, (ratio, levels)) in transition.outputs.iter().zip(&self.ways[index]) {
+        let ways = &self.layout.plans[index].ways;
+        for (output, (ratio, levels)) in transition.outputs.iter().zip(ways) {
             for (word, code) in &output.first {
                 frame[*word] = evaluate(code, frame, oracle);
             }
@@ -468,10 +405,10 @@ impl<'p> Stepper<'p> {
                 return Err(self.failed(index, &message));
             }
             for _ in 0..count {
-                let mut words = [0; 9];
-                for (word, code) in words.iter_mut().zip(&output.words) {
-                    *word = evaluate(code, frame, oracle);
-                }
+                let words = output.words.iter();
+                let first = puts.words.len();
+                puts.words
+                    .extend(words.map(|code| evaluate(code, frame, oracle)));
                 let delay = match &output.delay {
                     Some(delay) if self.timed => evaluate(delay, frame, oracle),
                     _ => 0,
@@ -486,9 +423,9 @@ impl<'p> Stepper<'p> {
                     }
                     to = to * copies + chosen as u32;
                 }
-                added.push(Added {
-                    copy: self.base[output.node] + to as usize,
-                    words,
+                puts.tokens.push(Put {
+                    copy: self.layout.of_node[output.node].0 + to as usize,
+                    first,
                     delay: delay.max(0),
                 });
             }
@@ -499,230 +436,45 @@ impl<'p> Stepper<'p> {
         }
     }
 
-    /// Writes the marking after a firing: parts that it does not touch are copied. `scratch` is
-    /// memory to use.
-    fn compose(
+    /// Makes the marking after a firing.
+    fn compose(&self, taken: &[Taken], puts: &Puts, contents: &mut [Contents], next: &mut Next) {
+        next.marking.clear();
+        next.marking.extend_from_slice(&self.marking);
+        next.hash = self.hash;
+        for (index, &(copy, position)) in taken.iter().enumerate() {
+            let earlier = taken[..index].iter();
+            let cut = earlier.filter(|(other, it)| *other == copy && *it < position);
+            let shape = self.layout.copies[copy].shape;
+            let content = contents[shape].cut(next.marking[copy], position - cut.count());
+            next.set(copy, content);
+        }
+        for put in &puts.tokens {
+            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents);
+            next.set(put.copy, content);
+        }
+    }
+
+    /// The content of a copy with one more token.
+    #[inline]
+    fn put(
         &self,
-        taken: &[Taken],
-        added: &[Added],
-        scratch: &mut Vec<i64>,
-        bytes: &mut Vec<u8>,
-    ) {
-        let mut copied = 0;
-        loop {
-            // The next copy that changes.
-            let of_taken = taken.iter().map(|(copy, _)| *copy);
-            let changed = of_taken.chain(added.iter().map(|it| it.copy));
-            let Some(next) = changed.filter(|&copy| copy >= copied).min() else {
-                break;
-            };
-            bytes.extend_from_slice(&self.bytes[self.parts[copied]..self.parts[next]]);
-            copied = next + 1;
-            self.change(next, taken, added, scratch);
-            self.encode(next, scratch, bytes);
-        }
-        bytes.extend_from_slice(&self.bytes[self.parts[copied]..]);
-    }
-
-    fn encode(&self, copy: usize, tokens: &[i64], bytes: &mut Vec<u8>) {
-        let stride = self.copies[copy].stride;
-        write(bytes, (tokens.len() / stride.max(1)) as i64);
-        if stride > 0 {
-            tokens.iter().for_each(|&word| write(bytes, word));
+        copy: usize,
+        content: u32,
+        put: &Put,
+        puts: &Puts,
+        contents: &mut [Contents],
+    ) -> u32 {
+        let of = &self.layout.copies[copy];
+        let contents = &mut contents[of.shape];
+        match of.due {
+            true => self.put_timed(copy, content, put, puts, contents),
+            false => contents.insert(content, puts.words_of(put, of.stride)),
         }
     }
 
-    /// The tokens of one copy after a firing.
-    fn change(&self, copy: usize, taken: &[Taken], added: &[Added], tokens: &mut Vec<i64>) {
-        let of = &self.copies[copy];
-        let stride = of.stride.max(1);
-        tokens.clear();
-        for (position, token) in self.tokens[copy].chunks_exact(stride).enumerate() {
-            if !taken.contains(&(copy, position)) {
-                tokens.extend_from_slice(token);
-            }
-        }
-        for token in added.iter().filter(|token| token.copy == copy) {
-            let mut words = token.words;
-            if self.timed {
-                words[stride - 1] = self.due(of.node, token, tokens, stride);
-            }
-            let new = &words[..stride];
-            let mut at = tokens.len();
-            if !of.fifo {
-                // Bags are sorted, so that equal ones have equal bytes.
-                while at > 0 && new < &tokens[at - stride..at] {
-                    at -= stride;
-                }
-            }
-            tokens.splice(at..at, new.iter().copied());
-        }
-    }
-
-    /// Remaining time of a token that arrives at a node.
-    fn due(&self, node: usize, token: &Added, tokens: &[i64], stride: usize) -> i64 {
-        let service = match &self.program.nodes[node].kind {
-            NodeKind::Station(Station::Fcfs(servers, service)) => {
-                let busy = tokens.chunks_exact(stride);
-                let busy = busy.filter(|token| token[stride - 1] > 0).count();
-                match busy < *servers as usize {
-                    true => service,
-                    false => return WAITS,
-                }
-            }
-            NodeKind::Station(Station::Infinite(service) | Station::Delay(service)) => service,
-            _ => return token.delay,
-        };
-        token.delay + evaluate(service, &token.words, &mut Pure::default()).max(0)
-    }
-
-    /// Lets time pass until the next token gets ready; false if none will.
-    fn wait(&self, bytes: &mut Vec<u8>) -> bool {
-        let dues = self.copies.iter().zip(&self.tokens);
-        let dues = dues.flat_map(|(copy, tokens)| {
-            let tokens = tokens.chunks_exact(copy.stride);
-            tokens.map(|token| token[token.len() - 1])
-        });
-        let Some(step) = dues.filter(|&due| due > 0).min() else {
-            return false;
-        };
-        bytes.clear();
-        for (index, copy) in self.copies.iter().enumerate() {
-            let stride = copy.stride;
-            let mut tokens = self.tokens[index].clone();
-            let mut freed = 0;
-            for token in tokens.chunks_exact_mut(stride) {
-                if token[stride - 1] > 0 {
-                    token[stride - 1] -= step;
-                    freed += usize::from(token[stride - 1] == 0);
-                }
-            }
-            if let NodeKind::Station(Station::Fcfs(_, service)) =
-                &self.program.nodes[copy.node].kind
-            {
-                for token in tokens.chunks_exact_mut(stride) {
-                    if freed > 0 && token[stride - 1] == WAITS {
-                        let service = evaluate(service, token, &mut Pure::default());
-                        token[stride - 1] = service.max(0);
-                        freed -= 1;
-                    }
-                }
-            }
-            if !copy.fifo {
-                let mut sorted: Vec<&[i64]> = tokens.chunks_exact(stride).collect();
-                sorted.sort_unstable();
-                tokens = sorted.concat();
-            }
-            self.encode(index, &tokens, bytes);
-        }
-        true
-    }
-
-    /// The firings from the first marking to another, in words.
-    pub fn path(
-        &mut self,
-        markings: &Markings,
-        origins: &[(u32, u32)],
-        state: usize,
-    ) -> Result<Path, Failure> {
-        let mut firings = Vec::new();
-        let mut at = state;
-        while origins[at].0 != u32::MAX {
-            let (before, transition) = origins[at];
-            let goal = markings.get(at).to_vec();
-            self.load(markings.get(before as usize));
-            firings.push(self.in_words(transition, &goal)?);
-            at = before as usize;
-        }
-        firings.reverse();
-        self.load(markings.get(state));
-        let mut marking = Vec::new();
-        for (index, copy) in self.copies.iter().enumerate() {
-            if self.len(index) == 0 {
-                continue;
-            }
-            let node = &self.program.nodes[copy.node];
-            let words = self.program.colours.words(node.colour);
-            let tokens = (0..self.len(index)).map(|position| {
-                let token = self.token(index, position);
-                let text = self.program.colours.show(node.colour, &token[..words]);
-                match token.last() {
-                    Some(due) if self.timed && *due > 0 => {
-                        format!("{text} in {} s", *due as f64 / 1e12)
-                    }
-                    _ => text,
-                }
-            });
-            let tokens = tokens.collect();
-            marking.push((self.copy_path(index), tokens));
-        }
-        Ok(Path { firings, marking })
-    }
-
-    fn copy_path(&self, index: usize) -> String {
-        let node = self.copies[index].node;
-        let path = self.program.node_path(node);
-        match self.program.pages[self.program.nodes[node].page].total {
-            1 => path,
-            _ => format!("{path} [{}]", index - self.base[node]),
-        }
-    }
-
-    /// A firing of a transition that leads from the current marking to a goal.
-    fn in_words(&self, transition: u32, goal: &[u8]) -> Result<String, Failure> {
-        let index = transition as usize;
-        let Some(of) = self.program.transitions.get(index) else {
-            return Ok("time passes".to_owned());
-        };
-        let mut binding = Binding {
-            taken: [(0, 0); 32],
-            frame: [0; 64],
-        };
-        let mut words = self.program.transition_path(index);
-        let copies = self.program.pages[of.page].total;
-        for copy in 0..copies {
-            let mut found = None;
-            let mut fired = |binding: &Binding| -> Result<(), Failure> {
-                let mut oracle = Oracle::new(i64::from(copy));
-                while found.is_none() {
-                    let (mut added, mut bytes) = (Vec::new(), Vec::new());
-                    let mut frame = binding.frame;
-                    self.act(index, &mut frame, copy, &mut oracle, &mut added)?;
-                    self.compose(
-                        &binding.taken[..of.inputs.len()],
-                        &added,
-                        &mut Vec::new(),
-                        &mut bytes,
-                    );
-                    if bytes == goal {
-                        found = Some(self.variables(of, &frame));
-                    }
-                    if !oracle.next() {
-                        break;
-                    }
-                }
-                Ok(())
-            };
-            self.bind(index, copy, 0, &mut binding, &mut fired)?;
-            if let Some(variables) = found {
-                if copies > 1 {
-                    words += &format!(" [{copy}]");
-                }
-                if !variables.is_empty() {
-                    words += &format!(" ({variables})");
-                }
-                break;
-            }
-        }
-        Ok(words)
-    }
-
-    fn variables(&self, of: &Transition, frame: &[i64]) -> String {
-        let colours = &self.program.colours;
-        let variables = of.variables.iter().map(|(name, kind, word)| {
-            let words = &frame[*word..word + colours.words(*kind)];
-            format!("{name} = {}", colours.show(*kind, words))
-        });
-        variables.collect::<Vec<_>>().join(", ")
+    /// The content of a copy with all tokens put.
+    fn put_all(&self, copy: usize, content: u32, puts: &Puts, contents: &mut [Contents]) -> u32 {
+        let put = |content, put| self.put(copy, content, put, puts, contents);
+        puts.tokens.iter().fold(content, put)
     }
 }

@@ -1,0 +1,76 @@
+//! The first tokens of a net.
+
+use super::Node;
+use crate::expression::{Pure, World, evaluate};
+
+/// A world for the first tokens: only the copy is known.
+struct AtStart {
+    copy: i64,
+    pure: Pure,
+}
+
+impl World for AtStart {
+    fn now(&mut self) -> i64 {
+        0
+    }
+    fn copy(&mut self) -> i64 {
+        self.copy
+    }
+    fn uniform(&mut self) -> f64 {
+        self.pure.uniform()
+    }
+    fn below(&mut self, bound: u64) -> u64 {
+        self.pure.below(bound)
+    }
+    fn fail(&mut self, message: &'static str) {
+        self.pure.fail(message);
+    }
+}
+
+/// The most first tokens of one copy of a node.
+const MOST_INITIAL: usize = 10_000_000;
+
+/// The first tokens of a copy of a node, in words.
+///
+/// # Errors
+/// An expression has no value, or there are too many.
+pub fn initial_tokens(node: &Node, copy: u32) -> Result<Vec<Vec<i64>>, String> {
+    let mut world = AtStart {
+        copy: i64::from(copy),
+        pure: Pure::default(),
+    };
+    let mut tokens = Vec::new();
+    for initial in &node.initial {
+        let (from, to) = match &initial.each {
+            None => (0, 0),
+            Some((from, to)) => (
+                evaluate(from, &[], &mut world),
+                evaluate(to, &[], &mut world),
+            ),
+        };
+        if to.saturating_sub(from) >= MOST_INITIAL as i64 {
+            return Err(format!(
+                "expected at most {MOST_INITIAL} values from {from} to {to}"
+            ));
+        }
+        for each in from..=to {
+            let frame = [each];
+            let count = evaluate(&initial.count, &frame, &mut world);
+            let token: Vec<i64> = initial
+                .words
+                .iter()
+                .map(|code| evaluate(code, &frame, &mut world))
+                .collect();
+            if let Some(failure) = world.pure.failure {
+                return Err(format!("initial: {failure}"));
+            }
+            if count < 0 || count as usize > MOST_INITIAL - tokens.len().min(MOST_INITIAL) {
+                return Err(format!(
+                    "expected from 0 to {MOST_INITIAL} tokens, not {count}"
+                ));
+            }
+            tokens.extend(std::iter::repeat_n(token, count as usize));
+        }
+    }
+    Ok(tokens)
+}

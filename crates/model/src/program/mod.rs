@@ -1,0 +1,248 @@
+//! From a document to a program: names resolved, expressions compiled, everything checked that the
+//! kernel does not check itself.
+
+mod colours;
+mod compiler;
+mod initial;
+mod nodes;
+mod ports;
+mod settings;
+mod transitions;
+
+use std::collections::BTreeMap;
+
+pub use self::compiler::compile;
+pub use self::initial::initial_tokens;
+pub use self::settings::run_settings;
+use crate::colour::{Colours, Kind};
+use crate::expression::{Code, Step, Typed};
+
+/// A net, ready to be built or explored.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// Its colours and texts.
+    pub colours: Colours,
+    /// Pages; the first is the outermost.
+    pub pages: Vec<Page>,
+    /// Places and stations.
+    pub nodes: Vec<Node>,
+    /// Transitions in order of declaration.
+    pub transitions: Vec<Transition>,
+    /// Page and name of each probe.
+    pub probes: Vec<(usize, String)>,
+    /// Values of the document.
+    pub constants: BTreeMap<String, Typed>,
+}
+
+/// A page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its name.
+    pub name: String,
+    /// Its path: the net's name and the pages on the way.
+    pub path: String,
+    /// The page around it.
+    pub parent: Option<usize>,
+    /// Copies within one copy of the page around it.
+    pub copies: u32,
+    /// True if copies were given.
+    pub folded: bool,
+    /// Copies in all.
+    pub total: u32,
+    /// Its place in the document.
+    pub place: Vec<String>,
+}
+
+/// Tokens that are there from the start.
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The words of the token, over the frame's only word.
+    pub words: Vec<Code>,
+    /// Their number, over the same.
+    pub count: Code,
+    /// First and last value of the frame's word, if there is one.
+    pub each: Option<(Code, Code)>,
+}
+
+/// Kinds of nodes.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// A place; its tokens leave in the order of their arrival if true.
+    Place(bool),
+    /// A station.
+    Station(Station),
+}
+
+/// A station's discipline.
+#[derive(Clone, Debug)]
+pub enum Station {
+    /// First come, first served: servers and service time.
+    Fcfs(u32, Code),
+    /// Served at once.
+    Infinite(Code),
+    /// Served at once, all for the same time.
+    Delay(Code),
+    /// Processor sharing.
+    Sharing(u32, Code),
+    /// By class; preemptive if true.
+    Priority(bool, u32, Code, Code),
+    /// Waits for this number.
+    Barrier(u32),
+}
+
+impl Station {
+    /// Its service time; none for barriers.
+    pub fn service(&self) -> Option<&Code> {
+        match self {
+            Station::Fcfs(_, service)
+            | Station::Infinite(service)
+            | Station::Delay(service)
+            | Station::Sharing(_, service)
+            | Station::Priority(_, _, service, _) => Some(service),
+            Station::Barrier(_) => None,
+        }
+    }
+}
+
+/// A place or station.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its page.
+    pub page: usize,
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub colour: Kind,
+    /// Its kind.
+    pub kind: NodeKind,
+    /// Its first tokens.
+    pub initial: Vec<Initial>,
+    /// True if tokens end here.
+    pub sink: bool,
+    /// True if tokens may remain here.
+    pub rest: bool,
+    /// True if tokens are conserved here.
+    pub conserve: bool,
+    /// Its place in the document.
+    pub place: Vec<String>,
+}
+
+/// An input of a transition: one token.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The node.
+    pub node: usize,
+    /// Words to bind and conditions, in order.
+    pub steps: Vec<Step>,
+    /// Earlier inputs from the same node.
+    pub before: usize,
+}
+
+/// An output of a transition.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The node.
+    pub node: usize,
+    /// Words of the frame to compute first.
+    pub first: Vec<(usize, Code)>,
+    /// Condition.
+    pub when: Option<Code>,
+    /// Words of the token.
+    pub words: Vec<Code>,
+    /// Number of tokens, unless one.
+    pub count: Option<Code>,
+    /// Delay.
+    pub delay: Option<Code>,
+    /// Copies of the folded pages on the way.
+    pub copies: Vec<Code>,
+}
+
+/// A figure that a transition records.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The probe.
+    pub probe: usize,
+    /// Condition.
+    pub when: Option<Code>,
+    /// The value, a real number.
+    pub value: Code,
+}
+
+/// A transition.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    /// Its page.
+    pub page: usize,
+    /// Its name.
+    pub name: String,
+    /// Higher fires first.
+    pub priority: i32,
+    /// Inputs.
+    pub inputs: Vec<Input>,
+    /// Words of the frame to compute in each firing.
+    pub lets: Vec<(usize, Code)>,
+    /// Outputs.
+    pub outputs: Vec<Output>,
+    /// Figures.
+    pub records: Vec<Recorded>,
+    /// Words of its frame.
+    pub words: usize,
+    /// Its variables, for bindings in words: name, kind and first word.
+    pub variables: Vec<(String, Kind, usize)>,
+    /// Its place in the document.
+    pub place: Vec<String>,
+}
+
+impl Transition {
+    /// Returns true if it may refuse tokens that are ready.
+    pub fn is_guarded(&self) -> bool {
+        let mut steps = self.inputs.iter().flat_map(|input| &input.steps);
+        steps.any(|step| !matches!(step, Step::Bind { .. }))
+    }
+}
+
+impl Program {
+    /// The page path of a node.
+    pub fn node_path(&self, node: usize) -> String {
+        let node = &self.nodes[node];
+        format!("{}/{}", self.pages[node.page].path, node.name)
+    }
+
+    /// The page path of a transition.
+    pub fn transition_path(&self, index: usize) -> String {
+        let transition = &self.transitions[index];
+        format!("{}/{}", self.pages[transition.page].path, transition.name)
+    }
+
+    /// Words of the widest token.
+    pub fn width(&self) -> usize {
+        let nodes = self.nodes.iter();
+        let words = nodes.map(|node| self.colours.words(node.colour));
+        words.max().unwrap_or(0).max(1)
+    }
+
+    /// The pages around one, from itself outwards.
+    pub fn around(&self, page: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(page), |&page| self.pages[page].parent)
+    }
+
+    /// The folded pages on the way from a page to another, the outermost first, and the number of
+    /// copies of the first page for each copy of the page that both lie in.
+    pub fn way(&self, from: usize, to: usize) -> (Vec<usize>, u32) {
+        let outer: Vec<usize> = self.around(from).collect();
+        let mut inward: Vec<usize> = self
+            .around(to)
+            .take_while(|page| !outer.contains(page))
+            .collect();
+        inward.reverse();
+        let shared = match inward.first() {
+            None => to,
+            Some(&page) => self.pages[page].parent.unwrap_or(0),
+        };
+        inward.retain(|&page| self.pages[page].folded);
+        let ratio = self.pages[from].total / self.pages[shared].total;
+        (inward, ratio)
+    }
+}

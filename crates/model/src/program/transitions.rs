@@ -1,0 +1,388 @@
+//! Transitions of a document.
+
+use super::compiler::{Compiler, Frame, fault};
+use super::{Input, Output, Recorded, Transition};
+use crate::colour::Kind;
+use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
+use crate::error::did_you_mean;
+use crate::expression::{Allowed, Code, Expression, ExpressionError, Step, Syntax, parse};
+
+impl Compiler {
+    /// Goes through pages in the order in which they were numbered.
+    pub(super) fn transitions(&mut self, text: &PageText, page: &mut usize) {
+        let own = *page;
+        for transition in &text.transitions {
+            let compiled = self.transition(own, transition);
+            self.program.transitions.extend(compiled);
+        }
+        for inner in &text.pages {
+            *page += 1;
+            self.transitions(inner, page);
+        }
+    }
+
+    fn transition(&mut self, page: usize, text: &TransitionText) -> Option<Transition> {
+        if text.take.is_empty() {
+            let message = "this transition takes nothing and would fire forever; add a take";
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        }
+        let mut frame = Frame::default();
+        let inputs = self.inputs(page, text, &mut frame)?;
+        let mut lets = Vec::new();
+        for binding in &text.lets {
+            lets.extend(self.binding(binding, &mut frame)?);
+        }
+        let mut outputs = Vec::new();
+        for put in &text.put {
+            outputs.extend(self.put(page, put, &mut frame, &mut lets)?);
+        }
+        let mut records = Vec::new();
+        for record in &text.record {
+            records.extend(self.record(page, record, &mut frame)?);
+            lets.append(&mut frame.first);
+        }
+        Some(Transition {
+            page,
+            name: text.name.clone(),
+            priority: text.priority,
+            inputs,
+            lets,
+            outputs,
+            records,
+            words: frame.words,
+            variables: frame
+                .variables
+                .into_iter()
+                .filter(|it| !it.name.is_empty())
+                .map(|it| (it.name, it.kind, it.word))
+                .collect(),
+            place: text.path.clone(),
+        })
+    }
+
+    /// Inputs with their patterns and guards. A guard is tested as soon as all that it uses is
+    /// bound.
+    fn inputs(
+        &mut self,
+        page: usize,
+        text: &TransitionText,
+        frame: &mut Frame,
+    ) -> Option<Vec<Input>> {
+        let mut inputs: Vec<Input> = Vec::new();
+        let mut ends = Vec::new();
+        for take in &text.take {
+            for (node, steps) in self.take(page, take, frame)? {
+                let before = inputs.iter().filter(|input| input.node == node).count();
+                inputs.push(Input {
+                    node,
+                    steps,
+                    before,
+                });
+                ends.push(frame.words);
+            }
+        }
+        if inputs.len() > 32 {
+            let message = "expected at most 32 tokens taken in one firing";
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        }
+        for when in &text.when {
+            let expression = self.parse(when)?;
+            for part in conjuncts(&expression) {
+                let code =
+                    self.in_frame(when, frame, Allowed::Nothing, |scope| scope.condition(part))?;
+                let extent = code.extent();
+                let input = ends.iter().position(|&end| extent <= end);
+                let input = input.unwrap_or(inputs.len() - 1);
+                inputs[input].steps.push(Step::Test(code));
+            }
+        }
+        Some(inputs)
+    }
+
+    /// Words of the frame for `name = expression`.
+    fn binding(&mut self, text: &Text, frame: &mut Frame) -> Option<Vec<(usize, Code)>> {
+        let Some((name, value)) = text.text.split_once('=') else {
+            let message = "expected a name, = and an expression";
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        };
+        let before = name.chars().count() + 1;
+        let name = name.trim().to_owned();
+        self.check_name(&text.path, &name);
+        let taken = frame.variables.iter().any(|it| it.name == name);
+        if taken || self.constants.contains_key(&name) {
+            let message = format!("{name} has a value already");
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        }
+        let shifted = |mut error: ExpressionError| {
+            error.column += before;
+            error
+        };
+        let expression = parse(value).map_err(shifted);
+        let expression = self.accept(text, expression)?;
+        let typed = self.in_frame(text, frame, Allowed::TimeAndChance, |scope| {
+            let typed = scope.infer(&expression, None).map_err(shifted)?;
+            let word = scope.bind(&expression, &name, typed.kind)?;
+            Ok((word, typed))
+        });
+        let (word, typed) = typed?;
+        let mut words = std::mem::take(&mut frame.first);
+        words.extend((word..).zip(typed.words));
+        Some(words)
+    }
+
+    /// A figure to record; none if no probe has its name.
+    fn record(
+        &mut self,
+        page: usize,
+        text: &RecordText,
+        frame: &mut Frame,
+    ) -> Option<Option<Recorded>> {
+        let probes = &self.program.probes;
+        let probe = self.program.around(page).find_map(|page| {
+            let mut probes = probes.iter();
+            probes.position(|(of, name)| *of == page && *name == text.probe.text)
+        });
+        let Some(probe) = probe else {
+            let near = did_you_mean(&text.probe.text, probes.iter().map(|(_, it)| &**it));
+            let message = format!("no probe is called {:?}{near}", text.probe.text);
+            fault(&mut self.faults, &text.probe.path, message);
+            return Some(None);
+        };
+        let anything = Allowed::TimeAndChance;
+        let value = self.parse(&text.value)?;
+        let value = self.in_frame(&text.value, frame, anything, |scope| {
+            let kind = scope.infer(&value, None)?.kind;
+            let real = as_real(&value, kind);
+            Ok(scope.compile(&real, Kind::Real)?.words.remove(0))
+        })?;
+        let when = match &text.when {
+            None => None,
+            Some(when) => {
+                let condition = self.parse(when)?;
+                Some(self.in_frame(when, frame, anything, |scope| scope.condition(&condition))?)
+            }
+        };
+        Some(Some(Recorded { probe, when, value }))
+    }
+
+    fn take(
+        &mut self,
+        page: usize,
+        text: &ArcText,
+        frame: &mut Frame,
+    ) -> Option<Vec<(usize, Vec<Step>)>> {
+        let node = self.resolve(page, &text.place, 0)?;
+        let of = self.program.nodes[node].page;
+        if !self.program.around(page).any(|page| page == of) {
+            let message = format!(
+                "takes from {}, which is neither in its page nor in one around it",
+                self.program.node_path(node)
+            );
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        }
+        let count = match &text.count {
+            None => 1,
+            Some(count) => self.whole(count, 1, 32)?,
+        };
+        let colour = self.program.nodes[node].colour;
+        let pattern = match &text.token {
+            None => None,
+            Some(token) => Some((token, self.parse(token)?)),
+        };
+        let mut taken = Vec::new();
+        for _ in 0..count {
+            let steps = match &pattern {
+                None => Vec::new(),
+                Some((token, pattern)) => {
+                    self.in_frame(token, frame, Allowed::Nothing, |scope| {
+                        scope.pattern(pattern, colour)
+                    })?
+                }
+            };
+            taken.push((node, steps));
+        }
+        Some(taken)
+    }
+
+    fn put(
+        &mut self,
+        page: usize,
+        text: &PutText,
+        frame: &mut Frame,
+        lets: &mut Vec<(usize, Code)>,
+    ) -> Option<Vec<Output>> {
+        let node = self.resolve(page, &text.arc.place, 0)?;
+        let (folded, _) = self.program.way(page, self.program.nodes[node].page);
+        if folded.len() != text.copy.len() {
+            let path = self.program.node_path(node);
+            let message = match (folded.len(), text.copy.len()) {
+                (0, _) => format!("copy has no meaning: no folded page lies on the way to {path}"),
+                (1, 0) => format!(
+                    "copy is missing: {path} has {} copies; choose one, such as copy = \"0\"",
+                    self.program.pages[folded[0]].copies
+                ),
+                (pages, _) => format!(
+                    "expected copy with {pages} expressions, one for each folded page on the way to \
+                     {path}"
+                ),
+            };
+            fault(&mut self.faults, &text.arc.path, message);
+            return None;
+        }
+        let colour = self.program.nodes[node].colour;
+        let anything = Allowed::TimeAndChance;
+        let mut of_text = |this: &mut Compiler, text: &Text, kind: Kind| -> Option<Code> {
+            let expression = this.parse(text)?;
+            this.in_frame(text, frame, anything, |scope| {
+                Ok(scope.compile(&expression, kind)?.words.remove(0))
+            })
+        };
+        let mut copies = Vec::new();
+        for copy in &text.copy {
+            copies.push(of_text(self, copy, Kind::Int)?);
+        }
+        let count = match &text.arc.count {
+            None => None,
+            Some(count) => Some(of_text(self, count, Kind::Int)?),
+        };
+        let delay = match &text.delay {
+            None => None,
+            Some(delay) => Some(of_text(self, delay, Kind::Time)?),
+        };
+        if matches!(delay, Some(Code::Constant(value)) if value < 0) {
+            let path = text.delay.as_ref().map(|it| it.path.clone());
+            let message = "expected a time of zero or more";
+            fault(&mut self.faults, &path.unwrap_or_default(), message);
+        }
+        let mut when = match &text.when {
+            None => None,
+            Some(when) => Some(of_text(self, when, Kind::Bool)?),
+        };
+        let Some(token) = &text.arc.token else {
+            if colour != Kind::Unit {
+                let colour = self.program.colours.name(colour).to_owned();
+                fault(
+                    &mut self.faults,
+                    &text.arc.path,
+                    format!("token is missing: a {colour}"),
+                );
+                return None;
+            }
+            lets.append(&mut frame.first);
+            return Some(vec![Output {
+                node,
+                first: Vec::new(),
+                when,
+                words: Vec::new(),
+                count,
+                delay,
+                copies,
+            }]);
+        };
+        let expression = self.parse(token)?;
+        let mut alternatives = Vec::new();
+        self.alternatives(token, &expression, None, frame, lets, &mut alternatives)?;
+        let several = alternatives.len() > 1;
+        if several && let Some(code) = when.take_if(|code| code.is_random()) {
+            // Drawn once for all alternatives.
+            let word = self.in_frame(token, frame, anything, |scope| {
+                scope.bind(&expression, "", Kind::Bool)
+            })?;
+            lets.push((word, code));
+            when = Some(Code::Word(word));
+        }
+        let mut outputs = Vec::new();
+        for (condition, value) in alternatives {
+            let words = self.in_frame(token, frame, anything, |scope| {
+                Ok(scope.compile(value, colour)?.words)
+            })?;
+            let when = match (when.clone(), condition) {
+                (Some(a), Some(b)) => Some(Code::And(Box::new([a, b]))),
+                (a, b) => a.or(b),
+            };
+            outputs.push(Output {
+                node,
+                first: std::mem::take(&mut frame.first),
+                when,
+                words,
+                count: count.clone(),
+                delay: delay.clone(),
+                copies: copies.clone(),
+            });
+        }
+        Some(outputs)
+    }
+
+    /// The tokens of `if … then … else empty`, each with its condition.
+    fn alternatives<'e>(
+        &mut self,
+        text: &Text,
+        of: &'e Expression,
+        condition: Option<Code>,
+        frame: &mut Frame,
+        lets: &mut Vec<(usize, Code)>,
+        found: &mut Vec<(Option<Code>, &'e Expression)>,
+    ) -> Option<()> {
+        match &of.node {
+            Syntax::Name(name) if name == "empty" => {}
+            Syntax::If(parts) if has_empty(&parts[1]) || has_empty(&parts[2]) => {
+                let mut test = self.in_frame(text, frame, Allowed::TimeAndChance, |scope| {
+                    scope.condition(&parts[0])
+                })?;
+                if test.is_random() {
+                    let word = self.in_frame(text, frame, Allowed::TimeAndChance, |scope| {
+                        scope.bind(of, "", Kind::Bool)
+                    })?;
+                    lets.push((word, test));
+                    test = Code::Word(word);
+                }
+                let not = Code::Not(Box::new(test.clone()));
+                for (test, part) in [(test, &parts[1]), (not, &parts[2])] {
+                    let both = match condition.clone() {
+                        Some(condition) => Code::And(Box::new([condition, test])),
+                        None => test,
+                    };
+                    self.alternatives(text, part, Some(both), frame, lets, found)?;
+                }
+            }
+            _ => found.push((condition, of)),
+        }
+        Some(())
+    }
+}
+
+fn has_empty(of: &Expression) -> bool {
+    let mut found = false;
+    of.walk(&mut |it| found |= matches!(&it.node, Syntax::Name(name) if name == "empty"));
+    found
+}
+
+/// The parts of `a and b and c`.
+fn conjuncts(of: &Expression) -> Vec<&Expression> {
+    match &of.node {
+        Syntax::Binary("and", a, b) => [conjuncts(a), conjuncts(b)].concat(),
+        _ => vec![of],
+    }
+}
+
+/// A value as the real number that a probe holds: a time in seconds, a truth as 0 or 1.
+fn as_real(value: &Expression, kind: Kind) -> Expression {
+    let column = value.column;
+    let at = |node| Expression { column, node };
+    match kind {
+        Kind::Time => at(Syntax::Call(
+            "in_seconds".to_owned(),
+            vec![(None, value.clone())],
+        )),
+        Kind::Bool => {
+            let [one, zero] = [1, 0].map(|it| at(Syntax::Int(it)));
+            at(Syntax::If(Box::new([value.clone(), one, zero])))
+        }
+        _ => value.clone(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The layout of markings: which copies of nodes there are, and what each transition touches.
+
+use crate::expression::Code;
+use crate::program::{NodeKind, Program, Station, Transition};
+use crate::run::Failure;
+
+/// A copy of a node.
+pub struct Copy {
+    pub node: usize,
+    /// Words of a token, its remaining time included.
+    pub stride: usize,
+    /// Tokens leave in the order of their arrival.
+    pub fifo: bool,
+    /// The last word of a token is its remaining time.
+    pub due: bool,
+    /// Nodes whose tokens have as many words and the same order have their contents together.
+    pub shape: usize,
+}
+
+/// An input of a transition.
+pub struct InputPlan {
+    /// Copies of the transition's page for each copy of the input's page.
+    pub ratio: u32,
+    /// It equals the one before it, so it takes later tokens only.
+    pub repeated: bool,
+    /// An earlier input takes from the same node.
+    pub shared: bool,
+}
+
+/// Nodes and copies that a transition touches.
+pub struct Plan {
+    pub inputs: Vec<InputPlan>,
+    /// By output: copies of the transition's page for each copy of the page that both lie in, and
+    /// copies of the folded pages on the way.
+    pub ways: Vec<(u32, Vec<u32>)>,
+}
+
+/// The layout of a net's markings.
+pub struct Layout {
+    pub copies: Vec<Copy>,
+    /// First copy of each node, and the number of its copies.
+    pub of_node: Vec<(usize, usize)>,
+    /// By transition.
+    pub plans: Vec<Plan>,
+    /// Words of a token, and true for tokens in the order of their arrival.
+    pub shapes: Vec<(usize, bool)>,
+}
+
+impl Layout {
+    /// For a net; fails if it has parts that are not modelled.
+    pub fn new(program: &Program, timed: bool) -> Result<Layout, Failure> {
+        let nodes = program.nodes.iter();
+        let all = nodes.map(|node| u64::from(program.pages[node.page].total));
+        if all.sum::<u64>() > 1_000_000 {
+            let message = "a state space has at most a million copies of places".to_owned();
+            return Err(Failure::Run(message));
+        }
+        if program.transitions.len() > usize::from(u16::MAX) - 1 {
+            let message = "a state space has at most 65534 transitions".to_owned();
+            return Err(Failure::Run(message));
+        }
+        if timed {
+            check_delays(program)?;
+        }
+        let (mut of_node, mut copies) = (Vec::new(), Vec::new());
+        let mut shapes: Vec<(usize, bool)> = Vec::new();
+        for (index, node) in program.nodes.iter().enumerate() {
+            let (fifo, due) = order(program, index, timed)?;
+            let total = program.pages[node.page].total;
+            of_node.push((copies.len(), total as usize));
+            let stride = program.colours.words(node.colour) + usize::from(due);
+            let known = shapes.iter().position(|it| *it == (stride, fifo));
+            let shape = known.unwrap_or(shapes.len());
+            if known.is_none() {
+                shapes.push((stride, fifo));
+            }
+            copies.extend((0..total).map(|_| Copy {
+                node: index,
+                stride,
+                fifo,
+                due,
+                shape,
+            }));
+        }
+        Ok(Layout {
+            copies,
+            of_node,
+            plans: plans(program),
+            shapes,
+        })
+    }
+}
+
+/// How a node keeps its tokens: in the order of their arrival or not, and with a remaining time
+/// or not.
+fn order(program: &Program, index: usize, timed: bool) -> Result<(bool, bool), Failure> {
+    let refuse = |what: &str| {
+        let path = program.node_path(index);
+        Err(Failure::Run(format!(
+            "{path}: a state space does not model {what}"
+        )))
+    };
+    let station = match &program.nodes[index].kind {
+        NodeKind::Place(fifo) => return Ok((*fifo, timed)),
+        NodeKind::Station(station) => station,
+    };
+    if timed && station.service().is_some_and(Code::is_random) {
+        return refuse("random service with time: let time be ignored");
+    }
+    Ok(match station {
+        // Waiting tokens are marked by their remaining time.
+        Station::Barrier(_) => (true, true),
+        Station::Sharing(..) if timed => {
+            return refuse(
+                "processor sharing with time: remaining services become fractions; let time be \
+                 ignored",
+            );
+        }
+        Station::Priority(true, 2.., ..) if timed => {
+            return refuse("preemption with time and several servers");
+        }
+        Station::Priority(..) => (timed, timed),
+        Station::Fcfs(servers, _) => (timed || *servers == 1, timed),
+        Station::Delay(_) => (true, timed),
+        Station::Sharing(..) | Station::Infinite(_) => (false, timed),
+    })
+}
+
+/// With time, a token on its way cannot wait for a server at once.
+fn check_delays(program: &Program) -> Result<(), Failure> {
+    for (index, transition) in program.transitions.iter().enumerate() {
+        let refuse = |message: &str| {
+            let path = program.transition_path(index);
+            Err(Failure::Run(format!("{path}: {message}")))
+        };
+        for output in &transition.outputs {
+            let Some(delay) = &output.delay else { continue };
+            let queue = matches!(
+                program.nodes[output.node].kind,
+                NodeKind::Station(Station::Fcfs(..) | Station::Priority(..) | Station::Barrier(_))
+            );
+            if queue {
+                return refuse(
+                    "a state space with time has no delays on the way to a queue; put a station \
+                     with discipline infinite before it",
+                );
+            }
+            if delay.is_continuous() {
+                return refuse("a state space with time has no continuous chance in delays");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plans(program: &Program) -> Vec<Plan> {
+    let plan = |transition: &Transition| {
+        let total = program.pages[transition.page].total;
+        let inputs = transition.inputs.iter().enumerate().map(|(index, input)| {
+            let repeated = index > 0 && {
+                let last = &transition.inputs[index - 1];
+                last.node == input.node && last.steps == input.steps
+            };
+            InputPlan {
+                ratio: total / program.pages[program.nodes[input.node].page].total,
+                repeated,
+                shared: input.before > 0,
+            }
+        });
+        let ways = transition.outputs.iter().map(|output| {
+            let to = program.nodes[output.node].page;
+            let (folded, ratio) = program.way(transition.page, to);
+            let copies = folded.iter().map(|&page| program.pages[page].copies);
+            (ratio, copies.collect())
+        });
+        Plan {
+            inputs: inputs.collect(),
+            ways: ways.collect(),
+        }
+    };
+    program.transitions.iter().map(plan).collect()
+}

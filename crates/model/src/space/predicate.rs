@@ -1,0 +1,149 @@
+//! Conditions on markings.
+
+use super::contents::Contents;
+use super::step::Current;
+use crate::build::suits;
+use crate::colour::Kind;
+use crate::error::{Fault, Faults};
+use crate::expression::{
+    Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, evaluate, parse,
+};
+use crate::program::Program;
+
+/// A number of tokens that a predicate uses.
+struct Term {
+    node: usize,
+    /// Pattern of the tokens that count.
+    steps: Vec<Step>,
+}
+
+/// A condition on markings.
+pub struct Predicate {
+    terms: Vec<Term>,
+    code: Code,
+}
+
+impl Predicate {
+    /// Compiles a condition; adds its texts to the program.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn compile(program: &mut Program, text: &str) -> Result<Predicate, Faults> {
+        Predicate::parts(program, text).map_err(|error| {
+            let place = format!("{text:?}, column {}: {}", error.column + 1, error.message);
+            Faults(vec![Fault {
+                path: Vec::new(),
+                column: 0,
+                message: format!("reach = {place}"),
+            }])
+        })
+    }
+
+    fn parts(program: &mut Program, text: &str) -> Result<Predicate, ExpressionError> {
+        let mut expression = parse(text)?;
+        let mut terms = Vec::new();
+        let mut names = Vec::new();
+        replace(&mut expression, program, &mut terms, &mut names)?;
+        let constants = program.constants.clone();
+        let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
+        for name in &names {
+            scope.bind(&expression, name, Kind::Int)?;
+        }
+        let code = scope.condition(&expression)?;
+        Ok(Predicate { terms, code })
+    }
+
+    /// Returns true if it holds for a marking; without a value it does not.
+    pub fn holds(&self, marking: &Current<'_>, contents: &[Contents]) -> bool {
+        let mut frame = [0; 64];
+        let mut pure = Pure::default();
+        let counts: Vec<i64> = self
+            .terms
+            .iter()
+            .map(|term| {
+                let words = marking
+                    .program
+                    .colours
+                    .words(marking.program.nodes[term.node].colour);
+                marking.count(contents, term.node, &mut |token| {
+                    suits(&term.steps, &token[..words], &mut frame, &mut pure)
+                })
+            })
+            .collect();
+        evaluate(&self.code, &counts, &mut pure) != 0 && pure.failure.is_none()
+    }
+}
+
+/// Replaces names of places, and calls of `tokens`, by variables.
+fn replace(
+    of: &mut Expression,
+    program: &mut Program,
+    terms: &mut Vec<Term>,
+    names: &mut Vec<String>,
+) -> Result<(), ExpressionError> {
+    let column = of.column;
+    let node_of = |program: &Program, name: &str| {
+        let mut nodes = 0..program.nodes.len();
+        nodes.find(|&node| {
+            let path = program.node_path(node);
+            let inner = path.split_once('/').map(|(_, inner)| inner);
+            path == name || inner == Some(name)
+        })
+    };
+    let (node, pattern) = match &of.node {
+        Syntax::Name(name) => match node_of(program, name) {
+            Some(node) => (node, None),
+            None => return Ok(()),
+        },
+        Syntax::Call(name, arguments) if name == "tokens" => {
+            let Some((
+                _,
+                Expression {
+                    node: Syntax::Text(path),
+                    ..
+                },
+            )) = arguments.first()
+            else {
+                return Err(ExpressionError {
+                    column,
+                    message: "expected tokens(\"place\") or tokens(\"place\", pattern)".to_owned(),
+                });
+            };
+            let Some(node) = node_of(program, path) else {
+                return Err(ExpressionError {
+                    column,
+                    message: format!("no place or station is called {path:?}"),
+                });
+            };
+            (node, arguments.get(1).map(|(_, pattern)| pattern.clone()))
+        }
+        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) => {
+            return match &mut of.node {
+                Syntax::Binary(_, a, b) => {
+                    replace(a, program, terms, names)?;
+                    replace(b, program, terms, names)
+                }
+                Syntax::Unary(_, part) => replace(part, program, terms, names),
+                Syntax::If(parts) => parts
+                    .iter_mut()
+                    .try_for_each(|part| replace(part, program, terms, names)),
+                _ => Ok(()),
+            };
+        }
+        _ => return Ok(()),
+    };
+    let colour = program.nodes[node].colour;
+    let steps = match pattern {
+        None => Vec::new(),
+        Some(pattern) => {
+            let constants = program.constants.clone();
+            let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
+            scope.pattern(&pattern, colour)?
+        }
+    };
+    let name = format!("_term{}", terms.len());
+    of.node = Syntax::Name(name.clone());
+    names.push(name);
+    terms.push(Term { node, steps });
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Markings with time: the last word of a token is the time until it can be taken, and time passes
+//! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
+
+use super::contents::Contents;
+use super::marking::hash_of;
+use super::step::{Current, Next, Put, Puts};
+use crate::expression::{Pure, evaluate};
+use crate::program::{NodeKind, Station};
+
+/// Remaining time of a token that waits for a server, or at a barrier.
+const WAITS: i64 = -1;
+
+impl Current<'_> {
+    fn station(&self, copy: usize) -> Option<&Station> {
+        match &self.program.nodes[self.layout.copies[copy].node].kind {
+            NodeKind::Station(station) => Some(station),
+            NodeKind::Place(_) => None,
+        }
+    }
+
+    /// The content of a copy with one more token.
+    pub fn put_timed(
+        &self,
+        copy: usize,
+        content: u32,
+        put: &Put,
+        puts: &Puts,
+        contents: &mut Contents,
+    ) -> u32 {
+        let of = &self.layout.copies[copy];
+        let words = puts.words_of(put, of.stride - 1);
+        let mut tokens = contents.words_of(content).to_vec();
+        let due = self.due(copy, put, words, &tokens);
+        let new = tokens.len() / of.stride;
+        tokens.extend_from_slice(words);
+        tokens.push(due);
+        if of.fifo {
+            self.settle(copy, new, &mut tokens);
+        }
+        contents.number_of_tokens(&tokens)
+    }
+
+    /// Remaining time of a token that arrives.
+    fn due(&self, copy: usize, put: &Put, words: &[i64], tokens: &[i64]) -> i64 {
+        let service = |of| evaluate(of, words, &mut Pure::default()).max(0);
+        let stride = self.layout.copies[copy].stride;
+        let free = |servers: u32| {
+            let tokens = tokens.chunks_exact(stride);
+            let busy = tokens.filter(|token| token[stride - 1] > 0).count();
+            busy < servers as usize
+        };
+        match self.station(copy) {
+            Some(Station::Fcfs(servers, of) | Station::Priority(false, servers, of, _)) => {
+                match free(*servers) {
+                    true => service(of),
+                    false => WAITS,
+                }
+            }
+            Some(Station::Priority(true, _, of, _)) => service(of),
+            Some(Station::Infinite(of) | Station::Delay(of)) => put.delay + service(of),
+            Some(Station::Barrier(_)) => WAITS,
+            Some(Station::Sharing(..)) | None => put.delay,
+        }
+    }
+
+    /// Orders the tokens of a copy after the token at `new` has come: ready tokens in the order in
+    /// which they got ready, then the others in the order of their arrival.
+    fn settle(&self, copy: usize, new: usize, tokens: &mut [i64]) {
+        let stride = self.layout.copies[copy].stride;
+        if let Some(Station::Barrier(number)) = self.station(copy) {
+            let waiting = tokens.chunks_exact(stride);
+            let waiting = waiting.filter(|token| token[stride - 1] == WAITS).count();
+            if waiting >= *number as usize {
+                let tokens = tokens.chunks_exact_mut(stride);
+                tokens.for_each(|token| token[stride - 1] = 0);
+            }
+        }
+        if tokens[(new + 1) * stride - 1] == 0 {
+            let mut ready = tokens.chunks_exact(stride);
+            let place = ready.position(|token| token[stride - 1] != 0);
+            if let Some(place) = place {
+                tokens[place * stride..(new + 1) * stride].rotate_right(stride);
+            }
+        }
+    }
+
+    /// Returns true for each token of a copy whose remaining time passes.
+    fn running(&self, copy: usize, tokens: &[i64]) -> Vec<bool> {
+        let stride = self.layout.copies[copy].stride;
+        let all = tokens.chunks_exact(stride);
+        let mut running: Vec<bool> = all.map(|token| token[stride - 1] > 0).collect();
+        if let Some(Station::Priority(true, servers, _, class)) = self.station(copy) {
+            // The most urgent are served, in the order of their arrival within a class.
+            let class = |position: &usize| {
+                let token = &tokens[position * stride..];
+                evaluate(class, token, &mut Pure::default())
+            };
+            let mut served: Vec<usize> = (0..running.len()).filter(|&it| running[it]).collect();
+            served.sort_by_key(class);
+            let waiting = served.iter().skip(*servers as usize);
+            waiting.for_each(|&it| running[it] = false);
+        }
+        running
+    }
+
+    /// Lets time pass until the next token gets ready; false if none will.
+    pub fn wait(&self, contents: &mut [Contents], next: &mut Next) -> bool {
+        let copies = 0..self.layout.copies.len();
+        let running = |copy: usize| match self.layout.copies[copy].due {
+            true => self.running(copy, self.tokens(contents, copy)),
+            false => Vec::new(),
+        };
+        let running: Vec<Vec<bool>> = copies.map(running).collect();
+        let mut step = i64::MAX;
+        for (copy, running) in running.iter().enumerate() {
+            let stride = self.layout.copies[copy].stride.max(1);
+            let tokens = self.tokens(contents, copy).chunks_exact(stride);
+            for (token, _) in tokens.zip(running).filter(|(_, running)| **running) {
+                step = step.min(token[stride - 1]);
+            }
+        }
+        if step == i64::MAX {
+            return false;
+        }
+        next.marking.clone_from(&self.marking);
+        for (copy, running) in running.iter().enumerate() {
+            let of = &self.layout.copies[copy];
+            let stride = of.stride;
+            if !running.contains(&true) {
+                continue;
+            }
+            let mut tokens = self.tokens(contents, copy).to_vec();
+            let mut freed = 0;
+            let words = tokens.chunks_exact_mut(stride).zip(running);
+            for (token, _) in words.filter(|(_, running)| **running) {
+                token[stride - 1] -= step;
+                freed += usize::from(token[stride - 1] == 0);
+            }
+            if freed > 0 {
+                self.serve_next(copy, freed, &mut tokens);
+                if of.fifo {
+                    ready_first(&mut tokens, stride);
+                }
+            }
+            next.marking[copy] = contents[of.shape].number_of_tokens(&tokens);
+        }
+        next.hash = hash_of(&next.marking);
+        true
+    }
+
+    /// Lets waiting tokens begin their service at servers that have got free.
+    fn serve_next(&self, copy: usize, freed: usize, tokens: &mut [i64]) {
+        let stride = self.layout.copies[copy].stride;
+        let (service, class) = match self.station(copy) {
+            Some(Station::Fcfs(_, service)) => (service, None),
+            Some(Station::Priority(false, _, service, class)) => (service, Some(class)),
+            _ => return,
+        };
+        for _ in 0..freed {
+            let waiting = tokens.chunks_exact(stride).enumerate();
+            let waiting = waiting.filter(|(_, token)| token[stride - 1] == WAITS);
+            // The first of the least.
+            let next = waiting.min_by_key(|(_, token)| {
+                class.map_or(0, |class| evaluate(class, token, &mut Pure::default()))
+            });
+            let Some((position, _)) = next else { return };
+            let token = &mut tokens[position * stride..(position + 1) * stride];
+            token[stride - 1] = evaluate(service, token, &mut Pure::default()).max(0);
+        }
+    }
+}
+
+/// Those that have got ready come after those that were.
+fn ready_first(tokens: &mut Vec<i64>, stride: usize) {
+    let mut sorted: Vec<&[i64]> = tokens.chunks_exact(stride).collect();
+    sorted.sort_by_key(|token| token[stride - 1] != 0);
+    *tokens = sorted.concat();
+}
