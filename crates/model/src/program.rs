@@ -10,7 +10,8 @@ use crate::document::{
 };
 use crate::error::{Fault, Faults, did_you_mean};
 use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, Typed, evaluate, parse,
+    Allowed, Call, Code, Expression, ExpressionError, External, Pure, Scope, Step, Syntax, Typed,
+    evaluate, parse,
 };
 
 /// A net, ready to be built or explored.
@@ -205,6 +206,12 @@ impl Program {
         words.max().unwrap_or(0).max(1)
     }
 
+    /// Returns true if it calls functions from outside the document.
+    pub fn has_externals(&self) -> bool {
+        let mut words = self.constants.values().flat_map(|it| &it.words);
+        words.any(|code| matches!(code, Code::External(_)))
+    }
+
     /// The pages around one, from itself outwards.
     pub fn around(&self, page: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(page), |&page| self.pages[page].parent)
@@ -257,6 +264,18 @@ struct Compiler {
 /// # Errors
 /// All that is wrong with it.
 pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
+    compile_with(document, name, &[])
+}
+
+/// Compiles a document whose expressions call these functions.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn compile_with(
+    document: &Document,
+    name: &str,
+    externals: &[External],
+) -> Result<Program, Faults> {
     let name = document.name.clone().unwrap_or_else(|| name.to_owned());
     let mut compiler = Compiler {
         program: Program {
@@ -275,6 +294,7 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
     };
     compiler.colours(document);
     compiler.values(document);
+    compiler.externals(externals);
     // Without them nearly every expression is wrong.
     if compiler.faults.is_empty() {
         compiler.page(&document.page, None);
@@ -449,6 +469,26 @@ impl Compiler {
         };
         fault(&mut self.faults, &text.path, message);
         Kind::Unit
+    }
+
+    /// Functions from outside are found among the constants, as calls without arguments.
+    fn externals(&mut self, externals: &[External]) {
+        for external in externals {
+            let path = Vec::new();
+            let text = external.colour.clone();
+            let kind = self.colour(&Text { text, path });
+            let words = (0..self.program.colours.words(kind)).map(|word| {
+                Code::External(Box::new(Call {
+                    external: external.clone(),
+                    kinds: Vec::new(),
+                    arguments: Vec::new(),
+                    word,
+                }))
+            });
+            let words = words.collect();
+            let typed = Typed { kind, words };
+            self.constants.insert(external.name.clone(), typed);
+        }
     }
 
     fn values(&mut self, document: &Document) {
