@@ -303,9 +303,18 @@ def ask_messages(
     progress: Callable[[int], object] | None = None,
 ) -> list[tuple[int, int, float, float, float, float]]: ...
 
+class FunctionFailure(Exception): ...
+
 class NetModel:
     @staticmethod
-    def from_text(text: str, format: str, file: str, name: str) -> NetModel: ...
+    def from_text(
+        text: str,
+        format: str,
+        file: str,
+        name: str,
+        functions: Sequence[Any] | None = None,
+        types: list[tuple[str, Any]] | None = None,
+    ) -> NetModel: ...
     @property
     def name(self) -> str: ...
     @property

@@ -416,7 +416,7 @@ impl Builder {
         outputs: Vec<Vec<OutArc>>,
         reaches: Vec<[Vec<Reach>; 3]>,
         invariants: Invariants,
-        structure: structure::Structure,
+        mut structure: structure::Structure,
     ) -> Net {
         let paths: Vec<String> = (0..self.transitions.len())
             .map(|index| self.transition_path(index))
@@ -490,6 +490,7 @@ impl Builder {
         for place in self.initial {
             place(&mut self.nodes, &mut kernel);
         }
+        structure.page.count_initial(&self.nodes);
         let rest = self.node_specs.iter().map(|spec| spec.rest).collect();
         let (levels, gauges) = (self.levels, self.gauges);
         let mut net = Net::new(NetParts {

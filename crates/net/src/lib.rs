@@ -78,8 +78,8 @@ pub use random::Random;
 pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
 pub use structure::{
-    InputStructure, NodeStructure, OutputStructure, PageStructure, StoreStructure, Structure,
-    TransitionStructure,
+    InputStructure, NodeStructure, OutputStructure, PageStructure, PortStructure, StoreStructure,
+    Structure, TransitionStructure,
 };
 pub use student_t::student_quantile;
 pub use tally::Tally;

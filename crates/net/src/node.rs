@@ -8,7 +8,7 @@ use crate::heap::Kind;
 use crate::kernel::{Consumer, Kernel};
 use crate::slab::{Slab, Slot};
 use crate::state::{CopyState, Core, Marks, ServingState};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::token::{Message, Token};
 
 pub(crate) struct NodeOf<T> {
@@ -132,6 +132,8 @@ pub(crate) trait AnyNode: Any + Send {
     /// Servers of one copy, if it is a station with a number of them.
     fn servers(&self) -> Option<u32>;
     fn discipline(&self) -> Option<String>;
+    /// The service time of a station, if it is the same for all tokens.
+    fn service(&self) -> Option<Span>;
     fn level(&self) -> Option<f64>;
     fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)>;
     fn delay(&self) -> f64;
@@ -232,6 +234,10 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn discipline(&self) -> Option<String> {
         self.bank.as_ref().map(|bank| bank.name())
+    }
+
+    fn service(&self) -> Option<Span> {
+        self.bank.as_ref().and_then(|bank| bank.service())
     }
 }
 

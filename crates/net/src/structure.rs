@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::arc::{How, OutArc};
-use crate::builder::Builder;
+use crate::builder::{Builder, Direction, End};
+use crate::handles::EndId;
+use crate::node::AnyNode;
+use crate::time::Span;
 
 /// The whole net.
 #[derive(Clone, Debug, Serialize)]
@@ -29,8 +32,22 @@ pub struct PageStructure {
     pub stores: Vec<StoreStructure>,
     /// Transitions.
     pub transitions: Vec<TransitionStructure>,
+    /// Ports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortStructure>,
     /// Nested pages.
     pub pages: Vec<PageStructure>,
+}
+
+/// A port of a page.
+#[derive(Clone, Debug, Serialize)]
+pub struct PortStructure {
+    /// Its name within its page.
+    pub name: String,
+    /// "in" or "out".
+    pub direction: &'static str,
+    /// The nodes that it leads to, by id; several if it leads into one of several pages.
+    pub nodes: Vec<u32>,
 }
 
 /// A place or station.
@@ -52,6 +69,31 @@ pub struct NodeStructure {
     pub colour: Cow<'static, str>,
     /// True if tokens end here.
     pub sink: bool,
+    /// True if tokens may remain here at the end.
+    #[serde(skip_serializing_if = "is_false")]
+    pub rest: bool,
+    /// Tokens in all copies at the start.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub initial: u64,
+    /// A station's service time in seconds, if it is the same for all tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<f64>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to a field"
+)]
+fn is_false(truth: &bool) -> bool {
+    !truth
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference to a field"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A store.
@@ -114,6 +156,19 @@ pub struct OutputStructure {
     pub selects_copy: bool,
 }
 
+impl PageStructure {
+    /// Counts the tokens in the places and stations of this page and those within.
+    pub(crate) fn count_initial(&mut self, all: &[Box<dyn AnyNode>]) {
+        for node in &mut self.nodes {
+            let copies = all[node.id as usize].states().iter();
+            node.initial = copies.map(|copy| u64::from(copy.inside)).sum();
+        }
+        for page in &mut self.pages {
+            page.count_initial(all);
+        }
+    }
+}
+
 pub(crate) fn describe(builder: &Builder, outputs: &[Vec<OutArc>]) -> Structure {
     Structure {
         page: describe_page(builder, outputs, 0),
@@ -145,7 +200,47 @@ fn describe_page(builder: &Builder, outputs: &[Vec<OutArc>], page: u32) -> PageS
         nodes: nodes.collect(),
         stores: stores.collect(),
         transitions: transitions.collect(),
+        ports: describe_ports(builder, page),
         pages: pages.collect(),
+    }
+}
+
+fn describe_ports(builder: &Builder, page: u32) -> Vec<PortStructure> {
+    let ports = builder.ends.iter().zip(0..);
+    let ports = ports.filter_map(|(end, id)| match end {
+        End::Port {
+            page: of,
+            name,
+            direction,
+            ..
+        } if *of == page => Some(PortStructure {
+            name: name.clone(),
+            direction: match direction {
+                Direction::Input => "in",
+                Direction::Output => "out",
+            },
+            nodes: nodes_behind(builder, EndId(id)),
+        }),
+        _ => None,
+    });
+    ports.collect()
+}
+
+/// The nodes that an end of a net without errors leads to.
+fn nodes_behind(builder: &Builder, end: EndId) -> Vec<u32> {
+    match &builder.ends[end.0 as usize] {
+        End::Node { node } => vec![*node],
+        End::Port { bound, .. } => {
+            let next = bound.iter();
+            next.flat_map(|(next, _)| nodes_behind(builder, *next))
+                .collect()
+        }
+        End::Union { inputs, .. } => {
+            let inputs = inputs.iter();
+            inputs
+                .flat_map(|input| nodes_behind(builder, *input))
+                .collect()
+        }
     }
 }
 
@@ -166,6 +261,9 @@ fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
         servers: node.servers(),
         colour: spec.colour.clone(),
         sink: spec.sink,
+        rest: spec.rest,
+        initial: 0,
+        service: node.service().map(Span::as_seconds),
     }
 }
 

@@ -9,6 +9,7 @@ mod jobs;
 mod measure;
 mod mirror;
 mod model;
+mod net_functions;
 mod network;
 mod peers;
 mod placement;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     measure::register(module)?;
     mirror::register(module)?;
     model::register(module)?;
+    net_functions::register(module)?;
     network::register(module)?;
     replacement::register(module)?;
     scheduler::register(module)?;

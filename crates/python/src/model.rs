@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use headrace_model::{Failure, Fault, Faults, Language, Program, Question, Settings};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::errors::{self, RunError, ScenarioError};
 use crate::guard::detached;
+use crate::net_functions::{Described, NetFunctions, TypesByName};
 
 /// A net that has been read from a document.
 #[pyclass(frozen, module = "headrace._core", name = "NetModel")]
@@ -18,6 +19,7 @@ pub struct PyNetModel {
     file: String,
     program: Program,
     run: [Option<f64>; 4],
+    functions: NetFunctions,
 }
 
 fn language(name: &str) -> Language {
@@ -61,21 +63,27 @@ fn of_syntax(file: &str, (line, column, message): &(usize, usize, String)) -> Py
 
 #[pymethods]
 impl PyNetModel {
-    /// Reads a net; `file` is what errors call it, `name` the net's name if it has none.
+    /// Reads a net; `file` is what errors call it, `name` the net's name if it has none. Its
+    /// expressions may call the functions, which get and return values of these types.
     #[staticmethod]
+    #[pyo3(signature = (text, format, file, name, functions=None, types=None))]
     fn from_text(
         py: Python<'_>,
         text: String,
         format: &str,
         file: String,
         name: &str,
+        functions: Option<Vec<Described>>,
+        types: Option<TypesByName>,
     ) -> PyResult<PyNetModel> {
         let language = language(format);
+        let functions = NetFunctions::new(functions.unwrap_or_default());
+        let externals = functions.externals();
         let value = headrace_model::parse(&text, language);
         let value = value.map_err(|error| of_syntax(&file, &error))?;
         let read = || {
             let document = headrace_model::read(&value).map_err(Faults)?;
-            let program = headrace_model::compile(&document, name)?;
+            let program = headrace_model::compile_with(&document, name, &externals)?;
             let run = headrace_model::run_settings(&document, &program)?;
             // Finds what the kernel does not accept.
             headrace_model::structure(&program)?;
@@ -83,12 +91,14 @@ impl PyNetModel {
         };
         let (program, run) = detached(py, read)?
             .map_err(|faults: Faults| refused(py, &text, language, &file, &faults))?;
+        functions.set_types(py, &program.colours, &types.unwrap_or_default());
         Ok(PyNetModel {
             text,
             language,
             file,
             program,
             run,
+            functions,
         })
     }
 
@@ -133,6 +143,15 @@ impl PyNetModel {
             warmup,
             seed,
         };
+        let running = match self.program.has_externals() {
+            false => None,
+            true => Some(self.functions.begin(py, seed)?.ok_or_else(|| {
+                PyRuntimeError::new_err(
+                    "this net is running already: functions in Python are called by one run at a \
+                     time",
+                )
+            })?),
+        };
         let mut raised = None;
         let result = {
             let mut watch = watcher(on_progress, &mut raised);
@@ -140,6 +159,8 @@ impl PyNetModel {
                 headrace_model::run(&self.program, &settings, &mut watch)
             })?
         };
+        drop(running);
+        let raised = self.functions.take_failure().or(raised);
         match (result, raised) {
             (_, Some(error)) => Err(error),
             (Ok(result), None) => {

@@ -3,12 +3,13 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
 from headrace._core import NetModel as CoreModel
-from headrace._core import ScenarioError, is_net_document
+from headrace.net.functions import NetFunction, function_error, refusal, types_of
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
 
@@ -21,8 +22,21 @@ Progress = Callable[[float], object]
 class NetModel:
     """A net that has been read and checked."""
 
-    def __init__(self, core: CoreModel, text: str) -> None:
-        self._core, self.text = core, text
+    def __init__(
+        self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()
+    ) -> None:
+        self._core, self._text, self._functions = core, text, list(functions)
+
+    @property
+    def text(self) -> str:
+        """Its document.
+
+        Raises:
+            ValueError: It calls functions in Python.
+        """
+        if self._functions:
+            raise ValueError(f"{self.name}: {refusal(self._functions, 'a document has no')}")
+        return self._text
 
     @property
     def name(self) -> str:
@@ -37,6 +51,8 @@ class NetModel:
     def structure(self) -> dict[str, Any]:
         """Return its pages, places, stations and transitions, for drawings."""
         structure = json.loads(self._core.structure())
+        for it in self._functions:
+            _note(structure["page"], it)
         return {"page": structure["page"]}
 
     def svg(self) -> str:
@@ -53,10 +69,12 @@ class NetModel:
         Returns:
             `places`: sums in words with their first value. `uncovered`: paths of places and
             stations in no sum. `transitions`: numbers of firings that together change no number
-            of tokens; None if the numbers of tokens depend on values or chance.
+            of tokens; None if the numbers of tokens depend on values or chance. `functions`, if
+            there are any: the functions in Python, which a state space refuses.
         """
         structure = json.loads(self._core.structure())
-        return {
+        functions = {"functions": [str(it) for it in self._functions]} if self._functions else {}
+        return functions | {
             "places": {it["sum"]: it["value"] for it in structure["invariants"]},
             "uncovered": structure["uncovered"],
             "transitions": structure["transition_invariants"],
@@ -81,7 +99,8 @@ class NetModel:
             progress: Called with the simulated time, in seconds.
 
         Raises:
-            RunError: The run failed: an endless loop, or an expression without value.
+            RunError: The run failed: an endless loop, an expression without value, or an
+                exception in a function, which is the cause.
             ValueError: A setting is out of range.
         """
         own = self._core.run_settings
@@ -97,10 +116,14 @@ class NetModel:
             raise ValueError(f"replications = {replications}: expected from 1 to 100000")
         if not 0 <= seed < 2**63:
             raise ValueError(f"seed = {seed}: expected from 0 to less than 2^63")
-        runs = [
-            json.loads(self._core.run(until, warmup, seed + number, progress))
-            for number in range(replications)
-        ]
+        try:
+            runs = [
+                json.loads(self._core.run(until, warmup, seed + number, progress))
+                for number in range(replications)
+            ]
+        except FunctionFailure as failure:
+            error = function_error(failure, self._functions)
+            raise error from error.__cause__
         return NetResult(self.name, runs)
 
     def state_space(
@@ -125,25 +148,47 @@ class NetModel:
         """
         if not 1 <= limit < 2**32:
             raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
+        if self._functions:
+            raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         return StateSpace(
             self.name, json.loads(self._core.state_space(limit, timed, reach, progress))
         )
 
 
-def from_document(document: Mapping[str, Any], name: str) -> NetModel:
+def _note(page: dict[str, Any], function: NetFunction) -> None:
+    """Note a function at its transition or station in a structure."""
+    for inner in page["pages"]:
+        _note(inner, function)
+    for element in [*page["nodes"], *page["transitions"]]:
+        if f"{page['path']}/{element['name']}" == function.path:
+            notes = [element["note"]] if "note" in element else []
+            element["note"] = ", ".join([*notes, function.label])
+
+
+def from_document(
+    document: Mapping[str, Any],
+    name: str,
+    functions: Sequence[NetFunction] = (),
+    types: Mapping[str, Any] | None = None,
+) -> NetModel:
     """Check and compile a document of Python's mappings and lists.
+
+    Parameters:
+        functions: Functions that its expressions call.
+        types: Types of colours, by name.
 
     Raises:
         ScenarioError: All that is wrong with it.
     """
     text = as_text(document, "json")
     try:
-        core = CoreModel.from_text(text, "json", f"net {name}", name)
+        known = types_of(dict(types or {})) if functions else []
+        core = CoreModel.from_text(text, "json", f"net {name}", name, list(functions), known)
     except ScenarioError as error:
         # Lines of a text that nobody wrote say nothing.
         plain = re.sub(r"(?m)^(net .*?):\d+:\d+: ", r"\1: ", str(error))
         raise ScenarioError(plain) from None
-    return NetModel(core, text)
+    return NetModel(core, text, functions)
 
 
 def load(path: str | Path) -> NetModel:

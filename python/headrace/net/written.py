@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.net.expressions import Expression, field_types, text_of
+from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, from_document
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
@@ -80,14 +81,52 @@ class Transition:
         return token
 
     def when(self, condition: Any) -> None:
-        """Fire only if a condition holds; several must all hold."""
+        """Fire only if a condition holds; several must all hold.
+
+        Parameters:
+            condition: An expression, or a function that returns a truth. The names of its
+                parameters are those of tokens taken before. It must depend on them only.
+        """
+        if is_function(condition):
+            condition = self._call("guard", condition, "bool")
         self._table.setdefault("when", []).append(text_of(condition))
 
-    def let(self, name: str, value: Any) -> Expression:
-        """Compute a value once for each firing, such as a random choice, and give it a name."""
+    def let(self, name: str, value: Any, colour: Any = None) -> Expression:
+        """Compute a value once for each firing, such as a random choice, and give it a name.
+
+        Parameters:
+            value: An expression, or a function. The names of its parameters are those of tokens
+                and values before, `now` (the simulated time in seconds), `copy` (of the folded
+                page) or `random` (a `random.Random` that the run's seed seeds).
+            colour: Type of what a function returns.
+        """
+        fields = None
+        if is_function(value):
+            if colour is None:
+                raise TypeError(f"{self._path}: let({name!r}, …) of a function needs its colour")
+            value = self._call("let", value, self.page.net.colour(colour))
+            fields = field_types(colour)
         self._variables.add(name)
         self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
-        return Expression(name)
+        return Expression(name, fields=fields)
+
+    def action(self, function: Any) -> None:
+        """Call a function in each firing, with parameters as in `let`, and ignore its result."""
+        value = self._call("action", function, "bool", ignored=True)
+        name = self._variable("action")
+        self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
+
+    @property
+    def _path(self) -> str:
+        return f"{self.page.path}/{self.name}"
+
+    def _call(self, role: str, function: Any, colour: str, ignored: bool = False) -> Expression:
+        guard = "a guard depends on tokens only, use a let" if role == "guard" else None
+        known = self._variables | (set() if guard else {"now", "copy"})
+        given, generator_at = arguments(function, self._path, known, guard)
+        net = self.page.net
+        name = net.add_function(function, colour, ignored, generator_at, self._path, role)
+        return Expression(f"{name}({', '.join(given)})")
 
     def put(
         self,
@@ -138,6 +177,11 @@ class Page:
     def __init__(self, net: "Net", parent: "Page | None", name: str, table: dict[str, Any]) -> None:
         self.net, self.parent, self.name, self.table = net, parent, name, table
         self._names: set[str] = set()
+
+    @property
+    def path(self) -> str:
+        """Its name, after those of the pages around it."""
+        return "/".join(page.name for page in reversed(self._around()))
 
     def _claim(self, name: str) -> str:
         if name in self._names:
@@ -234,10 +278,18 @@ class Page:
             discipline: "fcfs", "infinite", "delay", "sharing", "priority", "preemptive" or
                 "barrier"; the kernel's page describes them.
             service: Service time in seconds; `self.token(colour)` is the token that is served.
+                Or a function that returns it: its parameters are `token` and `random`.
             class_: Class of a token for priorities, the most urgent 0.
             number: Tokens that a barrier waits for.
         """
         table: dict[str, Any] = {"discipline": discipline}
+        if is_function(service):
+            path = f"{self.path}/{name}"
+            asked, generator_at = arguments(service, path, {"token"})
+            called = self.net.add_function(
+                service, "time", False, generator_at, path, "service time"
+            )
+            service = Expression(f"{called}({', '.join(asked)})")
         given = {"servers": servers, "service": service, "class": class_, "number": number}
         for key, value in given.items():
             if value is not None:
@@ -298,6 +350,7 @@ class Net(Page):
         self.description = description
         self._colours: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
+        self._functions: list[NetFunction] = []
 
     def reserved(self) -> set[str]:
         """Return names that variables must not have: members of enumerations."""
@@ -337,8 +390,33 @@ class Net(Page):
         """Return the token that a station serves, for its service time and class."""
         return Expression("token", fields=None if colour is None else field_types(colour))
 
+    def add_function(
+        self,
+        function: Any,
+        colour: str,
+        ignored: bool,
+        generator_at: int | None,
+        path: str,
+        role: str,
+    ) -> str:
+        """Add a function that expressions call; return its name there."""
+        name = f"python_{len(self._functions)}"
+        self._functions.append(
+            NetFunction(name, function, colour, ignored, generator_at, path, role)
+        )
+        return name
+
     def document(self) -> dict[str, Any]:
-        """Return the net as a document."""
+        """Return the net as a document.
+
+        Raises:
+            ValueError: It calls functions in Python.
+        """
+        if self._functions:
+            raise ValueError(f"{self.name}: {refusal(self._functions, 'a document has no')}")
+        return self._document()
+
+    def _document(self) -> dict[str, Any]:
         head: dict[str, Any] = {"name": self.name}
         if self.description:
             head["description"] = self.description
@@ -352,7 +430,7 @@ class Net(Page):
         Raises:
             ScenarioError: All that is wrong with it.
         """
-        return from_document(self.document(), self.name)
+        return from_document(self._document(), self.name, self._functions, self._types)
 
     def check(self) -> dict[str, Any]:
         """Check the net; return its invariants, as `NetModel.invariants` does.

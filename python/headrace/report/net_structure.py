@@ -65,6 +65,7 @@ class Transition:
     signals: tuple[int, ...]
     observed_nodes: tuple[int, ...]
     observed_stores: tuple[int, ...]
+    note: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -73,7 +74,7 @@ class Transition:
             return False
         taken, put = self.inputs[0], self.outputs[0]
         return (
-            not (self.stores or self.signals or self.guarded or self.priority)
+            not (self.stores or self.signals or self.guarded or self.priority or self.note)
             and not (self.observed_nodes or self.observed_stores)
             and taken.node != put.node
             and (taken.weight, taken.by) == (1, None)
@@ -183,6 +184,7 @@ def _transition(raw: Any, page: str) -> Transition:
             tuple(_integer(each, f"{where}: {ids}") for each in _list(raw, ids, where))
             for ids in ("stores", "signals", "observed_nodes", "observed_stores")
         ),
+        note=str(raw.get("note") or ""),
     )
 
 

@@ -112,10 +112,11 @@ def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
             ", ".join(
                 (["guarded"] if item.guarded else [])
                 + ([f"priority {item.priority}"] if item.priority else [])
-            )
+            ),
+            item.note,
         ]
     elif isinstance(item, Node):
-        notes = [item.discipline if symbol.kind == "station" else ""]
+        notes = [item.discipline if symbol.kind == "station" else "", item.note]
         queue = finite(load.get(item.id, {}).get("mean_queue"))
         notes.append("" if queue is None else f"queue {queue:.3g}")
     return lines + [
@@ -157,6 +158,7 @@ def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:
     if isinstance(item, Transition):
         lines += ["guarded"] if item.guarded else []
         lines += [f"priority: {item.priority}"] if item.priority else []
+        lines += [item.note] if item.note else []
     return "; ".join(lines)
 
 

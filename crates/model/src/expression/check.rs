@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::code::{Code, Operator};
+use super::external::{Call, External};
 use super::functions::{ALL, Group, OfReal};
 use super::syntax::{Expression, ExpressionError, Syntax};
 use crate::colour::{Colours, Kind};
@@ -606,6 +607,11 @@ impl<'a> Scope<'a> {
         if let Some(&Kind::Record(record)) = self.colours.names.get(name) {
             return self.record(at, record, arguments);
         }
+        if let Some(Typed { kind, words }) = self.constants.get(name)
+            && let Some(Code::External(call)) = words.first()
+        {
+            return self.external(call.external.clone(), *kind, words.len(), arguments);
+        }
         let Some(function) = ALL.iter().find(|function| function.name == name) else {
             let records = self.colours.records.iter().map(|it| &*it.name);
             let near = did_you_mean(name, ALL.iter().map(|it| it.name).chain(records));
@@ -646,6 +652,41 @@ impl<'a> Scope<'a> {
             );
         }
         self.apply(at, function.group, &values, expected)
+    }
+
+    /// A call of a function from outside the document.
+    fn external(
+        &mut self,
+        external: External,
+        kind: Kind,
+        words: usize,
+        arguments: &[(Option<String>, Expression)],
+    ) -> Checked<Typed> {
+        let mut call = Call {
+            external,
+            kinds: Vec::new(),
+            arguments: Vec::new(),
+            word: 0,
+        };
+        for (_, argument) in arguments {
+            let typed = self.infer(argument, None)?;
+            call.kinds.push(typed.kind);
+            call.arguments.extend(typed.words);
+        }
+        let later = Call {
+            kinds: Vec::new(),
+            arguments: Vec::new(),
+            ..call.clone()
+        };
+        let later = (1..words).map(|word| Call {
+            word,
+            ..later.clone()
+        });
+        let calls = std::iter::once(call).chain(later);
+        Ok(Typed {
+            kind,
+            words: calls.map(|call| Code::External(Box::new(call))).collect(),
+        })
     }
 
     fn apply(

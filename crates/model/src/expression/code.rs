@@ -1,5 +1,7 @@
 //! Compiled expressions: a tree of operations on words, and its evaluation.
 
+use super::check::FRAME;
+use super::external::Call;
 use super::functions::{Distribution, OfReal};
 
 /// What an expression may use beside variables.
@@ -96,6 +98,8 @@ pub enum Code {
     Chance(Box<Code>),
     Now,
     Copy,
+    /// A function from outside the document.
+    External(Box<Call>),
 }
 
 impl Code {
@@ -106,6 +110,7 @@ impl Code {
             Code::Divide(parts) | Code::And(parts) | Code::Or(parts) => &parts[..],
             Code::If(parts) => &parts[..],
             Code::Draw(_, parts) => parts,
+            Code::External(call) => &call.arguments,
             Code::Not(part)
             | Code::NegateInt(part)
             | Code::NegateReal(part)
@@ -125,9 +130,10 @@ impl Code {
         test(self) || self.parts().iter().any(|part| part.any(test))
     }
 
-    /// Returns true if its value depends on chance.
+    /// Returns true if its value depends on chance, as that of a function from outside may.
     pub fn is_random(&self) -> bool {
-        self.any(&|code| matches!(code, Code::Draw(..) | Code::Below(_) | Code::Chance(_)))
+        let draws = |code: &Code| matches!(code, Code::Draw(..) | Code::Below(_) | Code::Chance(_));
+        self.any(&|code| draws(code) || matches!(code, Code::External(_)))
     }
 
     /// Returns true if it draws from a continuous distribution.
@@ -273,7 +279,26 @@ fn compute<W: World + ?Sized>(code: &Code, frame: &[i64], world: &mut W) -> i64 
         }
         Code::Now => world.now(),
         Code::Copy => world.copy(),
+        Code::External(call) => external(call, frame, world),
     }
+}
+
+/// Apart, so that the frame of other expressions stays small.
+#[inline(never)]
+fn external<W: World + ?Sized>(call: &Call, frame: &[i64], world: &mut W) -> i64 {
+    // The variables of a transition, the time and the copy.
+    let mut words = [0; FRAME + 2];
+    for (word, code) in words.iter_mut().zip(&call.arguments) {
+        *word = evaluate(code, frame, world);
+    }
+    let arguments = &words[..call.arguments.len().min(FRAME + 2)];
+    let function = &call.external.function;
+    function
+        .word(&call.kinds, arguments, call.word)
+        .unwrap_or_else(|| {
+            world.fail("a function failed");
+            0
+        })
 }
 
 fn checked<W: World + ?Sized>(value: Option<i64>, world: &mut W) -> i64 {

@@ -3,11 +3,13 @@
 
 mod check;
 mod code;
+mod external;
 mod functions;
 mod parser;
 mod syntax;
 
 pub use check::{Allowed, Scope, Step, Typed, Variable};
 pub use code::{Code, Pure, World, evaluate};
+pub use external::{Call, External, Function};
 pub use parser::parse;
 pub use syntax::{Expression, ExpressionError, Syntax};

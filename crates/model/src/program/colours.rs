@@ -4,6 +4,7 @@ use super::compiler::{Compiler, fault};
 use crate::colour::{Enumeration, Kind, MOST_WORDS, Record};
 use crate::document::{ColourText, Document, Text};
 use crate::error::did_you_mean;
+use crate::expression::{Call, Code, External, Typed};
 
 impl Compiler {
     pub(super) fn colours(&mut self, document: &Document) {
@@ -123,5 +124,25 @@ impl Compiler {
         };
         fault(&mut self.faults, &text.path, message);
         Kind::Unit
+    }
+
+    /// Functions from outside are found among the constants, as calls without arguments.
+    pub(super) fn externals(&mut self, externals: &[External]) {
+        for external in externals {
+            let path = Vec::new();
+            let text = external.colour.clone();
+            let kind = self.colour(&Text { text, path });
+            let words = (0..self.program.colours.words(kind)).map(|word| {
+                Code::External(Box::new(Call {
+                    external: external.clone(),
+                    kinds: Vec::new(),
+                    arguments: Vec::new(),
+                    word,
+                }))
+            });
+            let words = words.collect();
+            let typed = Typed { kind, words };
+            self.constants.insert(external.name.clone(), typed);
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::colour::Kind;
 use crate::document::{Document, PageText, Text};
 use crate::error::{Fault, Faults};
 use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, Scope, Typed, Variable, parse,
+    Allowed, Code, Expression, ExpressionError, External, Scope, Typed, Variable, parse,
 };
 
 /// Something in a page that has a name.
@@ -39,6 +39,18 @@ pub(super) struct Compiler {
 /// # Errors
 /// All that is wrong with it.
 pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
+    compile_with(document, name, &[])
+}
+
+/// Compiles a document whose expressions call these functions.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn compile_with(
+    document: &Document,
+    name: &str,
+    externals: &[External],
+) -> Result<Program, Faults> {
     let name = document.name.clone().unwrap_or_else(|| name.to_owned());
     let mut compiler = Compiler {
         program: Program {
@@ -57,6 +69,7 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
     };
     compiler.colours(document);
     compiler.values(document);
+    compiler.externals(externals);
     // Without them nearly every expression is wrong.
     if compiler.faults.is_empty() {
         compiler.page(&document.page, None);

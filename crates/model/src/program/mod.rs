@@ -11,7 +11,7 @@ mod transitions;
 
 use std::collections::BTreeMap;
 
-pub use self::compiler::compile;
+pub use self::compiler::{compile, compile_with};
 pub use self::initial::initial_tokens;
 pub use self::settings::run_settings;
 use crate::colour::{Colours, Kind};
@@ -221,6 +221,12 @@ impl Program {
         let nodes = self.nodes.iter();
         let words = nodes.map(|node| self.colours.words(node.colour));
         words.max().unwrap_or(0).max(1)
+    }
+
+    /// Returns true if it calls functions from outside the document.
+    pub fn has_externals(&self) -> bool {
+        let mut words = self.constants.values().flat_map(|it| &it.words);
+        words.any(|code| matches!(code, Code::External(_)))
     }
 
     /// The pages around one, from itself outwards.

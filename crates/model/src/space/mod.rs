@@ -137,6 +137,11 @@ pub fn explore(
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Answer, Failure> {
     let start = Instant::now();
+    if program.has_externals() {
+        let message = "state spaces refuse functions in Python: their values are not known before \
+                       they are called; write them as expressions";
+        return Err(Failure::Run(message.to_owned()));
+    }
     let mut program = program.clone();
     let predicate = match &question.reach {
         None => None,

@@ -50,4 +50,8 @@ impl<T: Token> Discipline<T> for Delay {
     fn servers(&self) -> Option<u32> {
         None
     }
+
+    fn service(&self) -> Option<Span> {
+        Some(self.span)
+    }
 }

@@ -1,5 +1,6 @@
 use crate::discipline::{Discipline, ServiceTime, Station};
 use crate::slab::{Line, Slot};
+use crate::time::Span;
 use crate::token::Token;
 
 /// First come, first served, by one or more equal servers.
@@ -55,5 +56,9 @@ impl<T: Token, S: ServiceTime<T>> Discipline<T> for Fcfs<S> {
 
     fn servers(&self) -> Option<u32> {
         Some(self.servers)
+    }
+
+    fn service(&self) -> Option<Span> {
+        self.service.constant()
     }
 }

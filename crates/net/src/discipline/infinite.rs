@@ -1,5 +1,6 @@
 use crate::discipline::{Discipline, ServiceTime, Station};
 use crate::slab::Slot;
+use crate::time::Span;
 use crate::token::Token;
 
 /// Infinitely many servers: every token is served at once, none waits. For
@@ -26,5 +27,9 @@ impl<T: Token, S: ServiceTime<T>> Discipline<T> for Infinite<S> {
 
     fn servers(&self) -> Option<u32> {
         None
+    }
+
+    fn service(&self) -> Option<Span> {
+        self.0.constant()
     }
 }

@@ -64,6 +64,11 @@ pub trait Discipline<T: Token>: Send + 'static {
         Some(1)
     }
 
+    /// Returns the service time if it is the same for all tokens.
+    fn service(&self) -> Option<Span> {
+        None
+    }
+
     /// Returns the level, from 0 to 1, of a resource that service consumes or fills, such as
     /// credits or a write cache. A run is not in steady state while the level drifts.
     fn level(&self) -> Option<f64> {
@@ -88,11 +93,20 @@ pub trait Discipline<T: Token>: Send + 'static {
 pub trait ServiceTime<T>: Send + 'static {
     /// The service time of this token, asked when its service starts.
     fn sample(&mut self, token: &T, random: &mut Random<'_>) -> Span;
+
+    /// Returns the time if it is the same for all tokens.
+    fn constant(&self) -> Option<Span> {
+        None
+    }
 }
 
 impl<T> ServiceTime<T> for Span {
     fn sample(&mut self, _: &T, _: &mut Random<'_>) -> Span {
         *self
+    }
+
+    fn constant(&self) -> Option<Span> {
+        Some(*self)
     }
 }
 
@@ -285,6 +299,7 @@ pub(crate) trait Bank<T>: Send {
     fn news(&mut self, news: &News, station: &mut Station<'_, T>);
     fn name(&self) -> String;
     fn servers(&self) -> Option<u32>;
+    fn service(&self) -> Option<Span>;
     /// The mean level of all copies.
     fn level(&self) -> Option<f64>;
     /// Named numbers of a copy.
@@ -321,6 +336,10 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
 
     fn servers(&self) -> Option<u32> {
         self.first().and_then(Discipline::servers)
+    }
+
+    fn service(&self) -> Option<Span> {
+        self.first().and_then(Discipline::service)
     }
 
     fn level(&self) -> Option<f64> {

@@ -154,4 +154,8 @@ where
     fn servers(&self) -> Option<u32> {
         Some(self.servers)
     }
+
+    fn service(&self) -> Option<Span> {
+        self.service.constant()
+    }
 }

@@ -137,4 +137,8 @@ impl<T: Token, S: ServiceTime<T>> Discipline<T> for Sharing<S> {
     fn servers(&self) -> Option<u32> {
         Some(self.servers)
     }
+
+    fn service(&self) -> Option<Span> {
+        self.service.constant()
+    }
 }
