@@ -12,6 +12,7 @@ use crate::error::{Fault, Faults, did_you_mean};
 use crate::expression::{
     Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, Typed, evaluate, parse,
 };
+use crate::monitor::{self, Monitor};
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Program {
     pub probes: Vec<(usize, String)>,
     /// Values of the document.
     pub constants: BTreeMap<String, Typed>,
+    /// Monitors.
+    pub monitors: Vec<Monitor>,
 }
 
 /// A page.
@@ -267,6 +270,7 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
             transitions: Vec::new(),
             probes: Vec::new(),
             constants: BTreeMap::new(),
+            monitors: Vec::new(),
         },
         constants: BTreeMap::new(),
         names: Vec::new(),
@@ -281,6 +285,15 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
         compiler.bind_ports();
         let mut page = 0;
         compiler.transitions(&document.page, &mut page);
+    }
+    // Those of transitions with faults would not be found.
+    if compiler.faults.is_empty() {
+        compiler.program.monitors = monitor::compile(
+            &document.monitors,
+            &mut compiler.program,
+            &compiler.constants,
+            &mut compiler.faults,
+        );
     }
     match compiler.faults.is_empty() {
         true => Ok(Program {
@@ -965,30 +978,7 @@ impl Compiler {
             let value = self.parse(&record.value)?;
             let value =
                 self.in_frame(&record.value, &mut frame, Allowed::TimeAndChance, |scope| {
-                    let typed = scope.infer(&value, None)?;
-                    let text = match typed.kind {
-                        // Probes hold seconds.
-                        Kind::Time => Expression {
-                            column: value.column,
-                            node: Syntax::Call(
-                                "in_seconds".to_owned(),
-                                vec![(None, value.clone())],
-                            ),
-                        },
-                        Kind::Bool => {
-                            let [one, zero] = [1, 0].map(|it| Expression {
-                                column: value.column,
-                                node: Syntax::Int(it),
-                            });
-                            let parts = Box::new([value.clone(), one, zero]);
-                            Expression {
-                                column: value.column,
-                                node: Syntax::If(parts),
-                            }
-                        }
-                        _ => value.clone(),
-                    };
-                    Ok(scope.compile(&text, Kind::Real)?.words.remove(0))
+                    monitor::figure(scope, &value)
                 })?;
             let when = match &record.when {
                 None => None,
