@@ -11,6 +11,7 @@ use headrace_net::{
 use crate::error::{Fault, Faults};
 use crate::expression::{Code, Pure, Step, World, evaluate};
 use crate::program::{self, NodeKind, Output, Program, Station, Transition, initial_tokens};
+use crate::seen::{self, Request, Seen};
 
 /// A net of the kernel, made from a program.
 pub struct Built {
@@ -25,17 +26,35 @@ pub struct Built {
 /// # Errors
 /// What the kernel finds wrong with it, such as a place that nothing fills.
 pub fn build(program: &Program, seed: u64) -> Result<Built, Faults> {
-    match program.width() {
-        1 => build_of::<1>(program, seed),
-        2 => build_of::<2>(program, seed),
-        3 | 4 => build_of::<4>(program, seed),
-        _ => build_of::<8>(program, seed),
+    build_seen(program, seed, None)
+}
+
+/// Builds a net whose transitions note their firings: those whose entry is true.
+pub(crate) fn build_seen(
+    program: &Program,
+    seed: u64,
+    seen: Option<(&Seen, &[bool])>,
+) -> Result<Built, Faults> {
+    match token_width(program) {
+        1 => build_of::<1>(program, seed, seen),
+        2 => build_of::<2>(program, seed, seen),
+        4 => build_of::<4>(program, seed, seen),
+        _ => build_of::<8>(program, seed, seen),
     }
+}
+
+/// Words of all tokens of a net: 1, 2, 4 or 8.
+pub(crate) fn token_width(program: &Program) -> usize {
+    program.width().next_power_of_two().min(8)
 }
 
 type Handle<const W: usize> = headrace_net::Node<[i64; W]>;
 
-fn build_of<const W: usize>(program: &Program, seed: u64) -> Result<Built, Faults> {
+fn build_of<const W: usize>(
+    program: &Program,
+    seed: u64,
+    seen: Option<(&Seen, &[bool])>,
+) -> Result<Built, Faults> {
     let mut writer = Writer::<W> {
         program,
         pages: vec![None; program.pages.len()],
@@ -48,11 +67,12 @@ fn build_of<const W: usize>(program: &Program, seed: u64) -> Result<Built, Fault
     if !writer.faults.is_empty() {
         return Err(Faults(writer.faults));
     }
-    for transition in &program.transitions {
+    for (index, transition) in program.transitions.iter().enumerate() {
+        let seen = seen.filter(|(_, noted)| noted[index]).map(|(seen, _)| seen);
         let Some(page) = writer.pages[transition.page] else {
             continue;
         };
-        writer.transition(transition, &mut builder.reopen(page));
+        writer.transition(transition, seen, &mut builder.reopen(page));
     }
     let net = builder
         .compile()
@@ -162,7 +182,7 @@ impl<const W: usize> Writer<'_, W> {
         });
     }
 
-    fn transition(&self, transition: &Transition, page: &mut Page<'_>) {
+    fn transition(&self, transition: &Transition, seen: Option<&Seen>, page: &mut Page<'_>) {
         let node = |index: usize| self.nodes[index].expect("all nodes are written first");
         let outputs: Vec<Put<W>> = transition
             .outputs
@@ -191,6 +211,7 @@ impl<const W: usize> Writer<'_, W> {
                 .collect(),
             outputs,
             transition: transition.clone(),
+            seen: seen.cloned(),
         };
         // A small frame is cheaper to clear.
         match transition.words {
@@ -362,6 +383,8 @@ struct Compiled<const W: usize> {
     records: Vec<(TallyId, program::Recorded)>,
     /// By input: true if only the first tokens may be taken.
     fifo: Vec<bool>,
+    /// Where it notes its firings.
+    seen: Option<Seen>,
 }
 
 fn add_transition<const W: usize, const F: usize>(
@@ -370,7 +393,8 @@ fn add_transition<const W: usize, const F: usize>(
     compiled: Compiled<W>,
 ) {
     let guarded = compiled.transition.is_guarded();
-    if let ([input], false) = (inputs, guarded) {
+    let in_detail = compiled.seen.as_ref().is_some_and(|seen| seen.in_detail);
+    if let ([input], false) = (inputs, guarded || in_detail) {
         // The kernel takes the first token without a search.
         builder.take(*input).fires(move |firing, token, ()| {
             let mut frame = [0; F];
@@ -397,17 +421,36 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         let mut frame = [0; F];
         let mut chosen = [Slot(u32::MAX); 32];
         let mut pure = Pure::default();
-        let found = self.0.select(firing, 0, &mut frame, &mut chosen, &mut pure);
+        let seen = self.0.seen.as_ref().filter(|seen| seen.in_detail);
+        let request = seen.map_or(Request::Fire, |seen| seen.last().request);
+        let mut skip = match request {
+            Request::Fire => 0,
+            Request::Choose(choice) | Request::Look(choice) => choice,
+        };
+        let found = self
+            .0
+            .select(firing, 0, &mut frame, &mut chosen, &mut pure, &mut skip);
         if let Some(failure) = pure.failure {
             firing.fail(format!("guard: {failure}"));
         }
         if !found {
             return false;
         }
+        if let (Some(seen), Request::Look(_)) = (seen, request) {
+            seen.bound(&frame[..self.0.transition.words]);
+            seen.last().found = true;
+            return false;
+        }
+        if let Some(seen) = seen {
+            seen.begin();
+        }
         for (input, fifo) in self.0.fifo.iter().enumerate() {
             let slot = (!fifo).then_some(chosen[input]);
-            if firing.take_ready::<[i64; W]>(input, slot).is_none() {
+            let Some(token) = firing.take_ready::<[i64; W]>(input, slot) else {
                 return false;
+            };
+            if let Some(seen) = seen {
+                seen.last().taken.push(token.to_vec());
             }
         }
         self.0.act(&mut frame, firing);
@@ -416,7 +459,8 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
 }
 
 impl<const W: usize> Compiled<W> {
-    /// Finds tokens for this input and those after it, in the order of their arrival.
+    /// Finds tokens for this input and those after it, in the order of their arrival; the first
+    /// selections may be skipped.
     fn select(
         &self,
         firing: &Firing<'_>,
@@ -424,9 +468,12 @@ impl<const W: usize> Compiled<W> {
         frame: &mut [i64],
         chosen: &mut [Slot; 32],
         pure: &mut Pure,
+        skip_selections: &mut usize,
     ) -> bool {
         let Some(arc) = self.transition.inputs.get(input) else {
-            return true;
+            let is_wanted = *skip_selections == 0;
+            *skip_selections = skip_selections.saturating_sub(1);
+            return is_wanted;
         };
         let ready = firing.ready::<[i64; W]>(input);
         let (skip, most) = match self.fifo[input] {
@@ -442,7 +489,7 @@ impl<const W: usize> Compiled<W> {
                 continue;
             }
             chosen[input] = slot;
-            if self.select(firing, input + 1, frame, chosen, pure) {
+            if self.select(firing, input + 1, frame, chosen, pure, skip_selections) {
                 return true;
             }
         }
@@ -454,7 +501,7 @@ impl<const W: usize> Compiled<W> {
         for (word, code) in &self.transition.lets {
             frame[*word] = evaluate(code, frame, &mut InFiring(firing));
         }
-        for put in &self.outputs {
+        for (index, put) in self.outputs.iter().enumerate() {
             let output = &put.output;
             for (word, code) in &output.first {
                 frame[*word] = evaluate(code, frame, &mut InFiring(firing));
@@ -483,6 +530,7 @@ impl<const W: usize> Compiled<W> {
                 };
                 let delay = Span(delay.max(0) as u64);
                 if output.copies.is_empty() {
+                    self.note_put(index, &[], &token, delay);
                     match delay {
                         Span::ZERO => firing.put(put.to, token),
                         delay => firing.put_after(put.to, token, delay),
@@ -495,6 +543,7 @@ impl<const W: usize> Compiled<W> {
                     let chosen = evaluate(code, frame, &mut InFiring(firing));
                     *copy = u32::try_from(chosen).unwrap_or(u32::MAX);
                 }
+                self.note_put(index, given, &token, delay);
                 firing.put_in_copies(put.to, given, token, delay);
             }
         }
@@ -506,6 +555,24 @@ impl<const W: usize> Compiled<W> {
             }
             let value = evaluate(&record.value, frame, &mut InFiring(firing));
             firing.record(*tally, f64::from_bits(value as u64));
+        }
+        if let Some(seen) = &self.seen {
+            seen.bound(&frame[..self.transition.words]);
+        }
+    }
+
+    /// Notes a token that is put, for plays.
+    #[inline]
+    fn note_put(&self, output: usize, given: &[u32], token: &[i64; W], delay: Span) {
+        if let Some(seen) = &self.seen
+            && seen.in_detail
+        {
+            seen.last().put.push(seen::Put {
+                output,
+                given: given.to_vec(),
+                words: token.to_vec(),
+                delay: delay.0,
+            });
         }
     }
 }

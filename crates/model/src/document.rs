@@ -1,6 +1,7 @@
 //! A net as a document: its tables and keys, read from values.
 
 use crate::error::{Fault, did_you_mean};
+use crate::monitor::{self, MonitorText};
 use crate::source::Value;
 
 /// A text with its place in the document.
@@ -192,6 +193,8 @@ pub struct Document {
     pub page: PageText,
     /// Settings of a run.
     pub run: RunText,
+    /// Monitors.
+    pub monitors: Vec<(String, MonitorText)>,
 }
 
 /// Disciplines by their names.
@@ -234,6 +237,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
         seed: table.whole("seed", 0, 1 << 53).map(|it| it as u64),
         replications: table.whole("replications", 1, 100_000).map(|it| it as u32),
     });
+    let monitors = root.entries("monitors", monitor::read);
     root.finish();
     let document = Document {
         name: name.map(|it| it.text),
@@ -245,6 +249,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
         values,
         page,
         run: run.unwrap_or_default(),
+        monitors,
     };
     match faults.is_empty() {
         true => Ok(document),
@@ -255,7 +260,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
 type Faults = Vec<Fault>;
 
 /// A table that is read key by key.
-struct Table<'v, 'f> {
+pub(crate) struct Table<'v, 'f> {
     entries: &'v [(String, Value)],
     path: Vec<String>,
     faults: &'f mut Faults,
@@ -263,7 +268,7 @@ struct Table<'v, 'f> {
     known: Vec<&'static str>,
 }
 
-fn fault(faults: &mut Faults, path: &[String], message: impl Into<String>) {
+pub(crate) fn fault(faults: &mut Faults, path: &[String], message: impl Into<String>) {
     faults.push(Fault {
         path: path.to_vec(),
         column: 0,
@@ -278,7 +283,11 @@ fn join(path: &[String], key: &str) -> Vec<String> {
 }
 
 impl<'v, 'f> Table<'v, 'f> {
-    fn new(value: &'v Value, path: Vec<String>, faults: &'f mut Faults) -> Table<'v, 'f> {
+    pub(crate) fn new(
+        value: &'v Value,
+        path: Vec<String>,
+        faults: &'f mut Faults,
+    ) -> Table<'v, 'f> {
         let entries: &[(String, Value)] = match value {
             Value::Table(entries) => entries,
             other => {
@@ -302,7 +311,7 @@ impl<'v, 'f> Table<'v, 'f> {
         Some((value, join(&self.path, key)))
     }
 
-    fn text(&mut self, key: &'static str) -> Option<Text> {
+    pub(crate) fn text(&mut self, key: &'static str) -> Option<Text> {
         let (value, path) = self.take(key)?;
         match value {
             Value::Text(text) => Some(Text {
@@ -317,12 +326,12 @@ impl<'v, 'f> Table<'v, 'f> {
         }
     }
 
-    fn expression(&mut self, key: &'static str) -> Option<Text> {
+    pub(crate) fn expression(&mut self, key: &'static str) -> Option<Text> {
         let (value, path) = self.take(key)?;
         read_text(value, path, self.faults)
     }
 
-    fn needed(&mut self, key: &'static str) -> Text {
+    pub(crate) fn needed(&mut self, key: &'static str) -> Text {
         let given = self.expression(key);
         let missing = !self.entries.iter().any(|(name, _)| name == key);
         if missing {
@@ -348,7 +357,7 @@ impl<'v, 'f> Table<'v, 'f> {
         }
     }
 
-    fn whole(&mut self, key: &'static str, least: i64, most: i64) -> Option<i64> {
+    pub(crate) fn whole(&mut self, key: &'static str, least: i64, most: i64) -> Option<i64> {
         let (value, path) = self.take(key)?;
         match value {
             Value::Int(number) if (least..=most).contains(number) => Some(*number),
@@ -389,7 +398,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 
     /// The entries of a table.
-    fn entries<R>(
+    pub(crate) fn entries<R>(
         &mut self,
         key: &'static str,
         read: impl Fn(&Value, Vec<String>, &mut Faults) -> Option<R>,
@@ -424,7 +433,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 
     /// Reports keys that nothing asked for.
-    fn finish(self) {
+    pub(crate) fn finish(self) {
         for (name, _) in self.entries {
             if !self.known.contains(&name.as_str()) {
                 let near = did_you_mean(name, self.known.iter().copied());
@@ -444,7 +453,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 }
 
-fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Text> {
+pub(crate) fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Text> {
     let text = match value {
         Value::Text(text) => text.clone(),
         Value::Int(_) | Value::Bool(_) => value.describe(),

@@ -50,6 +50,14 @@ impl BitSet {
         }
     }
 
+    /// Returns true if it has this member.
+    pub fn contains(&self, member: u32) -> bool {
+        match self.only {
+            IN_BITS => self.bits.contains(member),
+            only => only == member,
+        }
+    }
+
     /// The least member.
     #[inline]
     pub fn first(&mut self) -> Option<u32> {
@@ -115,6 +123,11 @@ impl Levels {
         }
     }
 
+    fn contains(&self, member: u32) -> bool {
+        let word = self.levels[0][member as usize / 64];
+        word & (1 << (member % 64)) != 0
+    }
+
     fn first(&self) -> Option<u32> {
         let top = self.levels.last()?;
         if top[0] == 0 {
@@ -152,6 +165,7 @@ mod tests {
                     slow.remove(&member);
                 }
                 prop_assert_eq!(fast.first(), slow.first().copied());
+                prop_assert_eq!(fast.contains(member), slow.contains(&member));
             }
         }
     }

@@ -61,6 +61,11 @@ impl EventHeap {
         self.events.len() - usize::from(self.first_is_taken)
     }
 
+    /// The pending events, in no order.
+    pub fn pending(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().skip(usize::from(self.first_is_taken))
+    }
+
     pub fn bytes(&self) -> usize {
         self.events.capacity() * size_of::<Event>()
     }

@@ -126,6 +126,16 @@ impl Kernel {
         self.enabled.remove(instance);
     }
 
+    /// Returns true if a transition instance may fire, as far as is known.
+    pub fn is_enabled(&self, instance: u32) -> bool {
+        self.enabled.contains(instance)
+    }
+
+    /// A transition instance was refused for another reason than its guard.
+    pub fn restore(&mut self, instance: u32) {
+        self.enabled.insert(instance);
+    }
+
     /// Something a guard looks at has changed.
     pub fn reconsider(&mut self, instance: u32) {
         if self.missing[instance as usize] == 0 {

@@ -69,8 +69,8 @@ pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
 pub use net::{
-    CopySample, CopySeries, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision, Progress,
-    Stop,
+    CopySample, CopySeries, Due, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision,
+    Progress, Standing, Step, Stop,
 };
 pub use observation::{Observation, Sight};
 pub use page::{Page, PageId, Source};

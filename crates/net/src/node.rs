@@ -66,6 +66,7 @@ impl<T: Token> NodeOf<T> {
     #[inline]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         self.core.copies[copy as usize].enter(kernel.now());
+        self.core.slab.enter(slot, copy);
         match &mut self.bank {
             None => self.core.make_ready(copy, slot, kernel),
             Some(bank) => bank.arrive(slot, &mut Station::new(&mut self.core, copy, kernel)),

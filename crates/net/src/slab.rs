@@ -50,6 +50,8 @@ struct Entry<T> {
     token: T,
     /// The next in line, or the next free entry.
     next: u32,
+    /// The copy of the node that the token is in; [`NONE`] on its way there, and of free entries.
+    copy: u32,
 }
 
 #[derive(Debug)]
@@ -92,7 +94,11 @@ impl<T: Token> Slab<T> {
             return Slot(slot);
         }
         let slot = self.entries.len() as u32;
-        self.entries.push(Entry { token, next: NONE });
+        self.entries.push(Entry {
+            token,
+            next: NONE,
+            copy: NONE,
+        });
         if let Some(previous) = &mut self.previous {
             previous.push(NONE);
         }
@@ -104,8 +110,22 @@ impl<T: Token> Slab<T> {
     pub fn remove(&mut self, slot: Slot) -> T {
         let entry = &mut self.entries[slot.0 as usize];
         entry.next = self.free;
+        entry.copy = NONE;
         self.free = slot.0;
         entry.token
+    }
+
+    /// A token comes into a copy of its node.
+    #[inline]
+    pub fn enter(&mut self, slot: Slot, copy: u32) {
+        self.entries[slot.0 as usize].copy = copy;
+    }
+
+    /// The tokens inside, with the copies that they are in.
+    pub fn inside(&self) -> impl Iterator<Item = (Slot, u32, &T)> {
+        let entries = self.entries.iter().zip(0..);
+        let inside = entries.filter(|(entry, _)| entry.copy != NONE);
+        inside.map(|(entry, slot)| (Slot(slot), entry.copy, &entry.token))
     }
 
     #[inline]

@@ -41,6 +41,8 @@ pub enum Allowed {
     TimeAndChance,
     /// Chance only: a service time.
     Chance,
+    /// The time only: a monitor.
+    Time,
 }
 
 /// A step of binding a token.
@@ -637,11 +639,17 @@ impl<'a> Scope<'a> {
         }
         let allowed = match function.group {
             Group::Continuous(..) | Group::Bernoulli | Group::Discrete | Group::Below => {
-                self.allowed != Allowed::Nothing
+                !matches!(self.allowed, Allowed::Nothing | Allowed::Time)
             }
-            Group::Now => self.allowed == Allowed::TimeAndChance,
+            Group::Now => matches!(self.allowed, Allowed::TimeAndChance | Allowed::Time),
             _ => true,
         };
+        if !allowed && self.allowed == Allowed::Time {
+            return error(
+                at,
+                format!("{name} is not allowed here: a monitor changes nothing"),
+            );
+        }
         if !allowed {
             return error(
                 at,

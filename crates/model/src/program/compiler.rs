@@ -10,6 +10,7 @@ use crate::error::{Fault, Faults};
 use crate::expression::{
     Allowed, Code, Expression, ExpressionError, External, Scope, Typed, Variable, parse,
 };
+use crate::monitor;
 
 /// Something in a page that has a name.
 #[derive(Clone, Debug)]
@@ -61,6 +62,7 @@ pub fn compile_with(
             transitions: Vec::new(),
             probes: Vec::new(),
             constants: BTreeMap::new(),
+            monitors: Vec::new(),
         },
         constants: BTreeMap::new(),
         names: Vec::new(),
@@ -76,6 +78,15 @@ pub fn compile_with(
         compiler.bind_ports();
         let mut page = 0;
         compiler.transitions(&document.page, &mut page);
+    }
+    // Those of transitions with faults would not be found.
+    if compiler.faults.is_empty() {
+        compiler.program.monitors = monitor::compile(
+            &document.monitors,
+            &mut compiler.program,
+            &compiler.constants,
+            &mut compiler.faults,
+        );
     }
     match compiler.faults.is_empty() {
         true => Ok(Program {

@@ -16,6 +16,7 @@ pub use self::initial::initial_tokens;
 pub use self::settings::run_settings;
 use crate::colour::{Colours, Kind};
 use crate::expression::{Code, Step, Typed};
+use crate::monitor::Monitor;
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct Program {
     pub probes: Vec<(usize, String)>,
     /// Values of the document.
     pub constants: BTreeMap<String, Typed>,
+    /// Monitors.
+    pub monitors: Vec<Monitor>,
 }
 
 /// A page.

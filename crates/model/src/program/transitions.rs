@@ -6,6 +6,7 @@ use crate::colour::Kind;
 use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
 use crate::error::did_you_mean;
 use crate::expression::{Allowed, Code, Expression, ExpressionError, Step, Syntax, parse};
+use crate::monitor;
 
 impl Compiler {
     /// Goes through pages in the order in which they were numbered.
@@ -155,9 +156,7 @@ impl Compiler {
         let anything = Allowed::TimeAndChance;
         let value = self.parse(&text.value)?;
         let value = self.in_frame(&text.value, frame, anything, |scope| {
-            let kind = scope.infer(&value, None)?.kind;
-            let real = as_real(&value, kind);
-            Ok(scope.compile(&real, Kind::Real)?.words.remove(0))
+            monitor::figure(scope, &value)
         })?;
         let when = match &text.when {
             None => None,
@@ -367,22 +366,5 @@ fn conjuncts(of: &Expression) -> Vec<&Expression> {
     match &of.node {
         Syntax::Binary("and", a, b) => [conjuncts(a), conjuncts(b)].concat(),
         _ => vec![of],
-    }
-}
-
-/// A value as the real number that a probe holds: a time in seconds, a truth as 0 or 1.
-fn as_real(value: &Expression, kind: Kind) -> Expression {
-    let column = value.column;
-    let at = |node| Expression { column, node };
-    match kind {
-        Kind::Time => at(Syntax::Call(
-            "in_seconds".to_owned(),
-            vec![(None, value.clone())],
-        )),
-        Kind::Bool => {
-            let [one, zero] = [1, 0].map(|it| at(Syntax::Int(it)));
-            at(Syntax::If(Box::new([value.clone(), one, zero])))
-        }
-        _ => value.clone(),
     }
 }

@@ -10,11 +10,13 @@ use crate::expression::{
 };
 use crate::program::Program;
 
-/// A number of tokens that a predicate uses.
-struct Term {
-    node: usize,
+/// A number of tokens that an expression on markings uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    /// The place or station.
+    pub node: usize,
     /// Pattern of the tokens that count.
-    steps: Vec<Step>,
+    pub steps: Vec<Step>,
 }
 
 /// A condition on markings.
@@ -43,7 +45,7 @@ impl Predicate {
         let mut expression = parse(text)?;
         let mut terms = Vec::new();
         let mut names = Vec::new();
-        replace(&mut expression, program, &mut terms, &mut names)?;
+        replace(&mut expression, program, &[], &mut terms, &mut names)?;
         let constants = program.constants.clone();
         let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
         for name in &names {
@@ -74,10 +76,12 @@ impl Predicate {
     }
 }
 
-/// Replaces names of places, and calls of `tokens`, by variables.
-fn replace(
+/// Replaces names of places, and calls of `tokens`, by variables. Names of other variables hide
+/// those of places.
+pub(crate) fn replace(
     of: &mut Expression,
     program: &mut Program,
+    hidden: &[&str],
     terms: &mut Vec<Term>,
     names: &mut Vec<String>,
 ) -> Result<(), ExpressionError> {
@@ -92,6 +96,7 @@ fn replace(
     };
     let (node, pattern) = match &of.node {
         Syntax::Name(name) => match node_of(program, name) {
+            Some(_) if hidden.contains(&&**name) => return Ok(()),
             Some(node) => (node, None),
             None => return Ok(()),
         },
@@ -117,16 +122,16 @@ fn replace(
             };
             (node, arguments.get(1).map(|(_, pattern)| pattern.clone()))
         }
-        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) => {
+        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) | Syntax::Call(..) => {
+            let mut replace = |part: &mut Expression| replace(part, program, hidden, terms, names);
             return match &mut of.node {
                 Syntax::Binary(_, a, b) => {
-                    replace(a, program, terms, names)?;
-                    replace(b, program, terms, names)
+                    replace(a)?;
+                    replace(b)
                 }
-                Syntax::Unary(_, part) => replace(part, program, terms, names),
-                Syntax::If(parts) => parts
-                    .iter_mut()
-                    .try_for_each(|part| replace(part, program, terms, names)),
+                Syntax::Unary(_, part) => replace(part),
+                Syntax::If(parts) => parts.iter_mut().try_for_each(replace),
+                Syntax::Call(_, parts) => parts.iter_mut().try_for_each(|(_, it)| replace(it)),
                 _ => Ok(()),
             };
         }

@@ -3,10 +3,12 @@
 mod copy_series;
 mod gauges;
 mod playback;
+mod steps;
 
 pub use copy_series::{CopySample, CopySeries};
 pub use gauges::Gauge;
 pub use playback::{Frame, NodeFrame, Playback};
+pub use steps::{Due, Standing, Step};
 
 use std::any::Any;
 use std::ops::ControlFlow;
