@@ -359,8 +359,8 @@ class Translator:
             word, binds = ("andalso", AND) if operator == "and" else ("orelse", OR)
             value = None
             if left.value is not None and right.value is not None:
-                value = left.value and right.value if operator == "and" else left.value or (
-                    right.value
+                value = (
+                    left.value and right.value if operator == "and" else left.value or (right.value)
                 )
             text = f"{left.at(binds)} {word} {right.at(binds + 1)}"
             return Ml(text, "bool", binds, value, left.random or right.random)
@@ -497,8 +497,8 @@ class Translator:
                 return self._apply("bernoulli", [self.compile(values[0], scope, "real")], "bool")
             case "below":
                 bound = self.compile(values[0], scope, "int")
-                last = ml_int(bound.value - 1) if bound.value is not None else (
-                    f"{bound.at(SUM)} - 1"
+                last = (
+                    ml_int(bound.value - 1) if bound.value is not None else (f"{bound.at(SUM)} - 1")
                 )
                 return Ml(f"discrete (0, {last})", "int", APPLY, None, True)
             case "discrete":

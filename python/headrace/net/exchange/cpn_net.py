@@ -100,6 +100,13 @@ def cpn_net(net: NetStructure) -> CpnNet:
     return _Exporter(net, clock).export(name)
 
 
+def weights(net: NetStructure) -> tuple[dict[Node, int], Translator]:
+    """Return the numbers of first tokens of nodes in all copies, and a translator for the rest."""
+    exporter = _Exporter(net, RealClock())
+    exporter._page(net.top, None)
+    return {node: sum(map(len, exporter._initial(node))) for node in net.nodes()}, exporter.ml
+
+
 class _Exporter:
     def __init__(self, net: NetStructure, clock: Clock) -> None:
         self.net, self.clock = net, clock
@@ -343,8 +350,13 @@ class _Exporter:
         tokens = []
         for copy in range(self.total[node.page]):
             scope = Scope(copy=Ml(str(copy), "int", ATOM, copy))
-            tokens.append([it for entry in as_list(node.table.get("initial"))
-                           for it in self._first_tokens(node, entry, scope)])
+            tokens.append(
+                [
+                    it
+                    for entry in as_list(node.table.get("initial"))
+                    for it in self._first_tokens(node, entry, scope)
+                ]
+            )
         return tokens
 
     def _first_tokens(self, node: Node, entry: Any, scope: Scope) -> Iterator[str]:
@@ -507,8 +519,9 @@ class _Exporter:
             Arc(queue, False, self._in_list(node, copy, q)),
             Arc(idle, True, server),
             Arc(idle, False, server + after),
-            Arc(served, False, self._wrap(node, copy, x if node.colour != "unit" else "()")
-                + after),
+            Arc(
+                served, False, self._wrap(node, copy, x if node.colour != "unit" else "()") + after
+            ),
         ]
 
     def _insertion(self, node: Node) -> str:
@@ -626,9 +639,7 @@ class _Exporter:
             colset = self._kind(node.colour)
             return [self._fresh("any", colset, used) for _ in range(number)]
         tree = tree_of(arc["token"])
-        return [
-            self._pattern(tree, node.colour, scope, used, guards, False) for _ in range(number)
-        ]
+        return [self._pattern(tree, node.colour, scope, used, guards, False) for _ in range(number)]
 
     def _pattern(
         self,
@@ -679,9 +690,7 @@ class _Exporter:
         guards.append(self.ml._equal("==", Ml(name, kind), value_ml, None).text)
         return name
 
-    def _lets(
-        self, source: Source, transition: Transition, scope: Scope, used: set[str]
-    ) -> None:
+    def _lets(self, source: Source, transition: Transition, scope: Scope, used: set[str]) -> None:
         """Compute values: random ones by a variable without arc, or a code segment."""
         outputs: list[str] = []
         lines: list[str] = []
@@ -765,7 +774,7 @@ class _Exporter:
             form, parts = node_of(tree)
             if form == "Name" and parts == "empty":
                 return "empty"
-            if form == "If" and _has_empty(tree):
+            if form == "If" and has_empty(tree):
                 test = self.ml.compile(parts[0], scope, "bool").text
                 then, other = (tokens(part, False) for part in parts[1:])
                 inner = f"({then})" if then.startswith("if ") else then
@@ -778,9 +787,7 @@ class _Exporter:
         inner = f"({text})" if text.startswith("if ") else text
         return f"if {condition.text}\nthen {inner}\nelse empty"
 
-    def _target_copy(
-        self, source: Source, node: Node, arc: Mapping[str, Any], scope: Scope
-    ) -> str:
+    def _target_copy(self, source: Source, node: Node, arc: Mapping[str, Any], scope: Scope) -> str:
         """Return the copy of a node that a transition puts into."""
         total = self.total[node.page]
         if total == 1:
@@ -807,11 +814,12 @@ class _Exporter:
         return to.text
 
 
-def _has_empty(tree: Tree) -> bool:
+def has_empty(tree: Tree) -> bool:
+    """Return true if a token that is put may be none."""
     form, parts = node_of(tree)
     if form == "Name":
         return bool(parts == "empty")
-    return form == "If" and any(_has_empty(part) for part in parts[1:])
+    return form == "If" and any(has_empty(part) for part in parts[1:])
 
 
 def _merge(transition: Transition) -> None:

@@ -69,11 +69,19 @@ class _Writer:
         self._instances(top, self.net.top)
         self._options(SubElement(cpnet, "options"))
         binders = SubElement(cpnet, "binders")
-        binder = SubElement(binders, "cpnbinder", id=self._id(), x="120", y="60", width="900",
-                            height="600")
+        binder = SubElement(
+            binders, "cpnbinder", id=self._id(), x="120", y="60", width="900", height="600"
+        )
         sheets = SubElement(binder, "sheets")
-        shown = SubElement(sheets, "cpnsheet", id=self._id(), panx="0.000000", pany="0.000000",
-                           zoom="1.000000", instance=top.get("id", ""))
+        shown = SubElement(
+            sheets,
+            "cpnsheet",
+            id=self._id(),
+            panx="0.000000",
+            pany="0.000000",
+            zoom="1.000000",
+            instance=top.get("id", ""),
+        )
         SubElement(SubElement(shown, "zorder"), "position", value="0")
         SubElement(SubElement(binder, "zorder"), "position", value="0")
         SubElement(cpnet, "monitorblock", name="Monitors")
