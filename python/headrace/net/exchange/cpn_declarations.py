@@ -1,6 +1,6 @@
 """Declarations of files of CPN Tools: colour sets, variables, values and functions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from headrace.net.exchange.ml_meaning import Colour, Meaning, plain_label
@@ -19,6 +19,9 @@ RESERVED = {
 
 BASE = {"int": "int", "intinf": "int", "real": "real", "string": "text", "time": "time"}
 
+PRIORITIES = {"P_HIGH": 100, "P_NORMAL": 1000, "P_LOW": 10000}
+"""Those of CPN Tools; files repeat them."""
+
 UNITS = ("ps", "ns", "us", "ms", "s", "min", "h")
 
 
@@ -28,6 +31,7 @@ class Declarations:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.meaning = Meaning()
+        self.meaning.values |= {name: ("int", value) for name, value in PRIORITIES.items()}
         self.variables: dict[str, str] = {}
         """Colour sets of variables."""
         self.colours: dict[str, Any] = {}
@@ -45,8 +49,8 @@ class Declarations:
                     self._colour(declaration)
                 case "var":
                     kind = declaration.text_at("type", "id")
-                    for name in declaration.all("id"):
-                        self.variables[name.text.strip()] = kind
+                    for variable in declaration.all("id"):
+                        self.variables[variable.text.strip()] = kind
                 case "ml":
                     self._code(declaration)
                 case "globref":
@@ -108,7 +112,7 @@ class Declarations:
                 self.colours[own] = list(members.values())
                 return Colour(own, domain=list(members.values()))
             case "index":
-                bounds = [self._int(ml.text) for ml in form.all("ml")]
+                bounds = [self.whole(ml.text) for ml in form.all("ml")]
                 if len(bounds) != 2 or len(ids) != 1:
                     raise MlError("expected index NAME with FIRST..LAST")
                 self.meaning.indices.add(ids[0])
@@ -141,7 +145,7 @@ class Declarations:
         texts = [self.meaning.text(self.meaning.expand(it), {}, of.kind) for it in tree[1]]
         return Colour(of.kind, domain=texts)
 
-    def _int(self, text: str) -> int:
+    def whole(self, text: str) -> int:
         tree = self.meaning.expand(parse_ml(text))
         value = self._constant(tree)
         if not isinstance(value, int):
@@ -163,7 +167,7 @@ class Declarations:
         bounds = [ml.text for with_ in form.all("with") for ml in with_.all("ml")]
         if form.tag != "int" or len(bounds) != 2:
             return None
-        return _numbers(*(self._int(bound) for bound in bounds))
+        return _numbers(*(self.whole(bound) for bound in bounds))
 
     def _product(self, name: str, fields: list[tuple[str, str]], is_product: bool) -> Colour:
         kinds = {field: self._known(of) for field, of in fields}
@@ -229,6 +233,3 @@ def _numbers(first: int, last: int) -> list[str] | None:
     if not 0 <= last - first < MOST_VALUES:
         return None
     return [str(number) for number in range(first, last + 1)]
-
-
-OnError = Callable[[str], ValueError]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from headrace.net.exchange.names import ML_WORDS, words_of
 from headrace.net.exchange.structure import NetStructure, Tree, node_of, tree_of
 
 LET, OR, AND, COMPARISON, SUM, PRODUCT, APPLY, ATOM = range(8)
@@ -21,18 +22,15 @@ MOST_INT = 2**30 - 1
 SECOND = 10**12
 """Picoseconds."""
 
-RESERVED = frozenset(
-    # Words of Standard ML and CPN ML, and functions that inscriptions use.
-    """abstype and andalso as case datatype do else end eqtype exception fn fun functor handle if
-    in include infix infixr let local nonfix of op open orelse raise rec sharing sig signature
-    struct structure then type val where while with withtype
-    alias bool by colset empty enum globref index int intinf list ms output input action product
-    real record ref string subset time timed tms union unit use var
-    abs bernoulli binomial ceil chisq cf chr concat discrete div erlang exponential explode false
-    floor foldl foldr hd ignore implode ln length map max min mod nil normal not null o ord pareto
-    poisson print rev round round size sqrt step str student substring time tl true trunc uniform
-    weibull INT BOOL UNIT REAL STRING TIME it""".split()
+RESERVED = ML_WORDS | words_of(
+    """alias bool by colset empty enum globref index int intinf list ms output input action product
+    real record ref string subset time timed tms union unit use var abs bernoulli binomial ceil
+    chisq cf chr concat discrete div erlang exponential explode false floor foldl foldr hd ignore
+    implode ln length map max min mod nil normal not null o ord pareto poisson print rev round size
+    sqrt step str student substring tl true trunc uniform weibull
+    INT BOOL UNIT REAL STRING TIME it"""
 )
+"""Names that inscriptions need, or that CPN Tools declares."""
 
 HELPERS = {
     "to_nearest": "fun to_nearest (x: real) = if x < 0.0 then ~ (floor (~x + 0.5))"
@@ -605,14 +603,9 @@ def _labels(fields: Mapping[str, str]) -> list[str]:
     """Return labels of Standard ML for the fields of a record."""
     taken: set[str] = set()
     labels = []
-    words = frozenset(
-        """abstype and andalso as case datatype do else end eqtype exception fn fun functor handle
-        if in include infix infixr let local nonfix of op open orelse raise rec sharing sig
-        signature struct structure then type val where while with withtype""".split()
-    )
     for name in fields:
         base = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        base = base if base[:1].isalpha() and base not in words else f"f_{base}"
+        base = base if base[:1].isalpha() and base not in ML_WORDS else f"f_{base}"
         while base in taken:
             base += "_"
         taken.add(base)

@@ -13,7 +13,9 @@ from typing import Any
 from headrace.net.exchange.cpn_ml import (
     APPLY,
     ATOM,
+    COMPARISON,
     HELPERS,
+    PRODUCT,
     SECOND,
     SUM,
     Clock,
@@ -242,8 +244,8 @@ class _Exporter:
         if self.total[node.page] > 1:
             colset = self._copies(node.page)
             if of != "UNIT":
-                key = ("product", colset, of)
-                colset = self._derived(key, f"{colset}_{of}", "product", [colset, of])
+                product = ("product", colset, of)
+                colset = self._derived(product, f"{colset}_{of}", "product", [colset, of])
         if timed:
             self.is_timed = True
             key = ("timed", colset)
@@ -741,7 +743,7 @@ class _Exporter:
             if not exact or not 0 < chance < 1:
                 return None
             drawn = self._fresh("drawn", self._range(1, chance.denominator), used)
-            return Ml(f"{drawn} <= {chance.numerator}", "bool", 3)
+            return Ml(f"{drawn} <= {chance.numerator}", "bool", COMPARISON)
         first, last = (0, values[0] - 1) if parts[0] == "below" else values
         if not 0 <= last - first < MOST_DRAWN:
             return None
@@ -765,10 +767,7 @@ class _Exporter:
 
         when = arc.get("when")
         condition = None if when is None else self.ml.compile(tree_of(when), scope, "bool")
-        if "token" in arc:
-            tree = tree_of(arc["token"])
-        else:
-            tree = {"column": 0, "node": {"Tuple": []}}
+        tree = tree_of(arc.get("token", "()"))
 
         def tokens(tree: Tree, plain: bool) -> str:
             form, parts = node_of(tree)
@@ -798,7 +797,7 @@ class _Exporter:
         assert shared is not None
         ratio = self.total[source.page] // self.total[shared]
         copy = scope.copy or Ml("0", "int", ATOM, 0)
-        to = copy if ratio == 1 else Ml(f"{copy.at(ATOM)} div {ratio}", "int", 5)
+        to = copy if ratio == 1 else Ml(f"{copy.at(ATOM)} div {ratio}", "int", PRODUCT)
         if self.total[shared] == 1:
             to = Ml("0", "int", ATOM, 0)
         chosen = as_list(arc.get("copy"))
@@ -807,10 +806,8 @@ class _Exporter:
             assert page.parent is not None
             copies = self.total[page] // self.total[page.parent]
             ml = self.ml.compile(tree_of(text), scope, "int")
-            if to.value == 0:
-                to = ml
-            else:
-                to = Ml(f"{to.at(5)} * {copies} + {ml.at(5)}", "int", SUM)
+            within = Ml(f"{to.at(PRODUCT)} * {copies} + {ml.at(PRODUCT)}", "int", SUM)
+            to = ml if to.value == 0 else within
         return to.text
 
 

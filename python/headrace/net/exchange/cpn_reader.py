@@ -9,7 +9,7 @@ from headrace.net.exchange.cpn_declarations import Declarations
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.ml_meaning import (
     Colour,
-    _called,
+    called,
     is_random,
     one,
     walk,
@@ -19,6 +19,7 @@ from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 
 NORMAL_PRIORITY = 1000
+MOST_VARIANTS = 32
 MOST_PAGES = 2000
 """Most instances of pages."""
 DEEPEST_PAGE = 30
@@ -53,12 +54,21 @@ class Firing:
     variables: dict[str, str] = field(default_factory=dict)
     """Variables with their names or expressions."""
     guards: list[Ml] = field(default_factory=list)
+    chances: dict[str, str] = field(default_factory=dict)
+    """Conditions on variables without arc, with the names of their values."""
 
     def let(self, wanted: str, text: str) -> str:
         """Compute a value in each firing; return its name."""
         name = self.names.new(wanted, "value")
         self.table.setdefault("let", []).append(f"{name} = {text}")
         return name
+
+
+Input = tuple[Xml, Target, Term]
+Arm = tuple[list[Ml], list[Input]]
+"""A case of arcs from places: its conditions, and the tokens that are taken."""
+Flow = tuple[Xml, Target, Ml]
+"""An arc to a place."""
 
 
 def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
@@ -124,13 +134,11 @@ class _Reader:
                 name = taken.new(_page_name(page), "page")
                 table = document.setdefault("pages", {}).setdefault(name, {})
                 self.page(page, table, {}, PlainNames(set(taken.taken)), 0)
-        used = [it for it in (self.declared.colours, self.declared.values) if it]
         head = {"name": document.pop("name")}
         if self.declared.colours:
             head["colours"] = self.declared.colours
         if self.declared.values:
             head["values"] = self.declared.values
-        del used
         return head | document
 
     def _tops(self, net: Xml) -> list[Xml]:
@@ -152,8 +160,11 @@ class _Reader:
     def _fusions(self, net: Xml, document: dict[str, Any], taken: PlainNames) -> None:
         places = {it.get("id"): it for page in self.pages.values() for it in page.all("place")}
         for fusion in net.all("fusion"):
-            members = [places[it.get("idref")] for it in fusion.all("fusion_elm")
-                       if it.get("idref") in places]
+            members = [
+                places[it.get("idref")]
+                for it in fusion.all("fusion_elm")
+                if it.get("idref") in places
+            ]
             if not members:
                 continue
             name = taken.new(fusion.get("name"), "fusion")
@@ -179,19 +190,17 @@ class _Reader:
         self.count("texts beside the net", len(page.all("Aux")))
         targets: dict[str, Target] = {}
         for place in page.all("place"):
-            number = place.get("id")
-            if number in ports:
-                targets[number] = ports[number]
-            elif number in self.fused:
-                targets[number] = self.fusion[self.fused[number]]
+            key = place.get("id")
+            if key in ports:
+                targets[key] = ports[key]
+            elif key in self.fused:
+                targets[key] = self.fusion[self.fused[key]]
             else:
                 name = taken.new(place.text_at("text"), "place")
                 of, colour = self.place(place)
                 table.setdefault("places", {})[name] = of
-                targets[number] = Target(name, colour, of)
-        named = [
-            (it, taken.new(it.text_at("text"), "transition")) for it in page.all("trans")
-        ]
+                targets[key] = Target(name, colour, of)
+        named = [(it, taken.new(it.text_at("text"), "transition")) for it in page.all("trans")]
         arcs: dict[str, list[Xml]] = {}
         for arc in page.all("arc"):
             end = arc.find("transend")
@@ -201,8 +210,10 @@ class _Reader:
             if subst is not None:
                 self._subpage(subst, name, table, targets, taken, depth)
                 continue
-            read = self.transition(transition, arcs.get(transition.get("id"), []), targets)
-            table.setdefault("transitions", {})[name] = read
+            cases = self.transitions(transition, arcs.get(transition.get("id"), []), targets)
+            for number, case in enumerate(cases):
+                own = taken.new(name, "transition") if number else name
+                table.setdefault("transitions", {})[own] = case
 
     def _subpage(
         self,
@@ -262,11 +273,14 @@ class _Reader:
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        for term in self.terms(self.meaning.expand(self._parse(text))):
+        for term in self.terms(self.meaning.expand(parse_ml(text))):
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")
             if term.delay is not None and term.delay not in (
-                ("int", 0), ("real", 0.0), ("list", [("int", 0)]), ("list", [])
+                ("int", 0),
+                ("real", 0.0),
+                ("list", [("int", 0)]),
+                ("list", []),
             ):
                 raise MlError("first tokens with another time than 0 are not read")
             for value in self._all(term.token, colour):
@@ -281,17 +295,13 @@ class _Reader:
 
     def _all(self, token: Ml, colour: Colour) -> list[str]:
         """Return the values of `COLOUR.all()`; one empty text for another token."""
-        name = _called(token)
+        name = called(token)
         if name is None or not name.endswith(".all"):
             return [""]
         of = self.meaning.colours.get(name.removesuffix(".all"), colour)
         if of.domain is None:
             raise MlError(f"{name} () has too many values")
         return of.domain
-
-    def _parse(self, text: str) -> Ml:
-        # A time without tokens of a delay, such as 1`x@5, is one with it.
-        return parse_ml(text)
 
     # --- multisets ----------------------------------------------------------------------------
 
@@ -332,33 +342,20 @@ class _Reader:
 
     # --- transitions --------------------------------------------------------------------------
 
-    def transition(
+    def transitions(
         self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
-    ) -> dict[str, Any]:
-        """Return the table of a transition."""
+    ) -> list[dict[str, Any]]:
+        """Return the tables of a transition: several if arcs from places have conditions."""
         name = transition.text_at("text") or "transition"
-        firing = Firing({}, PlainNames(self.declared.names.taken))
-        priority = self._priority(transition, name)
-        if priority:
-            firing.table["priority"] = priority
-        inputs: list[tuple[Xml, Target, Term]] = []
-        outputs: list[tuple[Xml, Target, Term]] = []
+        inward: list[list[Arm]] = []
+        outward: list[Flow] = []
         for arc in arcs:
             place = arc.find("placeend")
             target = targets.get(place.get("idref") if place is not None else "")
             if target is None:
                 raise self.source.error(arc.line, f"transition {name}: this arc has no place")
-            text = arc.text_at("annot", "text")
-            if not text and target.colour.kind != "unit":
-                raise self.source.error(arc.line, f"transition {name}: this arc has no inscription")
-            number = text.isascii() and text.isdigit() and target.colour.kind == "unit"
-            tree: Ml = ("binary", "`", ("int", int(text[:9])), ("tuple", [])) if number else (
-                "tuple", [])
-            if text and not number:
-                tree = self.within(arc, f"transition {name}", parse_ml, text)
-                tree = self.within(arc, f"transition {name}", self.meaning.expand, tree)
+            tree = self.within(arc, f"transition {name}", self._inscription, arc, target)
             orientation = arc.get("orientation").lower()
-            terms = self.within(arc, f"transition {name}", lambda tree=tree: [*self.terms(tree)])
             if orientation not in ("ptot", "ttop", "bothdir"):
                 raise self.source.error(
                     arc.line,
@@ -366,9 +363,58 @@ class _Reader:
                     " not read",
                 )
             if orientation in ("ptot", "bothdir"):
-                inputs += [(arc, target, term) for term in terms]
+                inward.append(self.within(arc, f"transition {name}", self._arms, arc, target, tree))
             if orientation in ("ttop", "bothdir"):
-                outputs += [(arc, target, term) for term in terms]
+                outward.append((arc, target, tree))
+        variants: list[Arm] = [([], [])]
+        for arms in inward:
+            variants = [
+                (before[0] + arm[0], before[1] + arm[1]) for before in variants for arm in arms
+            ]
+            if len(variants) > MOST_VARIANTS:
+                raise self.source.error(
+                    transition.line,
+                    f"transition {name}: expected at most {MOST_VARIANTS} cases of conditions on"
+                    " arcs from places",
+                )
+        return [
+            self.transition(transition, name, inputs, conditions, outward)
+            for conditions, inputs in variants
+        ]
+
+    def _inscription(self, arc: Xml, target: Target) -> Ml:
+        text = arc.text_at("annot", "text")
+        if target.colour.kind == "unit" and (not text or (text.isascii() and text.isdigit())):
+            # Nets without colours have numbers of tokens, or nothing.
+            return ("binary", "`", ("int", int(text[:9] or 1)), ("tuple", []))
+        if not text:
+            raise MlError("this arc has no inscription")
+        return self.meaning.expand(parse_ml(text))
+
+    def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
+        """Return the cases of an arc from a place: conditions, and tokens that are taken."""
+        if tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3])):
+            no = ("apply", ("name", "not"), tree[1])
+            return [
+                ([condition, *conditions], inputs)
+                for condition, part in ((tree[1], tree[2]), (no, tree[3]))
+                for conditions, inputs in self._arms(arc, target, part)
+            ]
+        return [([], [(arc, target, term) for term in self.terms(tree)])]
+
+    def transition(
+        self,
+        transition: Xml,
+        name: str,
+        inputs: list[Input],
+        conditions: list[Ml],
+        outward: list[Flow],
+    ) -> dict[str, Any]:
+        """Return the table of one case of a transition."""
+        firing = Firing({}, PlainNames(self.declared.names.taken))
+        priority = self._priority(transition, name)
+        if priority:
+            firing.table["priority"] = priority
         if not inputs:
             raise self.source.error(
                 transition.line,
@@ -379,9 +425,17 @@ class _Reader:
         text = transition.text_at("cond", "text")
         if text and guard is not None:
             firing.guards = self.within(guard, f"transition {name}", self._guards, text)
+        firing.guards += conditions
         self._takes(inputs, firing, name)
         self._guard(guard or transition, firing, name)
         self._code(transition, firing, name)
+        outputs = [
+            (arc, target, term)
+            for arc, target, tree in outward
+            for term in self.within(
+                arc, f"transition {name}", self._outputs, self._with_chances(tree, firing), target
+            )
+        ]
         delay = None
         timing = transition.text_at("time", "text")
         at = transition.find("time")
@@ -390,17 +444,58 @@ class _Reader:
         self._puts(outputs, firing, name, delay)
         return firing.table
 
+    def _outputs(self, tree: Ml, target: Target) -> list[Term]:
+        found = []
+        for term in self.terms(tree):
+            function = called(term.token) or ""
+            if not function.endswith(".all"):
+                found.append(term)
+                continue
+            for value in self._all(term.token, target.colour):
+                known = parse_ml(value)
+                found.append(Term(term.count, known, term.delay, term.conditions))
+        return found
+
+    def _with_chances(self, tree: Ml, firing: Firing) -> Ml:
+        """Replace x <= k, of an x without arc that is from 1 to n, by a truth of chance k / n."""
+        if tree[0] == "binary" and tree[1] == "<=" and tree[2][0] == "name" and tree[3][0] == "int":
+            variable, most = tree[2][1], tree[3][1]
+            colour = self.meaning.colours.get(self.declared.variables.get(variable, ""))
+            domain = colour.domain if colour is not None else None
+            if variable in firing.variables or domain is None or domain[0] != "1":
+                return tree
+            if not 0 < most < len(domain):
+                return tree
+            name = f"{variable} <= {most}"
+            if name not in firing.chances:
+                chance = most / len(domain)
+                firing.chances[name] = firing.let(variable, f"bernoulli({chance!r})")
+                firing.variables[name] = firing.chances[name]
+            return ("name", name)
+        match tree[0]:
+            case "tuple" | "list":
+                return (tree[0], [self._with_chances(it, firing) for it in tree[1]])
+            case "record":
+                return ("record", [(of, self._with_chances(it, firing)) for of, it in tree[1]])
+            case "if":
+                return ("if", *(self._with_chances(it, firing) for it in tree[1:]))
+            case "binary":
+                return ("binary", tree[1], *(self._with_chances(it, firing) for it in tree[2:]))
+            case "apply":
+                return ("apply", tree[1], self._with_chances(tree[2], firing))
+        return tree
+
     def _priority(self, transition: Xml, name: str) -> int:
         text = transition.text_at("priority", "text")
         element = transition.find("priority")
         if not text or element is None:
             return 0
-        value = self.within(element, f"transition {name}", self.declared._int, text)
+        value = self.within(element, f"transition {name}", self.declared.whole, text)
         return int(NORMAL_PRIORITY - value)
 
     def _guards(self, text: str) -> list[Ml]:
         tree = self.meaning.expand(parse_ml(text))
-        parts = list(tree[1]) if tree[0] == "list" else [tree]
+        parts: list[Ml] = list(tree[1]) if tree[0] == "list" else [tree]
         found: list[Ml] = []
         while parts:
             part = parts.pop(0)
@@ -419,9 +514,7 @@ class _Reader:
     # --- inputs -------------------------------------------------------------------------------
 
     def _variables(self, tree: Ml) -> set[str]:
-        return {
-            it[1] for it in walk(tree) if it[0] == "name" and it[1] in self.declared.variables
-        }
+        return {it[1] for it in walk(tree) if it[0] == "name" and it[1] in self.declared.variables}
 
     def _computed(self, tree: Ml) -> set[str]:
         """Return the variables that must be known before a pattern can be matched."""
@@ -434,9 +527,7 @@ class _Reader:
                 return set().union(*(self._computed(part) for _, part in tree[1]))
         return self._variables(tree)
 
-    def _takes(
-        self, inputs: list[tuple[Xml, Target, Term]], firing: Firing, name: str
-    ) -> None:
+    def _takes(self, inputs: list[Input], firing: Firing, name: str) -> None:
         """Take tokens in an order in which all variables are known in time."""
         waiting = list(inputs)
         while waiting:
@@ -506,9 +597,7 @@ class _Reader:
                     f"transition {name}: {', '.join(missing)} of the guard must be on an arc from"
                     " a place",
                 )
-            text = self.within(
-                at, f"transition {name}", self.meaning.text, guard, firing.variables
-            )
+            text = self.within(at, f"transition {name}", self.meaning.text, guard, firing.variables)
             firing.table.setdefault("when", []).append(text)
 
     # --- actions ------------------------------------------------------------------------------
@@ -578,9 +667,11 @@ class _Reader:
             raise MlError(f"{variable} is on no arc from a place, and {kind} has too many values")
         if domain == ["false", "true"]:
             firing.variables[variable] = firing.let(variable, "bernoulli(0.5)")
-        elif domain == [str(it) for it in range(int(domain[0]), int(domain[0]) + len(domain))] if (
-            domain[0].lstrip("-").isdigit()
-        ) else False:
+        elif (
+            domain == [str(it) for it in range(int(domain[0]), int(domain[0]) + len(domain))]
+            if (domain[0].lstrip("-").isdigit())
+            else False
+        ):
             text = f"discrete({domain[0]}, {domain[-1]})"
             firing.variables[variable] = firing.let(variable, text)
         else:
@@ -592,16 +683,14 @@ class _Reader:
 
     def _puts(
         self,
-        outputs: list[tuple[Xml, Target, Term]],
+        outputs: list[Input],
         firing: Firing,
         name: str,
         delay: Ml | None,
     ) -> None:
         drawn: dict[int, tuple[Ml, str]] = {}
         for arc, target, term in outputs:
-            self.within(
-                arc, f"transition {name}", self._put, target, term, firing, delay, drawn
-            )
+            self.within(arc, f"transition {name}", self._put, target, term, firing, delay, drawn)
 
     def _put(
         self,
@@ -617,7 +706,7 @@ class _Reader:
             entry["token"] = self._bound(term.token, firing, {}, kind)
         conditions = []
         for condition in term.conditions:
-            negated = _called(condition) == "not"
+            negated = called(condition) == "not"
             inner = condition[2] if negated else condition
             if is_random(inner):
                 # Once for both branches.
@@ -647,7 +736,7 @@ class _Reader:
 
     def _span(self, span: Ml, firing: Firing) -> str:
         unit = "s" if self.meaning.has_real_time else self.meaning.unit
-        if _called(span) == "IntInf.toInt" and not self.meaning.has_real_time:
+        if called(span) == "IntInf.toInt" and not self.meaning.has_real_time:
             # Of a time, as files of Headrace have it.
             return self._bound(span[2], firing, {})
         if span[0] in ("int", "real") and span[1] >= 0:

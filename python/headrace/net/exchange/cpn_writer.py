@@ -1,13 +1,13 @@
 """Files of CPN Tools 4, which CPN IDE reads too: format 6 of its XML."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from headrace.net.exchange.cpn_net import Colset, CpnNet, cpn_net
 from headrace.net.exchange.layout import Layout, Symbol, lay_out
-from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, Transition
+from headrace.net.exchange.sheets import Arc, Sheet, Shown, Transition
 from headrace.net.exchange.structure import structure_of
 
 HEAD = (
@@ -73,7 +73,7 @@ class _Writer:
             binders, "cpnbinder", id=self._id(), x="120", y="60", width="900", height="600"
         )
         sheets = SubElement(binder, "sheets")
-        shown = SubElement(
+        first = SubElement(
             sheets,
             "cpnsheet",
             id=self._id(),
@@ -82,7 +82,7 @@ class _Writer:
             zoom="1.000000",
             instance=top.get("id", ""),
         )
-        SubElement(SubElement(shown, "zorder"), "position", value="0")
+        SubElement(SubElement(first, "zorder"), "position", value="0")
         SubElement(SubElement(binder, "zorder"), "position", value="0")
         SubElement(cpnet, "monitorblock", name="Monitors")
         SubElement(cpnet, "IndexNode", expanded="true")
@@ -108,11 +108,11 @@ class _Writer:
                 self._ml(block, line)
         if self.net.variables:
             block = self._block(box, "Variables")
-            for name, colset in self.net.variables:
+            for name, kind in self.net.variables:
                 var = SubElement(block, "var", id=self._id())
-                SubElement(SubElement(var, "type"), "id").text = colset
+                SubElement(SubElement(var, "type"), "id").text = kind
                 SubElement(var, "id").text = name
-                SubElement(var, "layout").text = f"var {name}: {colset};"
+                SubElement(var, "layout").text = f"var {name}: {kind};"
 
     def _block(self, box: Element, name: str) -> Element:
         block = SubElement(box, "block", id=self._id())
@@ -322,9 +322,3 @@ def _page_name(name: str, taken: set[str]) -> str:
         wanted = f"{base}{number}"
     taken.add(wanted)
     return wanted
-
-
-def places(sheet: Sheet) -> Iterator[Place]:
-    """Yield all places of a page and those within."""
-    for each in sheet.walk():
-        yield from each.places

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.net.exchange.ml_syntax import Ml, MlError
+from headrace.net.exchange.names import words_of
 from headrace.net.expressions import (
     AND,
     ATOM,
@@ -20,9 +21,9 @@ from headrace.net.expressions import (
     SUM,
 )
 
-RANDOM = frozenset(
-    """bernoulli binomial chisq discrete erlang exponential normal poisson rayleigh student uniform
-    weibull weibull_of pareto_of beta gamma""".split()
+RANDOM = words_of(
+    """bernoulli binomial chisq discrete erlang exponential normal poisson rayleigh student
+    uniform weibull weibull_of pareto_of beta gamma"""
 )
 """Functions of random numbers."""
 
@@ -209,9 +210,7 @@ class _Expansion:
             result = ("apply", result, argument)
         return result
 
-    def cases(
-        self, of: Ml, clauses: list[tuple[Ml, Ml]], env: dict[str, Ml], calls: int
-    ) -> Ml:
+    def cases(self, of: Ml, clauses: list[tuple[Ml, Ml]], env: dict[str, Ml], calls: int) -> Ml:
         results: list[tuple[list[Ml], Ml]] = []
         for pattern, body in clauses:
             tests: list[Ml] = []
@@ -263,12 +262,13 @@ class _Expansion:
 
 def _field(label: str, value: Ml) -> Ml:
     if value[0] == "tuple" and label.isdigit() and 0 < int(label) <= len(value[1]):
-        part: Ml = value[1][int(label) - 1]
-        return part
+        component: Ml = value[1][int(label) - 1]
+        return component
     if value[0] == "record":
         for name, part in value[1]:
             if name == label:
-                return part  # type: ignore[no-any-return]
+                found: Ml = part
+                return found
     return ("field", label, value)
 
 
@@ -393,9 +393,7 @@ class _Text:
         if expected in found:
             found = [expected]
         if len(found) != 1:
-            raise MlError(
-                f"expected the fields of one colour set, not {', '.join(sorted(labels))}"
-            )
+            raise MlError(f"expected the fields of one colour set, not {', '.join(sorted(labels))}")
         kinds = self.meaning.records[found[0]]
         entries = (
             f"{plain_label(label)} = {self.at(part, CHOICE, kinds[plain_label(label)])}"
@@ -407,7 +405,7 @@ class _Text:
         _, operator, a, b = tree
         if operator in ("=", "<>"):
             for draw, one in ((a, b), (b, a)):
-                if _called(draw) == "bernoulli" and one in (("int", 1), ("int", 0)):
+                if called(draw) == "bernoulli" and one in (("int", 1), ("int", 0)):
                     chance = f"bernoulli({self.of(draw[2])[0]})"
                     if (one[1] == 1) == (operator == "="):
                         return chance, ATOM
@@ -420,7 +418,7 @@ class _Text:
         return f"{self.at(a, first)} {word} {self.at(b, binds + 1)}", binds
 
     def apply(self, tree: Ml) -> Text:
-        name = _called(tree)
+        name = called(tree)
         if name is None:
             raise MlError("functions as values are not read")
         argument = tree[2]
@@ -428,7 +426,7 @@ class _Text:
         match name, len(parts):
             case "not", 1:
                 return f"not {self.at(argument, NOT)}", NOT
-            case ("~" | "Int.~" | "Real.~"), 1:
+            case (("~" | "Int.~" | "Real.~"), 1):
                 return f"-{self.at(argument, SIGN)}", SIGN
             case "Real.==", 2:
                 return self.binary(("binary", "=", *parts))
@@ -442,14 +440,14 @@ class _Text:
                 stages = self.at(parts[0], PRODUCT)
                 rate = self.at(parts[1], SIGN)
                 return f"erlang({self.of(parts[0])[0]}, {stages} / {rate})", ATOM
-            case ("trunc" | "Real.trunc"), 1:
+            case (("trunc" | "Real.trunc"), 1):
                 of = self.of(argument)[0]
                 if is_random(argument):
                     return f"floor({of})", ATOM
                 return f"if {self.at(argument, SUM)} < 0.0 then ceil({of}) else floor({of})", CHOICE
             case "floor_of", 1:
                 return f"{self.at(argument, PRODUCT)} // 1.0", PRODUCT
-            case ("IntInf.fromInt" | "IntInf.toInt"), 1:
+            case (("IntInf.fromInt" | "IntInf.toInt"), 1):
                 return self.ticks(name, argument)
         if name in TIMES and not parts:
             return self.now(name)
@@ -485,7 +483,7 @@ class _Text:
         return f"sqrt({self.of(variance)[0]})"
 
 
-def _called(tree: Ml) -> str | None:
+def called(tree: Ml) -> str | None:
     if tree[0] == "apply" and tree[1][0] == "name":
         name: str = tree[1][1]
         return name

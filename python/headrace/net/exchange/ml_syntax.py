@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.net.exchange.names import ML_WORDS
+
 DEEPEST = 60
 MOST_TOKENS = 20_000
 
@@ -50,10 +52,7 @@ LEVELS = {
 
 RIGHT = ("::", "@", "^^")
 
-WORDS = frozenset(
-    """andalso orelse div mod if then else let val fun in end case of fn and as o true false
-    handle raise while do op""".split()
-) - {"true", "false"}
+WORDS = ML_WORDS | {"div", "mod"}
 
 
 @dataclass
@@ -209,10 +208,8 @@ class _Parser:
             return ("apply", ("name", "~"), self.application())
         function = self.application_part()
         while self._starts_atom():
-            if self.peek() == "#":
-                argument = self._application()
-            else:
-                argument = self.application_part()
+            is_field = self.peek() == "#"
+            argument = self._application() if is_field else self.application_part()
             function = ("apply", function, argument)
         return function
 

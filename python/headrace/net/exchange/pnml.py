@@ -230,10 +230,10 @@ class _Reader:
                     raise self.source.error(
                         arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
                     )
-        for (name, key, place_name), weight in arcs.items():
+        for (of, way, place_name), weight in arcs.items():
             if weight:
                 entry = place_name if weight == 1 else {"place": place_name, "count": weight}
-                transitions[name].setdefault(key, []).append(entry)
+                transitions[of].setdefault(way, []).append(entry)
         for transition, name in names.items():
             if transition.tag == "transition" and "take" not in transitions[name]:
                 raise self.source.error(
