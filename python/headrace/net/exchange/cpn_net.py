@@ -761,13 +761,7 @@ class _Exporter:
 
         def leaf(token: str, plain: bool) -> str:
             text = self._wrap(node, copy, token)
-            if plain and count is None:
-                return text + delay
-            return f"{count or 1}`{text}{delay}"
-
-        when = arc.get("when")
-        condition = None if when is None else self.ml.compile(tree_of(when), scope, "bool")
-        tree = tree_of(arc.get("token", "()"))
+            return text if plain and count is None else f"{count or 1}`{text}"
 
         def tokens(tree: Tree, plain: bool) -> str:
             form, parts = node_of(tree)
@@ -776,15 +770,16 @@ class _Exporter:
             if form == "If" and has_empty(tree):
                 test = self.ml.compile(parts[0], scope, "bool").text
                 then, other = (tokens(part, False) for part in parts[1:])
-                inner = f"({then})" if then.startswith("if ") else then
-                return f"if {test}\nthen {inner}\nelse {other}"
+                return f"if {test}\nthen {_enclosed(then)}\nelse {other}"
             return leaf(self.ml.compile(tree, scope, node.colour).at(ATOM), plain)
 
-        text = tokens(tree, condition is None)
-        if condition is None or condition.value is True:
-            return text
-        inner = f"({text})" if text.startswith("if ") else text
-        return f"if {condition.text}\nthen {inner}\nelse empty"
+        when = arc.get("when")
+        condition = None if when is None else self.ml.compile(tree_of(when), scope, "bool")
+        text = tokens(tree_of(arc.get("token", "()")), condition is None)
+        if condition is not None and condition.value is not True:
+            text = f"if {condition.text}\nthen {_enclosed(text)}\nelse empty"
+        # CPN Tools adds the time after the first @+ to all that stands before it.
+        return _enclosed(text) + delay if delay else text
 
     def _target_copy(self, source: Source, node: Node, arc: Mapping[str, Any], scope: Scope) -> str:
         """Return the copy of a node that a transition puts into."""
@@ -809,6 +804,10 @@ class _Exporter:
             within = Ml(f"{to.at(PRODUCT)} * {copies} + {ml.at(PRODUCT)}", "int", SUM)
             to = ml if to.value == 0 else within
         return to.text
+
+
+def _enclosed(text: str) -> str:
+    return f"({text})" if text.startswith("if ") else text
 
 
 def has_empty(tree: Tree) -> bool:
