@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.net.expressions import Expression, field_types, text_of
-from headrace.net.model import NetModel, encode, from_document
+from headrace.net.model import NetModel, check_ending, encode, from_document
 from headrace.net.results import NetResult, StateSpace
 
 BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
@@ -376,6 +376,7 @@ class Net(Page):
             ValueError: The ending is unknown, or the format cannot express the net.
         """
         path = Path(path)
+        check_ending(path)
         document = self.document()
         if path.suffix.lower() != ".toml":
             self.model()

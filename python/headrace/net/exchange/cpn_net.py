@@ -15,6 +15,8 @@ from headrace.net.exchange.cpn_ml import (
     ATOM,
     COMPARISON,
     HELPERS,
+    LET,
+    OR,
     PRODUCT,
     SECOND,
     SUM,
@@ -470,26 +472,49 @@ class _Exporter:
 
     def _service(self, node: Node, x: str) -> Ml:
         scope = Scope({"token": Ml(x, node.colour)})
-        return self._at_least_zero(self.ml.compile(tree_of(node.table["service"]), scope, "time"))
+        return self._span(tree_of(node.table["service"]), scope)
 
-    def _at_least_zero(self, span: Ml) -> Ml:
-        """Return a time as a delay: a negative one counts as 0."""
-        if span.value is not None or not re.search(r"normal|uniform| - |~", span.text):
+    def _span(self, tree: Tree, scope: Scope) -> Ml:
+        """Return a delay: real seconds, or a whole number of units. A negative one counts as 0."""
+        if not self.clock.is_real:
+            span = self._ticks(tree, scope)
+            if span.value is None and re.search(r" - |~", span.text):
+                return Ml(f"Int.max (0, {span.text})", "int", APPLY, None, span.random)
             return span
-        if self.clock.is_real:
+        span = self.ml.compile(tree, scope, "time")
+        if span.value is None and re.search(r"normal|uniform| - |~", span.text):
             text = f"{self.ml.helper('longer')} (0.0, {span.text})"
-        else:
-            text = f"IntInf.max (0, {span.text})"
-        return Ml(text, "time", APPLY, None, span.random)
+            return Ml(text, "time", APPLY, None, span.random)
+        return span
+
+    def _ticks(self, tree: Tree, scope: Scope) -> Ml:
+        """Return a time as an int, which is what delays are."""
+        form, parts = node_of(tree)
+        if form == "If":
+            test = self.ml.compile(parts[0], scope, "bool")
+            then, other = (self._ticks(part, scope) for part in parts[1:])
+            text = f"if {test.text} then {then.at(OR)} else {other.text}"
+            return Ml(text, "int", LET, None, test.random or then.random or other.random)
+        span = self.ml.compile(tree, scope, "time")
+        if span.value is not None:
+            return Ml(span.text, "int", ATOM, span.value)
+        if form == "Binary" and parts[0] == "*":
+            sides = [self.ml.infer(part, scope) for part in parts[1:]]
+            if {it.kind for it in sides} == {"int", "time"}:
+                texts = (
+                    it if it.kind == "int" else Ml(it.text, "int", it.binds, it.value)
+                    for it in sides
+                )
+                if all(it.kind == "int" or it.value is not None for it in sides):
+                    left, right = texts
+                    text = f"{left.at(PRODUCT)} * {right.at(APPLY)}"
+                    return Ml(text, "int", PRODUCT, None, span.random)
+        return Ml(f"IntInf.toInt {span.at(ATOM)}", "int", APPLY, None, span.random)
 
     def _after(self, delay: Ml) -> str:
         """Return the delay of a token that is put."""
         self.is_timed = True
-        if self.clock.is_real:
-            return f"@++{delay.at(ATOM)}"
-        if delay.value is not None:
-            return f"@+{delay.at(ATOM)}"
-        return f"@+(IntInf.toInt ({delay.text}))"
+        return f"{'@++' if self.clock.is_real else '@+'}{delay.at(ATOM)}"
 
     def _serve(self, node: Node, queue: Place, served: Place) -> None:
         """Add servers: each takes the first of the queue and is free when it is served."""
@@ -509,11 +534,11 @@ class _Exporter:
         q = self._fresh("q", self._list(node.colour), used)
         service = self._service(node, x)
         if service.random:
-            span = self._fresh("span", self._kind("time"), used)
+            span = self._fresh("span", self._kind(service.kind), used)
             begin.code = f"output ({span});\naction ({service.text});"
             if re.search(rf"\b{x}\b", service.text):
                 begin.code = f"input ({x});\n{begin.code}"
-            service = Ml(span, "time")
+            service = Ml(span, service.kind)
         after = self._after(service)
         server = copy if copy else "()"
         begin.arcs += [
@@ -753,8 +778,7 @@ class _Exporter:
         copy = self._target_copy(source, node, arc, scope)
         delay = ""
         if "delay" in arc:
-            span = self.ml.compile(tree_of(arc["delay"]), scope, "time")
-            delay = self._after(self._at_least_zero(span))
+            delay = self._after(self._span(tree_of(arc["delay"]), scope))
         count = None
         if "count" in arc:
             count = self.ml.compile(tree_of(arc["count"]), scope, "int").at(ATOM)
