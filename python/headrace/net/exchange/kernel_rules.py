@@ -1,4 +1,4 @@
-"""What the kernel asks of a net that other tools do not ask."""
+"""Rules of the kernel that nets of other tools need not follow."""
 
 from typing import Any
 
