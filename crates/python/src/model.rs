@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use headrace_model::{Failure, Fault, Faults, Language, Program, Question, Settings};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -245,8 +245,17 @@ fn is_net_document(text: &str, format: &str) -> bool {
     headrace_model::parse(text, language(format)).is_ok_and(|value| headrace_model::is_net(&value))
 }
 
+/// The tree of an expression as JSON.
+#[pyfunction]
+fn parse_net_expression(text: &str) -> PyResult<String> {
+    let tree = headrace_model::parse_expression(text)
+        .map_err(|error| PyValueError::new_err(format!("{text}: {}", error.message)))?;
+    serde_json::to_string(&tree).map_err(|error| errors::of_ours(&error.to_string()))
+}
+
 /// Makes nets known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyNetModel>()?;
+    module.add_function(wrap_pyfunction!(parse_net_expression, module)?)?;
     module.add_function(wrap_pyfunction!(is_net_document, module)?)
 }

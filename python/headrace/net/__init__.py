@@ -3,6 +3,7 @@
 Example: `docs/how-to/own-nets.md`.
 """
 
+from headrace.net.exchange import LeftOutWarning
 from headrace.net.expressions import (
     EMPTY,
     Expression,
@@ -29,6 +30,7 @@ from headrace.net.written import Net, Node, Page, Port, Time, Transition
 __all__ = [
     "EMPTY",
     "Expression",
+    "LeftOutWarning",
     "Net",
     "NetModel",
     "NetResult",

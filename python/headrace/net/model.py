@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
 from headrace._core import NetModel as CoreModel
+from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
@@ -22,9 +23,7 @@ Progress = Callable[[float], object]
 class NetModel:
     """A net that has been read and checked."""
 
-    def __init__(
-        self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()
-    ) -> None:
+    def __init__(self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()) -> None:
         self._core, self._text, self._functions = core, text, list(functions)
 
     @property
@@ -47,6 +46,17 @@ class NetModel:
     def run_end(self) -> float | None:
         """The end of runs that the document has, in seconds."""
         return self._core.run_settings[0]
+
+    def document(self) -> dict[str, Any]:
+        """Return the net as a document."""
+        is_json = self.text.lstrip().startswith("{")
+        document = json.loads(self.text) if is_json else tomllib.loads(self.text)
+        return {"name": self.name} | document
+
+    def save(self, path: str | Path) -> None:
+        """Write the net to a file, as `Net.save` does."""
+        path = Path(path)
+        path.write_bytes(encode(self.document(), path))
 
     def structure(self) -> dict[str, Any]:
         """Return its pages, places, stations and transitions, for drawings."""
@@ -170,38 +180,45 @@ def from_document(
     name: str,
     functions: Sequence[NetFunction] = (),
     types: Mapping[str, Any] | None = None,
+    source: str | None = None,
 ) -> NetModel:
     """Check and compile a document of Python's mappings and lists.
 
     Parameters:
+        name: The net's name if the document has none.
         functions: Functions that its expressions call.
         types: Types of colours, by name.
+        source: What errors call the net.
 
     Raises:
         ScenarioError: All that is wrong with it.
     """
     text = as_text(document, "json")
+    source = source or f"net {name}"
     try:
         known = types_of(dict(types or {})) if functions else []
-        core = CoreModel.from_text(text, "json", f"net {name}", name, list(functions), known)
+        core = CoreModel.from_text(text, "json", source, name, list(functions), known)
     except ScenarioError as error:
         # Lines of a text that nobody wrote say nothing.
-        plain = re.sub(r"(?m)^(net .*?):\d+:\d+: ", r"\1: ", str(error))
+        plain = re.sub(rf"(?m)^({re.escape(source)}):\d+:\d+: ", r"\1: ", str(error))
         raise ScenarioError(plain) from None
     return NetModel(core, text, functions)
 
 
 def load(path: str | Path) -> NetModel:
-    """Read a net from a file whose name ends in .toml or .json.
+    """Read a net from a file: a document in .toml or .json, or a file of another tool.
 
     Raises:
         ScenarioError: All that is wrong with it, each with file, line and column.
+        ValueError: A file of another tool cannot be read, or the ending is unknown.
     """
     path = Path(path)
-    text = read_text(path)
+    if is_foreign(path):
+        return from_document(read_foreign(path), path.stem, source=str(path))
     format = FORMATS.get(path.suffix.lower())
     if format is None:
-        raise ValueError(f"{path}: expected a net in a file that ends in .toml or .json")
+        raise ValueError(f"{path}: expected a net in a file that ends in {known_endings()}")
+    text = read_text(path)
     return NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
 
 
@@ -217,15 +234,6 @@ def read_text(path: Path) -> str:
         raise ValueError(f"{path}: expected a text in UTF-8: {error.reason}") from None
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Return the document of a file whose text is a net."""
-    text = read_text(path)
-    document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    if not isinstance(document, dict):
-        raise ValueError(f"{path}: expected a table")
-    return {"name": path.stem} | document
-
-
 def as_text(document: Mapping[str, Any], format: str) -> str:
     """Return a document as TOML or JSON."""
     if format == "toml":
@@ -233,8 +241,32 @@ def as_text(document: Mapping[str, Any], format: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
+def check_ending(path: Path) -> None:
+    """Check that nets are written to files of this name.
+
+    Raises:
+        ValueError: Its ending is none of those that are known.
+    """
+    if not is_foreign(path) and path.suffix.lower() not in FORMATS:
+        raise ValueError(f"{path}: expected a name that ends in {known_endings()}")
+
+
+def encode(document: Mapping[str, Any], path: Path) -> bytes:
+    """Return a checked document in the format that the end of a file's name asks for.
+
+    Raises:
+        ValueError: The ending is unknown, or the format cannot express the net.
+    """
+    check_ending(path)
+    if is_foreign(path):
+        return write_foreign(document, path)
+    return as_text(document, FORMATS[path.suffix.lower()]).encode()
+
+
 def is_net(path: Path) -> bool:
     """Return true if a file is a net and no scenario."""
+    if is_foreign(path):
+        return True
     format = FORMATS.get(path.suffix.lower())
     try:
         return format is not None and is_net_document(path.read_text(encoding="utf-8"), format)

@@ -10,9 +10,8 @@ from typing import Any
 
 from headrace.net.expressions import Expression, field_types, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
-from headrace.net.model import NetModel, from_document
+from headrace.net.model import NetModel, check_ending, encode, from_document
 from headrace.net.results import NetResult, StateSpace
-from headrace.net.toml import net_as_toml
 
 BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
 
@@ -447,15 +446,19 @@ class Net(Page):
     _repr_svg_ = svg
 
     def save(self, path: str | Path) -> None:
-        """Write the net to a file whose name ends in .toml or .json."""
+        """Write the net to a file: .toml or .json, .cpn for CPN Tools, or .pnml.
+
+        Warnings of the class `LeftOutWarning` say what the format leaves out.
+
+        Raises:
+            ValueError: The ending is unknown, or the format cannot express the net.
+        """
         path = Path(path)
-        if path.suffix.lower() == ".toml":
-            text = net_as_toml(self.document())
-        elif path.suffix.lower() == ".json":
-            text = self.model().text
-        else:
-            raise ValueError(f"{path}: expected a name that ends in .toml or .json")
-        path.write_text(text, encoding="utf-8")
+        check_ending(path)
+        document = self.document()
+        if path.suffix.lower() != ".toml":
+            self.model()
+        path.write_bytes(encode(document, path))
 
     def run(
         self,

@@ -1,5 +1,7 @@
 //! The tree of an expression as it was written.
 
+use serde::Serialize;
+
 /// An error in an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExpressionError {
@@ -10,7 +12,7 @@ pub struct ExpressionError {
 }
 
 /// An expression, with its place in the text.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Expression {
     /// Characters before it.
     pub column: usize,
@@ -19,7 +21,7 @@ pub struct Expression {
 }
 
 /// Kinds of expressions.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Syntax {
     /// `12`
     Int(i64),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.net.foreign import load_net
 from headrace.cli.net.run import NetFile
 from headrace.cli.options import AsJson
 
@@ -35,10 +36,9 @@ def check(
 
     The exit status is 1 if the state space has a deadlock, or no marking that --reach asks for.
     """
-    from headrace.net import load
     from headrace.report.plain_text import plain_line
 
-    model = load(file)
+    model = load_net(file)
     invariants = model.invariants()
     found = None
     if space or timed or reach is not None:

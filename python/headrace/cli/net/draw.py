@@ -121,8 +121,8 @@ def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
 
 def _draw_own(file: Path, output: Path, load: bool, depth: int | None, show_progress: bool) -> None:
     """Draw a net of one's own."""
+    from headrace.cli.net.foreign import load_net
     from headrace.cli.net.run import net_progress
-    from headrace.net import load as load_net
     from headrace.report.net_diagram import draw, load_of
     from headrace.report.net_player import net_element, net_page
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from headrace.cli.net.foreign import left_out_reported, load_net
 from headrace.cli.net.run import NetFile
 from headrace.files import atomic_file, check_apart, check_writable
 
@@ -13,21 +14,22 @@ def export(
     file: NetFile,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write, in TOML or JSON."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write: .toml, .json, .cpn (CPN Tools) or .pnml.",
+        ),
     ],
 ) -> None:
-    """Write a net of your own in the other language of documents."""
-    from headrace.net.model import FORMATS, as_text, load, read_document
+    """Write a net of your own in another format."""
+    from headrace.net.model import check_ending, encode
 
     check_apart({"--output": output}, {"the net": file})
-    format = FORMATS.get(output.suffix.lower())
-    if format is None:
-        raise ValueError(
-            f"--output {output}: nets are exported as TOML or JSON: expected a name that ends in"
-            " .toml or .json"
-        )
+    check_ending(output)
     check_writable(output)
-    load(file)
-    text = as_text(read_document(file), format)
+    model = load_net(file)
+    with left_out_reported():
+        data = encode(model.document(), output)
     with atomic_file(output) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_bytes(data)

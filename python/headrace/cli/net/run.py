@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headrace.cli.net.foreign import load_net
 from headrace.cli.options import ResultAsJson, ResultFile, ShowProgress
 from headrace.cli.screen import progress, show
 from headrace.files import check_apart, check_writable, save_json
@@ -15,7 +16,7 @@ from headrace.files import check_apart, check_writable, save_json
 if TYPE_CHECKING:
     from headrace.net import NetModel
 
-NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net in TOML or JSON.")]
+NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net: .toml, .json, .cpn or .pnml.")]
 
 
 @contextlib.contextmanager
@@ -65,7 +66,6 @@ def run(
 ) -> None:
     """Run a net of your own, and show its figures."""
     from headrace._core import parse_seconds
-    from headrace.net import load
     from headrace.report.net_tables import net_tables
 
     def seconds(option: str, text: str | None) -> float | None:
@@ -78,7 +78,7 @@ def run(
     check_apart({"--output": output}, {"the net": file})
     if output is not None:
         check_writable(output)
-    model = load(file)
+    model = load_net(file)
     with net_progress(model, end, show_progress) as report:
         result = model.run(
             end,

@@ -1,0 +1,38 @@
+"""Nets in files of other tools."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    from headrace.net import NetModel
+
+
+@contextmanager
+def left_out_reported() -> Iterator[None]:
+    """Print on standard error what a file of another tool leaves out."""
+    from headrace.net import LeftOutWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LeftOutWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, LeftOutWarning):
+            print(plain_line(str(warning.message)), file=sys.stderr)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def load_net(file: Path) -> "NetModel":
+    """Read a net, and print what was not read."""
+    from headrace.net import load
+
+    with left_out_reported():
+        return load(file)

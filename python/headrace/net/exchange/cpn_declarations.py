@@ -1,0 +1,235 @@
+"""Declarations of files of CPN Tools: colour sets, variables, values and functions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.net.exchange.ml_meaning import Colour, Meaning, plain_label
+from headrace.net.exchange.ml_syntax import Ml, MlError, parse_declarations, parse_ml
+from headrace.net.exchange.names import PlainNames
+from headrace.net.exchange.safe_xml import Source, Xml
+
+MOST_VALUES = 1000
+"""Most values of a colour set that are counted up."""
+
+RESERVED = {
+    "if", "then", "else", "and", "or", "not", "with", "true", "false", "empty", "_", "unit", "bool",
+    "int", "real", "time", "text",
+}  # fmt: skip
+"""Names that a document keeps for itself."""
+
+BASE = {"int": "int", "intinf": "int", "real": "real", "string": "text", "time": "time"}
+
+PRIORITIES = {"P_HIGH": 100, "P_NORMAL": 1000, "P_LOW": 10000}
+"""Those of CPN Tools; files repeat them."""
+
+UNITS = ("ps", "ns", "us", "ms", "s", "min", "h")
+
+
+class Declarations:
+    """The declarations of a file, and the part of the document that they become."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.meaning = Meaning()
+        self.meaning.values |= {name: ("int", value) for name, value in PRIORITIES.items()}
+        self.variables: dict[str, str] = {}
+        """Colour sets of variables."""
+        self.colours: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        self.names = PlainNames(RESERVED)
+        self.left_out: dict[str, int] = {}
+
+    def read(self, box: Xml) -> None:
+        """Read a block of declarations."""
+        for declaration in box.children:
+            match declaration.tag:
+                case "block":
+                    self.read(declaration)
+                case "color":
+                    self._colour(declaration)
+                case "var":
+                    kind = declaration.text_at("type", "id")
+                    for variable in declaration.all("id"):
+                        self.variables[variable.text.strip()] = kind
+                case "ml":
+                    self._code(declaration)
+                case "globref":
+                    name = declaration.text_at("id")
+                    self.meaning.unread[name] = "references to variables are not read"
+                    self._count("reference variables")
+                case "use":
+                    self._count("files of code")
+
+    def _count(self, what: str) -> None:
+        self.left_out[what] = self.left_out.get(what, 0) + 1
+
+    def notes(self) -> Iterator[str]:
+        """Yield what was not read."""
+        yield from (f"{number} {what}" for what, number in self.left_out.items())
+
+    # --- colour sets --------------------------------------------------------------------------
+
+    def _colour(self, declaration: Xml) -> None:
+        name = declaration.text_at("id")
+        skip = ("id", "timed", "layout", "declare")
+        forms = [child for child in declaration.children if child.tag not in skip]
+        if len(forms) != 1:
+            raise self.source.error(declaration.line, f"the colour set {name} has no form")
+        try:
+            colour = self._form(name, forms[0])
+        except MlError as error:
+            colour = Colour("", why=str(error))
+        colour.timed = declaration.find("timed") is not None
+        if not colour.kind:
+            self._count("colour sets of other forms")
+        self.meaning.colours[name] = colour
+
+    def _known(self, name: str) -> Colour:
+        colour = self.meaning.colours.get(name)
+        if colour is None:
+            raise MlError(f"the colour set {name} is not declared before")
+        if not colour.kind:
+            raise MlError(f"the colour set {name} is not read: {colour.why}")
+        return colour
+
+    def _form(self, name: str, form: Xml) -> Colour:
+        ids = [child.text.strip() for child in form.all("id")]
+        match form.tag:
+            case "unit":
+                for new in form.findall_ids():
+                    self.meaning.members[new] = "()"
+                return Colour("unit", domain=["()"])
+            case "bool":
+                for new, value in zip(form.findall_ids(), ("false", "true"), strict=False):
+                    self.meaning.members[new] = value
+                return Colour("bool", domain=["false", "true"])
+            case "int" | "intinf" | "real" | "string" | "time":
+                return Colour(BASE[form.tag], domain=self._range(form))
+            case "enum":
+                own = self.names.new(name, "Enum")
+                members = {member: self.names.new(member, "member") for member in ids}
+                self.meaning.members |= members
+                self.colours[own] = list(members.values())
+                return Colour(own, domain=list(members.values()))
+            case "index":
+                bounds = [self.whole(ml.text) for ml in form.all("ml")]
+                if len(bounds) != 2 or len(ids) != 1:
+                    raise MlError("expected index NAME with FIRST..LAST")
+                self.meaning.indices.add(ids[0])
+                return Colour("int", domain=_numbers(*bounds))
+            case "product":
+                return self._product(name, [(f"f{i + 1}", it) for i, it in enumerate(ids)], True)
+            case "record":
+                fields = []
+                for part in form.all("recordfield"):
+                    labels = [child.text.strip() for child in part.all("id")]
+                    if len(labels) != 2:
+                        raise MlError("expected a field with a name and a colour set")
+                    fields.append((plain_label(labels[0]), labels[1]))
+                return self._product(name, fields, False)
+            case "alias":
+                of = self._known(ids[0]) if ids else Colour("", why="it names no colour set")
+                return Colour(of.kind, domain=of.domain, why=of.why)
+            case "subset":
+                return self._subset(form, ids)
+        raise MlError(f"the form {form.tag} is not read")
+
+    def _subset(self, form: Xml, ids: list[str]) -> Colour:
+        listed = form.text_at("with", "ml")
+        if not listed or not ids:
+            raise MlError("subsets by a function are not read")
+        of = self._known(ids[0])
+        tree = parse_ml(listed)
+        if tree[0] != "list":
+            raise MlError("expected a list of values")
+        texts = [self.meaning.text(self.meaning.expand(it), {}, of.kind) for it in tree[1]]
+        return Colour(of.kind, domain=texts)
+
+    def whole(self, text: str) -> int:
+        tree = self.meaning.expand(parse_ml(text))
+        value = self._constant(tree)
+        if not isinstance(value, int):
+            raise MlError(f"expected a whole number, not {text.strip()[:40]}")
+        return value
+
+    def _constant(self, tree: Ml) -> Any:
+        if tree[0] in ("int", "real", "text"):
+            return tree[1]
+        if tree[0] == "name" and tree[1] in self.meaning.values:
+            return self._constant(self.meaning.expand(self.meaning.values[tree[1]]))
+        if tree[0] == "binary" and tree[1] in ("+", "-", "*"):
+            a, b = self._constant(tree[2]), self._constant(tree[3])
+            if isinstance(a, int) and isinstance(b, int) and max(abs(a), abs(b)) < 2**40:
+                return {"+": a + b, "-": a - b, "*": a * b}[tree[1]]
+        return None
+
+    def _range(self, form: Xml) -> list[str] | None:
+        bounds = [ml.text for with_ in form.all("with") for ml in with_.all("ml")]
+        if form.tag != "int" or len(bounds) != 2:
+            return None
+        return _numbers(*(self.whole(bound) for bound in bounds))
+
+    def _product(self, name: str, fields: list[tuple[str, str]], is_product: bool) -> Colour:
+        kinds = {field: self._known(of) for field, of in fields}
+        if len(kinds) != len(fields) or not fields:
+            raise MlError("expected one or more different fields")
+        own = self.names.new(name, "Record")
+        of = {field: colour.kind for field, colour in kinds.items()}
+        self.colours[own] = of
+        self.meaning.records[own] = of
+        if is_product:
+            self.meaning.products.add(own)
+        domain: list[str] | None = [""]
+        for colour in kinds.values():
+            if domain is None or colour.domain is None:
+                domain = None
+                break
+            if len(domain) * len(colour.domain) > MOST_VALUES:
+                domain = None
+                break
+            domain = [f"{a}, {b}" if a else b for a in domain for b in colour.domain]
+        if domain is not None:
+            domain = [f"{own}({it})" for it in domain]
+        return Colour(own, domain=domain)
+
+    # --- values and functions -----------------------------------------------------------------
+
+    def _code(self, declaration: Xml) -> None:
+        text = declaration.text
+        try:
+            found = parse_declarations(text)
+        except MlError as error:
+            words = text.replace("(", " ").split()
+            if len(words) > 1:
+                self.meaning.unread[words[1]] = str(error)
+            self._count("declarations of other forms")
+            return
+        for form, name, of in found:
+            if form == "fun":
+                self.meaning.functions[name] = of
+            elif name == "unit_of_time" and of[0] == "text" and of[1] in UNITS:
+                self.meaning.unit = of[1]
+            else:
+                self.meaning.values[name] = of
+                self._value(name, of)
+
+    def _value(self, name: str, tree: Ml) -> None:
+        """Make a number or text a value of the document."""
+        if name.startswith("P_"):
+            # Priorities.
+            return
+        try:
+            value = self._constant(self.meaning.expand(tree))
+        except MlError:
+            return
+        if value is None or (isinstance(value, str) and ('"' in value or "\n" in value)):
+            return
+        own = self.names.new(name, "value")
+        self.meaning.constants[name] = own
+        self.values[own] = f'"{value}"' if isinstance(value, str) else value
+
+
+def _numbers(first: int, last: int) -> list[str] | None:
+    if not 0 <= last - first < MOST_VALUES:
+        return None
+    return [str(number) for number in range(first, last + 1)]

@@ -1,0 +1,43 @@
+"""Rules of the kernel that nets of other tools need not follow."""
+
+from typing import Any
+
+from headrace.net.exchange.structure import Node, structure_of
+
+
+def obey_kernel_rules(document: dict[str, Any]) -> list[str]:
+    """Change a document so that the kernel accepts it; return what was left out.
+
+    A place that no transition takes from becomes a sink. A place that is always empty is left
+    out, and with it each transition that takes from it: it never fires.
+    """
+    net = structure_of(document)
+    transitions = list(net.transitions())
+    nodes = list(net.nodes())
+    dead = set()
+    while True:
+        filled = {node for node in nodes if node.table.get("initial")}
+        filled |= {node for it in transitions if it not in dead for node, _ in it.puts}
+        found = {
+            it
+            for it in transitions
+            if it not in dead and any(node not in filled for node, _ in it.takes)
+        }
+        if not found:
+            break
+        dead |= found
+    drained: set[Node] = {node for it in transitions if it not in dead for node, _ in it.takes}
+    for transition in dead:
+        del transition.page.table["transitions"][transition.name]
+    empty = [node for node in nodes if node not in filled]
+    for node in empty:
+        del node.page.table["places"][node.name]
+    for node in nodes:
+        if node in filled and node not in drained:
+            node.table["sink"] = True  # type: ignore[index]
+    notes = []
+    if dead:
+        notes.append(f"{len(dead)} transitions that can never fire")
+    if empty:
+        notes.append(f"{len(empty)} places that are always empty")
+    return notes

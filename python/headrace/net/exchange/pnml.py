@@ -1,0 +1,322 @@
+"""Place/transition nets in PNML (ISO/IEC 15909-2): a net without its colours and times.
+
+Grammar: http://www.pnml.org/version-2009/grammar/ptnet
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from headrace.net.exchange.cpn_ml import Scope
+from headrace.net.exchange.cpn_net import has_empty, weights
+from headrace.net.exchange.kernel_rules import obey_kernel_rules
+from headrace.net.exchange.layout import Layout, Symbol, lay_out
+from headrace.net.exchange.names import PlainNames
+from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
+from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, add_ports
+from headrace.net.exchange.structure import (
+    NetStructure,
+    Node,
+    Page,
+    as_list,
+    structure_of,
+    tree_of,
+)
+
+NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
+TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"
+TYPES = (TYPE, "http://www.informatik.hu-berlin.de/top/pntd/ptNetb", "P/T net", "ptnet", "")
+"""Names of the type in files; older tools leave it out."""
+
+MOST_WEIGHT = 32
+"""Most tokens that a transition takes in one firing."""
+MOST_INITIAL = 10_000_000
+
+
+def write(document: Mapping[str, Any]) -> tuple[bytes, list[str]]:
+    """Return the place/transition net under a net, and what is left out."""
+    net = structure_of(document)
+    top, notes = _skeleton(net)
+    root = Element("pnml", xmlns=NAMESPACE)
+    of_net = SubElement(root, "net", id="net", type=TYPE)
+    _name(of_net, net.name)
+    _Writer().page(of_net, top)
+    indent(root)
+    data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return data + b"\n", notes
+
+
+# --- from a net to its skeleton -------------------------------------------------------------------
+
+
+def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
+    """Return the places, transitions and weights of a net, and what they leave out."""
+    count = dict.fromkeys(
+        (
+            "colours of places",
+            "stations: they become places, without queue, servers and service",
+            "folded pages: all copies share their places",
+            "places in order of arrival",
+            "patterns, guards and conditions: the net has all arcs in every firing",
+            "numbers of tokens that depend on values, taken as 1",
+            "values and delays",
+            "priorities",
+            "probes and records of figures",
+            "settings of runs",
+        ),
+        0,
+    )
+    colours, stations, folded, fifo, conditions, numbers, values, priorities, probes, runs = count
+    first, ml = weights(net)
+    sheets: dict[Page, Sheet] = {}
+    places: dict[Node, Place] = {}
+    for page in net.top.walk():
+        sheets[page] = (
+            Sheet(page.name) if page.parent is None else sheets[page.parent].child(page.name)
+        )
+        count[folded] += page.parent is not None and "copies" in page.table
+        count[probes] += len(as_list(page.table.get("probes")))
+        for node in page.nodes.values():
+            initial = str(first[node]) if first[node] else ""
+            places[node] = sheets[page].place(node.name, "", initial)
+            count[colours] += node.colour != "unit"
+            count[stations] += node.is_station
+            count[fifo] += node.table.get("order") == "fifo"
+    for source in net.transitions():
+        transition = sheets[source.page].transition(source.name)
+        count[priorities] += bool(source.table.get("priority"))
+        count[values] += len(as_list(source.table.get("let")))
+        count[conditions] += len(as_list(source.table.get("when")))
+        count[probes] += len(as_list(source.table.get("record")))
+        weight: dict[tuple[Node, bool], int] = {}
+        for inward, arcs in ((True, source.takes), (False, source.puts)):
+            for node, arc in arcs:
+                number = 1
+                try:
+                    value = ml.compile(tree_of(arc.get("count", 1)), Scope(), "int").value
+                    number = int(value)
+                except (TypeError, ValueError):
+                    count[numbers] += 1
+                weight[node, inward] = weight.get((node, inward), 0) + number
+                count[values] += "delay" in arc
+                tree = tree_of(arc["token"]) if "token" in arc and not inward else None
+                count[conditions] += "when" in arc or (tree is not None and has_empty(tree))
+        transition.arcs = [
+            Arc(places[node], inward, str(number))
+            for (node, inward), number in weight.items()
+            if number > 0
+        ]
+    count[runs] = net.settings
+    add_ports(sheets[net.top])
+    return sheets[net.top], [f"{number} {what}" for what, number in count.items() if number]
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _name(parent: Element, name: str) -> None:
+    # XML has no control characters.
+    text = "".join(it if it.isprintable() else " " for it in name)
+    SubElement(SubElement(parent, "name"), "text").text = text
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.number = 0
+        self.places: dict[Shown, str] = {}
+
+    def _id(self, kind: str) -> str:
+        self.number += 1
+        return f"{kind}{self.number}"
+
+    def page(self, parent: Element, sheet: Sheet) -> None:
+        page = SubElement(parent, "page", id=self._id("page"))
+        _name(page, sheet.name)
+        layout = lay_out(sheet)
+        for shown in sheet.shown.values():
+            self._place(page, shown, layout)
+        for transition in sheet.transitions:
+            number = self._id("t")
+            element = SubElement(page, "transition", id=number)
+            _name(element, transition.name)
+            _position(element, transition, layout)
+            for arc in transition.arcs:
+                place = self.places[sheet.shown[arc.place]]
+                ends = (place, number) if arc.inward else (number, place)
+                drawn = SubElement(page, "arc", id=self._id("arc"), source=ends[0], target=ends[1])
+                if arc.text != "1":
+                    SubElement(SubElement(drawn, "inscription"), "text").text = arc.text
+        for child in sheet.children:
+            self.page(page, child)
+
+    def _place(self, page: Element, shown: Shown, layout: Layout) -> None:
+        self.places[shown] = self._id("p")
+        if shown.socket is not None:
+            element = SubElement(
+                page, "referencePlace", id=self.places[shown], ref=self.places[shown.socket]
+            )
+        else:
+            element = SubElement(page, "place", id=self.places[shown])
+        _name(element, shown.place.name)
+        _position(element, shown.place, layout)
+        if shown.socket is None and shown.place.initial:
+            marking = SubElement(element, "initialMarking")
+            SubElement(marking, "text").text = shown.place.initial
+
+
+def _position(element: Element, symbol: Symbol, layout: Layout) -> None:
+    x, y = layout.at[symbol]
+    SubElement(SubElement(element, "graphics"), "position", x=f"{x}", y=f"{-y}")
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the document of a place/transition net, and what was left out.
+
+    Raises:
+        ValueError: It is no such net. The message has file and line.
+    """
+    return _Reader(Source(file)).read(data)
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.nodes: dict[str, Xml] = {}
+        self.left_out: dict[str, int] = {}
+
+    def read(self, data: bytes) -> tuple[dict[str, Any], list[str]]:
+        root = parse_xml(data, self.source)
+        if root.tag != "pnml":
+            raise self.source.error(root.line, f"expected the element pnml, not {root.tag}")
+        nets = root.all("net")
+        if len(nets) != 1:
+            raise self.source.error(root.line, f"expected one net, not {len(nets)}")
+        (net,) = nets
+        kind = net.get("type")
+        if kind not in TYPES:
+            raise self.source.error(
+                net.line, f"expected a place/transition net ({TYPE}), not {kind}"
+            )
+        pages = [net]
+        for page in pages:
+            pages += page.all("page")
+        for page in pages:
+            self._ids(page)
+        places: dict[str, dict[str, Any]] = {}
+        names: dict[Xml, str] = {}
+        taken = PlainNames()
+        for page in pages:
+            for place in page.all("place"):
+                name = taken.new(place.text_at("name", "text"), place.get("id"))
+                names[place] = name
+                initial = self._number(place, "initialMarking", 0)
+                places[name] = {"initial": initial} if initial else {}
+        transitions: dict[str, dict[str, Any]] = {}
+        for page in pages:
+            for transition in page.all("transition"):
+                name = taken.new(transition.text_at("name", "text"), transition.get("id"))
+                names[transition] = name
+                transitions[name] = {}
+        arcs: dict[tuple[str, str, str], int] = {}
+        for page in pages:
+            for arc in page.all("arc"):
+                key = self._arc(arc, names)
+                weight = self._number(arc, "inscription", 1)
+                arcs[key] = arcs.get(key, 0) + weight
+                if key[1] == "take" and arcs[key] > MOST_WEIGHT:
+                    raise self.source.error(
+                        arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
+                    )
+        for (of, way, place_name), weight in arcs.items():
+            if weight:
+                entry = place_name if weight == 1 else {"place": place_name, "count": weight}
+                transitions[of].setdefault(way, []).append(entry)
+        for transition, name in names.items():
+            if transition.tag == "transition" and "take" not in transitions[name]:
+                raise self.source.error(
+                    transition.line,
+                    f"the transition {name} takes nothing and would fire forever: expected an arc"
+                    " from a place",
+                )
+        document: dict[str, Any] = {
+            "name": net.text_at("name", "text") or net.get("id") or "net",
+            "places": places,
+            "transitions": transitions,
+        }
+        notes = [f"{number} {what}" for what, number in self.left_out.items()]
+        if len(pages) > 2:
+            notes.append(f"{len(pages) - 1} pages, whose elements are now on one")
+        return document, notes + obey_kernel_rules(document)
+
+    def _ids(self, page: Xml) -> None:
+        known = ("place", "transition", "referencePlace", "referenceTransition", "arc", "page")
+        for child in page.children:
+            if child.tag in known:
+                number = child.get("id")
+                if not number:
+                    raise self.source.error(child.line, f"the {child.tag} has no id")
+                if number in self.nodes:
+                    raise self.source.error(child.line, f"two elements have the id {number}")
+                self.nodes[number] = child
+                for inner in child.children:
+                    self._ignored(inner)
+            else:
+                self._ignored(child)
+
+    def _ignored(self, element: Xml) -> None:
+        read = ("name", "initialMarking", "inscription", "graphics", "type", "page", "place")
+        if element.tag == "toolspecific":
+            self.left_out["parts for one tool only"] = (
+                self.left_out.get("parts for one tool only", 0) + 1
+            )
+        elif element.tag not in (*read, "transition", "arc", "referencePlace"):
+            if element.tag == "referenceTransition":
+                return
+            what = f"elements {element.tag}"
+            self.left_out[what] = self.left_out.get(what, 0) + 1
+
+    def _number(self, element: Xml, label: str, otherwise: int) -> int:
+        found = element.find(label)
+        if found is None:
+            return otherwise
+        text = found.text_at("text") or found.text_at("value")
+        # Some tools name the only colour, too.
+        text = text.removeprefix("Default,").strip()
+        if not text:
+            return otherwise
+        if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST_INITIAL:
+            raise self.source.error(
+                found.line, f"expected a whole number from 0 to {MOST_INITIAL}, not {text[:40]!r}"
+            )
+        return int(text)
+
+    def _node(self, arc: Xml, key: str) -> Xml:
+        """Return the place or transition at an end of an arc."""
+        number = arc.get(key)
+        for _ in range(100):
+            found = self.nodes.get(number)
+            if found is None:
+                raise self.source.error(arc.line, f"{key}: no element has the id {number!r}")
+            if not found.tag.startswith("reference"):
+                return found
+            number = found.get("ref")
+        raise self.source.error(arc.line, f"{key}: references lead in a circle")
+
+    def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:
+        """Return transition, key and place of an arc."""
+        kind = arc.find("type")
+        if kind is not None and (kind.get("value") or kind.text_at("text")) not in ("", "normal"):
+            what = kind.get("value") or kind.text_at("text")
+            raise self.source.error(arc.line, f"arcs of the type {what[:40]} are not read")
+        source, target = self._node(arc, "source"), self._node(arc, "target")
+        if (source.tag, target.tag) == ("place", "transition"):
+            return names[target], "take", names[source]
+        if (source.tag, target.tag) == ("transition", "place"):
+            return names[source], "put", names[target]
+        raise self.source.error(
+            arc.line,
+            f"expected an arc between a place and a transition, not {source.tag} and {target.tag}",
+        )

@@ -1,0 +1,498 @@
+"""Exchange of nets with other tools: files of CPN Tools, and PNML."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cpn_ml_check
+from conftest import ROOT, Command
+from headrace.net import LeftOutWarning, Net, NetModel, load
+from headrace.net.exchange import FORMATS
+from headrace.net.exchange.cpn_reader import read as read_cpn
+from headrace.net.exchange.pnml import read as read_pnml
+from headrace.net.model import encode, from_document, is_net
+
+NETS = ROOT / "scenarios" / "nets"
+DATA = ROOT / "tests" / "data" / "nets"
+
+pytestmark = pytest.mark.filterwarnings("ignore::headrace.net.LeftOutWarning")
+
+HOTEL = """
+name = "hotel"
+
+[colours]
+Kind = ["single", "double"]
+Guest = { number = "int", kind = "Kind" }
+
+[values]
+rooms = 2
+
+[places.outside]
+colour = "Guest"
+initial = [
+  { token = "Guest(i, if i == 1 then double else single)", each = "i", from = "1", to = "3" },
+]
+
+[places.keys]
+initial = [{ count = "rooms" }]
+
+[transitions.arrive]
+take = [{ place = "outside", token = "Guest(number = n, kind = k)" }, "keys"]
+put = [{ place = "floor/hall", token = "Guest(n, k)", copy = "if k == double then 1 else 0" }]
+
+[pages.floor]
+copies = 2
+connect = { exit = "outside" }
+ports = { exit = { direction = "out" }, hall = { direction = "in", place = "inside" } }
+
+[pages.floor.places.inside]
+colour = "Guest"
+
+[pages.floor.places.cleaner]
+colour = "int"
+initial = ["copy()"]
+
+[pages.floor.transitions.leave]
+take = [{ place = "inside", token = "g" }, { place = "cleaner", token = "c" }, ]
+when = ["g.number > 0 or c != copy()"]
+put = [{ place = "exit", token = "g" }, { place = "cleaner", token = "c" }, "keys"]
+"""
+"""A page with two copies, ports, a record and an enumeration."""
+
+DESK = """
+name = "desk"
+
+[colours]
+Left = { job = "int", at = "time" }
+
+[stations.desk]
+colour = "int"
+servers = 2
+service = "if token == 3 then 7 ms else 4 ms"
+initial = [{ token = "i", each = "i", from = "1", to = "6" }]
+
+[places.done]
+colour = "Left"
+sink = true
+
+[transitions.leave]
+take = [{ place = "desk", token = "j" }]
+put = [{ place = "done", token = "Left(j, now())" }]
+"""
+"""Six jobs at a station with two servers, which ends when all have left."""
+
+CLINIC = (DATA / "clinic.toml").read_text(encoding="utf-8")
+"""All that has a translation: disciplines, orders, priorities, delays, pages and chance."""
+
+
+def net_of(text: str, tmp_path: Path, name: str = "net.toml") -> NetModel:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return load(file)
+
+
+def again(model: NetModel, tmp_path: Path, ending: str) -> NetModel:
+    """Write a net and read it."""
+    file = tmp_path / f"again{ending}"
+    model.save(file)
+    return load(file)
+
+
+def size(model: NetModel) -> tuple[int, int]:
+    document = model.state_space().document
+    assert document["complete"]
+    return document["states"], document["arcs"]
+
+
+# --- round trips ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "markings", "arcs"),
+    [("philosophers", 82, 265), ("token-ring", 96, 272), ("simple-protocol", 13_215, 52_784)],
+)
+def test_a_net_has_the_same_markings_after_cpn_tools(
+    name: str, markings: int, arcs: int, tmp_path: Path
+) -> None:
+    model = load(NETS / f"{name}.toml")
+    assert size(model) == (markings, arcs)
+    assert size(again(model, tmp_path, ".cpn")) == (markings, arcs)
+
+
+def test_pages_become_substitution_transitions_and_copies_numbers(tmp_path: Path) -> None:
+    model = net_of(HOTEL, tmp_path)
+    assert size(model) == size(again(model, tmp_path, ".cpn"))
+    root = fromstring((tmp_path / "again.cpn").read_bytes())
+    (subst,) = root.iter("subst")
+    assert subst.get("portsock", "").count("(") == 3
+    ports = {it.get("type") for it in root.iter("port")}
+    assert ports == {"In", "Out"}
+
+
+def test_a_place_transition_net_has_the_same_markings_after_pnml(tmp_path: Path) -> None:
+    net = Net("workshop")
+    idle = net.place("idle", initial=3)
+    parts = net.place("parts", initial=4)
+    with net.page("line") as line:
+        busy = line.place("busy")
+        with line.transition("start") as t:
+            t.take(idle)
+            t.take(parts, count=2)
+            t.put(busy)
+        with line.transition("finish") as t:
+            t.take(busy)
+            t.put(idle)
+            t.put(parts, count=2)
+    model = net.model()
+    assert size(model) == (3, 4)
+    assert size(again(model, tmp_path, ".pnml")) == (3, 4)
+
+
+def test_files_of_other_tools_are_nets_for_all_commands(headrace: Command, tmp_path: Path) -> None:
+    file, back = tmp_path / "copy.cpn", tmp_path / "back.json"
+    source = NETS / "queue.toml"
+    assert headrace("net", "export", str(source), "-o", str(file)).returncode == 0
+    # The reader has no lists, which are the queues of stations.
+    refused = headrace("net", "check", str(file))
+    assert refused.returncode == 2 and "the form list is not read" in refused.stderr
+    file = tmp_path / "copy.pnml"
+    assert headrace("net", "export", str(source), "-o", str(file)).returncode == 0
+    assert is_net(file)
+    assert headrace("net", "export", str(file), "-o", str(back)).returncode == 0
+    document = json.loads(back.read_text(encoding="utf-8"))
+    assert document["places"]["served"] == {"sink": True}
+    net_of(DESK, tmp_path).save(tmp_path / "desk.pnml")
+    ran = headrace("net", "run", str(tmp_path / "desk.pnml"), "--json", "--no-progress")
+    assert json.loads(ran.stdout)["runs"][0]["firings"] == 6
+
+
+def test_what_is_left_out_is_reported(headrace: Command, tmp_path: Path) -> None:
+    file = tmp_path / "protocol.pnml"
+    source = NETS / "simple-protocol.toml"
+    result = headrace("net", "export", str(source), "-o", str(file))
+    assert "8 colours of places" in result.stderr
+    assert "7 values and delays" in result.stderr
+    with pytest.warns(LeftOutWarning, match="5 marks sink, rest or conserve"):
+        load(source).save(tmp_path / "protocol.cpn")
+
+
+def test_an_unknown_ending_names_the_known_ones(headrace: Command, tmp_path: Path) -> None:
+    result = headrace("net", "export", str(NETS / "queue.toml"), "-o", str(tmp_path / "net.xls"))
+    assert result.returncode == 2
+    assert "expected a name that ends in .toml, .json, .cpn or .pnml" in result.stderr
+    with pytest.raises(ValueError, match=r"\.toml, \.json, \.cpn or \.pnml"):
+        load(tmp_path / "net.xls")
+
+
+# --- files of CPN Tools ---------------------------------------------------------------------------
+
+GRAPHICS = ["posattr", "fillattr", "lineattr", "textattr"]
+CHILDREN = {
+    "workspaceElements": r"generator cpnet",
+    "cpnet": r"globbox (page )+instances options binders monitorblock IndexNode",
+    "page": r"pageattr ((trans|place|arc) )*constraints",
+    "place": r"GRAPHICS text ellipse token marking type initmark( port)?",
+    "trans": r"GRAPHICS text box( subst)? binding cond time code priority",
+    "arc": r"GRAPHICS arrowattr transend placeend( bendpoint)? annot",
+    "annot": r"GRAPHICS text",
+    "type": r"(GRAPHICS text|id)",
+    "color": r"id( timed)? (unit|bool|int|real|string|time|enum|product|record|list|alias) layout",
+    "var": r"type( id)+ layout",
+    "record": r"recordfield( recordfield)*",
+    "recordfield": r"id id",
+    "subst": r"subpageinfo",
+    "port": r"GRAPHICS",
+}
+"""Order of elements in files of CPN Tools, restated from format 6 of its document type."""
+
+
+def check_file(root: Element) -> None:
+    """Check elements and references of a file of CPN Tools."""
+    ids: dict[str, Element] = {}
+    for element in root.iter():
+        number = element.get("id")
+        if number is not None:
+            assert number not in ids, number
+            ids[number] = element
+        pattern = CHILDREN.get(element.tag)
+        if pattern is not None:
+            names = " ".join(child.tag for child in element)
+            pattern = pattern.replace("GRAPHICS", " ".join(GRAPHICS))
+            assert re.fullmatch(pattern, names), f"{element.tag}: {names}"
+    kinds = {"transend": "trans", "placeend": "place"}
+    for page in root.iter("page"):
+        inside = set(page.iter())
+        for arc in page.findall("arc"):
+            for tag, kind in kinds.items():
+                end = arc.find(tag)
+                assert end is not None
+                target = ids[end.get("idref", "")]
+                assert target.tag == kind and target in inside
+        for subst in page.iter("subst"):
+            inner = ids[subst.get("subpage", "")]
+            for port, socket in re.findall(r"\((\w+),(\w+)\)", subst.get("portsock", "")):
+                assert ids[port].find("port") is not None and ids[port] in set(inner)
+                assert ids[socket].tag == "place" and ids[socket] in inside
+                assert ids[port].findtext("type/text") == ids[socket].findtext("type/text")
+    for instance in root.iter("instance"):
+        assert ids[instance.get("page") or instance.get("trans") or ""].tag in ("page", "trans")
+    colours = {it.findtext("id") for it in root.iter("color")}
+    for place in root.iter("place"):
+        assert place.findtext("type/text") in colours
+
+
+@pytest.mark.parametrize("net", [*sorted(NETS.glob("*.toml")), "hotel", "desk", "clinic"])
+def test_files_of_cpn_tools_have_its_structure_and_types(net: Any, tmp_path: Path) -> None:
+    if isinstance(net, str):
+        model = net_of({"hotel": HOTEL, "desk": DESK, "clinic": CLINIC}[net], tmp_path)
+    else:
+        model = load(net)
+    file = tmp_path / "net.cpn"
+    model.save(file)
+    check_file(fromstring(file.read_bytes()))
+    if cpn_ml_check.SML is None:
+        pytest.skip("the types of inscriptions need Standard ML of New Jersey (package smlnj)")
+    wrong, count = cpn_ml_check.faults(file, tmp_path)
+    assert not wrong and count > 5
+
+
+@pytest.mark.skipif(cpn_ml_check.SML is None, reason="needs sml of the package smlnj")
+def test_a_wrong_inscription_has_no_type(tmp_path: Path) -> None:
+    file = tmp_path / "net.cpn"
+    load(NETS / "philosophers.toml").save(file)
+    text = file.read_text(encoding="iso-8859-1")
+    file.write_text(text.replace("(p + 1) mod n<", "(p + 1.0) mod n<"), encoding="iso-8859-1")
+    wrong, _ = cpn_ml_check.faults(file, tmp_path)
+    assert wrong == ["(p + 1.0) mod n"]
+
+
+def test_another_program_finds_the_same_markings(tmp_path: Path) -> None:
+    """cpncheck reads files of CPN Tools and explores them by the rules of that tool."""
+    cpncheck = pytest.importorskip("cpncheck", reason="needs the Python package cpncheck")
+    models = {"philosophers": 82, "token-ring": 96}
+    for name, markings in models.items():
+        file = tmp_path / f"{name}.cpn"
+        load(NETS / f"{name}.toml").save(file)
+        space = cpncheck.build_state_space(cpncheck.ColouredNet(cpncheck.CPNNet(str(file))))
+        assert space.n_nodes == markings
+    hotel = net_of(HOTEL, tmp_path)
+    hotel.save(tmp_path / "hotel.cpn")
+    ferry, _ = read_cpn((DATA / "ferry.cpn").read_bytes(), "ferry.cpn")
+    for file, model in (
+        (tmp_path / "hotel.cpn", hotel),
+        (DATA / "ferry.cpn", from_document(ferry, "ferry")),
+    ):
+        net = cpncheck.ColouredNet(cpncheck.CPNNet(str(file)))
+        space = cpncheck.build_state_space(net)
+        assert (space.n_nodes, space.n_arcs) == size(model)
+
+
+def test_a_station_serves_in_cpn_tools_as_here(tmp_path: Path) -> None:
+    cpncheck = pytest.importorskip("cpncheck", reason="needs the Python package cpncheck")
+    file = tmp_path / "desk.cpn"
+    net_of(DESK, tmp_path).save(file)
+    last = cpncheck.ColouredNet(cpncheck.CPNNet(str(file))).run()
+    # Two servers, first come first served: job 3 is served from 4 ms on, for 7 ms.
+    assert sorted(last[0]) == [(1, 4), (2, 4), (3, 11), (4, 8), (5, 12), (6, 15)]
+
+
+def test_what_cpn_tools_cannot_express_is_refused(tmp_path: Path) -> None:
+    text = DESK.replace("servers = 2", 'discipline = "sharing"')
+    with pytest.raises(ValueError, match=r"net\.cpn: station desk: the discipline sharing"):
+        net_of(text, tmp_path).save(tmp_path / "net.cpn")
+    text = HOTEL.replace("rooms = 2", "rooms = 2000000000")
+    with pytest.raises(ValueError, match="whole numbers of CPN Tools go to 1073741823"):
+        net_of(text.replace('count = "rooms"', "count = 2"), tmp_path).save(tmp_path / "net.cpn")
+
+
+def test_random_times_are_real_and_constant_ones_whole(tmp_path: Path) -> None:
+    for text, real, delay in (
+        (DESK, "false", "@+(if x = 3 then 7 else 4)"),
+        (
+            DESK.replace('"if token == 3 then 7 ms else 4 ms"', '"exponential(4 ms)"'),
+            "true",
+            "@++span",
+        ),
+    ):
+        net_of(text, tmp_path).save(tmp_path / "net.cpn")
+        root = fromstring((tmp_path / "net.cpn").read_bytes())
+        assert root.findtext(".//option[@name='realtimestamp']/value/boolean") == real
+        assert any((it.text or "").endswith(delay) for it in root.iter("text"))
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def test_a_file_in_the_manner_of_cpn_tools_is_read() -> None:
+    data = (DATA / "ferry.cpn").read_bytes()
+    document, notes = read_cpn(data, "ferry.cpn")
+    model = from_document(document, "ferry")
+    # Three cars on two banks and a ferry on one of them: 16 markings with an empty ferry, and 24
+    # with a car on it. It leaves 16 times empty; 24 times it is loaded, and as often unloaded.
+    assert size(model) == (40, 64)
+    assert notes == ["1 declarations of other forms", "1 monitors", "1 texts beside the net"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("<text>CAR</text>", "<text>CARR</text>", 55, "no colour set is called 'CARR'"),
+        ('orientation="PtoT"', 'orientation="Inhibitor"', None, "arcs of the kind inhibitor"),
+        ("1`c</text>", "1`(c</text>", None, r"expected '\)', not the end"),
+        ("1`c</text>", "1`d</text>", None, "nothing is called d"),
+        ("<enum>", "<union>", None, "is no XML"),
+        ("[c &lt;&gt; 0]", "[c &lt;&gt; twice(c)]", None, "functions that call themselves"),
+        ("<cpnet>", "<cpnets>", None, "is no XML"),
+    ],
+)
+def test_errors_of_files_have_a_line(old: str, new: str, line: int | None, message: str) -> None:
+    text = (DATA / "ferry.cpn").read_text(encoding="iso-8859-1")
+    assert old in text
+    with pytest.raises(ValueError, match=rf"ferry\.cpn:\d+: .*{message}") as error:
+        read_cpn(text.replace(old, new, 1).encode("iso-8859-1"), "ferry.cpn")
+    if line is not None:
+        assert str(error.value).startswith(f"ferry.cpn:{line}: ")
+
+
+BOMB = b"""<?xml version="1.0"?>
+<!DOCTYPE pnml [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<pnml><net id="n" type="ptnet"><place id="p"><name><text>&b;</text></name></place></net></pnml>
+"""
+
+
+def test_entities_are_refused(tmp_path: Path) -> None:
+    for read in (read_cpn, read_pnml):
+        with pytest.raises(ValueError, match="bomb:2: declares entities"):
+            read(BOMB, "bomb")
+    secret = tmp_path / "secret"
+    secret.write_text("secret", encoding="utf-8")
+    outside = f'<!DOCTYPE pnml [<!ENTITY x SYSTEM "{secret}">]><pnml>&x;</pnml>'
+    with pytest.raises(ValueError, match="declares entities"):
+        read_pnml(outside.encode(), "outside")
+
+
+PNML = """<?xml version="1.0"?>
+<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
+ <net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet">
+  <name><text>two pages</text></name>
+  <page id="a">
+   <place id="p"><name><text>free</text></name>
+    <initialMarking><text>2</text></initialMarking></place>
+   <transition id="t"><name><text>take</text></name></transition>
+   <referencePlace id="r" ref="q"/>
+   <arc id="x" source="p" target="t"/><arc id="y" source="t" target="r"/>
+  </page>
+  <page id="b">
+   <place id="q"><name><text>free</text></name><toolspecific tool="x" version="1"/></place>
+   <place id="never"/>
+   <transition id="u"/><transition id="dead"/>
+   <referencePlace id="s" ref="r2"/><referencePlace id="r2" ref="p"/>
+   <arc id="z" source="q" target="u"><inscription><text>2</text></inscription></arc>
+   <arc id="w" source="u" target="s"><inscription><text>2</text></inscription></arc>
+   <arc id="v" source="never" target="dead"/>
+  </page>
+ </net>
+</pnml>
+"""
+
+
+def test_pnml_has_pages_and_references() -> None:
+    document, notes = read_pnml(PNML.encode(), "two.pnml")
+    assert size(from_document(document, "two")) == (3, 3)
+    assert notes == [
+        "1 parts for one tool only",
+        "2 pages, whose elements are now on one",
+        "1 transitions that can never fire",
+        "1 places that are always empty",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("grammar/ptnet", "grammar/symmetricnet", "3: expected a place/transition net"),
+        ('ref="q"', 'ref="r"', "10: target: references lead in a circle"),
+        ('source="p" target="t"', 'source="p" target="q"', "10: expected an arc between a place"),
+        ("<text>2</text></inscription>", "<text>-2</text></inscription>", "17: expected a whole"),
+        ('id="x" source="p"', 'id="x" source="pp"', "10: source: no element has the id 'pp'"),
+        ('<place id="never"/>', '<place id="p"/>', "14: two elements have the id p"),
+        ("<text>2</text></inscription>", "<text>99</text></inscription>", "17: expected at most"),
+    ],
+)
+def test_errors_of_pnml_have_a_line(old: str, new: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"two.pnml:{re.escape(message)}"):
+        read_pnml(PNML.replace(old, new, 1).encode(), "two.pnml")
+
+
+def written() -> dict[str, bytes]:
+    document, _ = read_cpn((DATA / "ferry.cpn").read_bytes(), "ferry.cpn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)
+        return {ending: encode(document, Path(f"x{ending}")) for ending in FORMATS}
+
+
+WRITTEN = written()
+
+
+@given(st.data())
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+def test_mutated_files_are_read_or_refused(data: st.DataObject) -> None:
+    """A damaged file is never a traceback: it is a net or a `ValueError`."""
+    ending = data.draw(st.sampled_from(sorted(FORMATS)))
+    source = (
+        (DATA / "ferry.cpn").read_bytes()
+        if ending == ".cpn" and data.draw(st.booleans())
+        else WRITTEN[ending]
+    )
+    text = bytearray(source)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        length = data.draw(st.integers(0, 30))
+        other = data.draw(st.integers(0, len(text) - 1))
+        new = data.draw(
+            st.one_of(
+                st.just(b""),
+                st.binary(max_size=4),
+                st.sampled_from([b"1`(", b"@+", b"if ", b"<", b"[", b"~", b"99999999999", b"c"]),
+                st.just(bytes(text[other : other + length])),
+            )
+        )
+        text[at : at + length] = new
+        if not text:
+            return
+    read = {".cpn": read_cpn, ".pnml": read_pnml}[ending]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            document, _ = read(bytes(text), "file")
+            from_document(document, "file")
+        except ValueError as error:
+            assert str(error)
+
+
+@given(st.text(alphabet='abcxy01`+@<>()[]{}=,;:#~"| ifthenelscasfvl', max_size=40))
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_any_text_is_an_inscription_or_refused(text: str) -> None:
+    source = (DATA / "ferry.cpn").read_text(encoding="iso-8859-1")
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    for place in ("1`c</text>", "[c &lt;&gt; 0]"):
+        changed = source.replace(
+            place,
+            escaped + place.partition("<")[2].join(["<", ""])
+            if place.endswith("</text>")
+            else escaped,
+            1,
+        )
+        try:
+            read_cpn(changed.encode("iso-8859-1"), "file")
+        except ValueError as error:
+            assert str(error)
