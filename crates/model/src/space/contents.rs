@@ -14,24 +14,37 @@ pub struct Contents {
     /// have equal words.
     fifo: bool,
     words: Vec<i64>,
-    /// Start of each content's words, and the end of the last.
-    starts: Vec<usize>,
+    contents: Vec<Content>,
     table: HashTable<u32>,
-    /// Edits that have been made, with their results.
-    edits: HashTable<(u64, u32)>,
+    /// Edits of contents with many of them: content and argument, and the result.
+    more_edits: HashTable<(u64, u32)>,
     scratch: Vec<i64>,
+}
+
+/// A collection of tokens.
+#[derive(Default)]
+struct Content {
+    /// Its part of the words.
+    start: usize,
+    end: usize,
+    /// Edits that have been made: arguments and results. They lie together, because those of one
+    /// marking follow each other.
+    edits: Vec<(u32, u32)>,
 }
 
 /// The content without tokens.
 pub const EMPTY: u32 = 0;
 
 /// Kinds of edits: the upper two bits of an argument.
-const CUT: u64 = 0;
-const INSERT_WORD: u64 = 1 << 30;
-const INSERT_TOKEN: u64 = 2 << 30;
+const CUT: u32 = 0;
+const INSERT_WORD: u32 = 1 << 30;
+const INSERT_TOKEN: u32 = 2 << 30;
 
 /// Arguments of edits are less than this.
-const ARGUMENTS: u64 = 1 << 30;
+const ARGUMENTS: u32 = 1 << 30;
+
+/// Edits of a content that lie together; more would take long to look through.
+const TOGETHER: usize = 32;
 
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -55,18 +68,21 @@ impl Contents {
             stride,
             fifo,
             words: Vec::new(),
-            starts: vec![0, 0],
+            contents: vec![Content::default()],
             table: HashTable::new(),
-            edits: HashTable::new(),
+            more_edits: HashTable::new(),
             scratch: Vec::new(),
         }
     }
 
     /// Memory that they use.
     pub fn bytes(&self) -> usize {
-        8 * (self.words.len() + self.starts.len())
+        let edits = self.contents.iter().map(|it| 8 * it.edits.capacity());
+        8 * self.words.len()
+            + size_of::<Content>() * self.contents.len()
+            + edits.sum::<usize>()
             + 5 * self.table.capacity()
-            + 17 * self.edits.capacity()
+            + 17 * self.more_edits.capacity()
     }
 
     /// Number of tokens.
@@ -84,7 +100,10 @@ impl Contents {
     pub fn words_of(&self, content: u32) -> &[i64] {
         match self.stride {
             0 => &[],
-            _ => &self.words[self.starts[content as usize]..self.starts[content as usize + 1]],
+            _ => {
+                let content = &self.contents[content as usize];
+                &self.words[content.start..content.end]
+            }
         }
     }
 
@@ -98,12 +117,18 @@ impl Contents {
         if let Some(content) = found {
             return *content;
         }
-        let content = (self.starts.len() - 1) as u32;
+        let content = self.contents.len() as u32;
+        let start = self.words.len();
         self.words.extend_from_slice(words);
-        self.starts.push(self.words.len());
-        let (all, starts) = (&self.words, &self.starts);
+        self.contents.push(Content {
+            start,
+            end: self.words.len(),
+            edits: Vec::new(),
+        });
+        let (all, contents) = (&self.words, &self.contents);
         self.table.insert_unique(hash, content, |&it| {
-            hash_of_words(&all[starts[it as usize]..starts[it as usize + 1]])
+            let content = &contents[it as usize];
+            hash_of_words(&all[content.start..content.end])
         });
         content
     }
@@ -121,12 +146,26 @@ impl Contents {
     fn edited(
         &mut self,
         content: u32,
-        argument: u64,
+        argument: u32,
         make: impl FnOnce(&Contents, &mut Vec<i64>),
     ) -> u32 {
-        let edit = u64::from(content) << 32 | argument;
+        let edits = &self.contents[content as usize].edits;
+        if let Some((_, result)) = edits.iter().find(|(it, _)| *it == argument) {
+            return *result;
+        }
+        self.edit(content, argument, make)
+    }
+
+    fn edit(
+        &mut self,
+        content: u32,
+        argument: u32,
+        make: impl FnOnce(&Contents, &mut Vec<i64>),
+    ) -> u32 {
+        let together = self.contents[content as usize].edits.len() < TOGETHER;
+        let edit = u64::from(content) << 32 | u64::from(argument);
         let hash = hash_of_edit(edit);
-        if let Some((_, result)) = self.edits.find(hash, |(it, _)| *it == edit) {
+        if !together && let Some((_, result)) = self.more_edits.find(hash, |(it, _)| *it == edit) {
             return *result;
         }
         let mut words = std::mem::take(&mut self.scratch);
@@ -135,8 +174,15 @@ impl Contents {
         make(self, &mut words);
         let result = self.number_of(&words);
         self.scratch = words;
-        self.edits
-            .insert_unique(hash, (edit, result), |(it, _)| hash_of_edit(*it));
+        match together {
+            true => self.contents[content as usize]
+                .edits
+                .push((argument, result)),
+            false => {
+                let hash_of = |(it, _): &(u64, u32)| hash_of_edit(*it);
+                self.more_edits.insert_unique(hash, (edit, result), hash_of);
+            }
+        }
         result
     }
 
@@ -146,7 +192,7 @@ impl Contents {
         if self.stride == 0 {
             return content - 1;
         }
-        let argument = CUT | (position as u64 & (ARGUMENTS - 1));
+        let argument = CUT | (position as u32 & (ARGUMENTS - 1));
         self.edited(content, argument, |this, words| {
             words.drain(position * this.stride..(position + 1) * this.stride);
         })
@@ -157,8 +203,8 @@ impl Contents {
     pub fn insert(&mut self, content: u32, token: &[i64]) -> u32 {
         let argument = match token {
             [] => return content + 1,
-            &[word] if (0..ARGUMENTS as i64).contains(&word) => INSERT_WORD | word as u64,
-            _ => INSERT_TOKEN | u64::from(self.number_of(token)),
+            &[word] if (0..i64::from(ARGUMENTS)).contains(&word) => INSERT_WORD | word as u32,
+            _ => INSERT_TOKEN | self.number_of(token),
         };
         self.edited(content, argument, |this, words| {
             let mut at = words.len();
