@@ -10,11 +10,11 @@ from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
 from headrace.simulate.outcome import Document, Outcome, outcome
-from headrace.simulate.policies import policies, policy_error
+from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import placements, scheduler_error, schedulers
+from headrace.simulate.schedulers import placements, schedulers
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
 
@@ -110,11 +110,8 @@ def run(
                     progress=report and _part_of(report, number, replications),
                     playback=frames if number == 0 else None,
                 )
-            except _core.SchedulerFailure as failure:
-                error = scheduler_error(failure)
-                raise error from error.__cause__
-            except _core.PolicyFailure as failure:
-                error = policy_error(failure, this)
+            except (_core.SchedulerFailure, _core.PolicyFailure) as failure:
+                error = own_code_error(failure, this)
                 raise error from error.__cause__
             if over_time and "playback" in ended:
                 sampled.append(sampled_of(ended["playback"]))
