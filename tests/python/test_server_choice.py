@@ -180,8 +180,8 @@ def test_files_lie_where_a_class_places_them(folder: Path) -> None:
     device = devices(document)["system/server/device"]
     assert device["visits"] > 0
     for name, message in {
-        "Nowhere": ": Nowhere.strips returned strips for file 0 that cannot be: a strip is on target"
-        " 4: expected a number from 0 to 3",
+        "Nowhere": ": Nowhere.strips returned strips for file 0 that cannot be: a strip is on"
+        " target 4: expected a number from 0 to 3",
         "Raises": ": Raises.strips raised ZeroDivisionError",
         "RaisesLater": ": RaisesLater.strips raised ZeroDivisionError",
         "Endless": ": Endless.strips returned more than 1000000 strips for file 0; expected",

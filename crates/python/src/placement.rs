@@ -93,9 +93,10 @@ impl PythonPlacement {
             }
             let alone = item.extract::<u32>().map(|target| (target, self.unit));
             let strip = alone.or_else(|_| item.extract::<Strip>());
-            strips.push(strip.map_err(|_| {
-                unlike(&format!("{} as strip {}", shown(&item), strips.len()))
-            })?);
+            strips.push(
+                strip
+                    .map_err(|_| unlike(&format!("{} as strip {}", shown(&item), strips.len())))?,
+            );
         }
         self.given.fetch_add(strips.len(), Relaxed);
         Ok(strips)

@@ -100,7 +100,9 @@ impl Adapter {
             let place = object.bind(py).getattr(method).ok();
             let place = place.and_then(|it| defined_at(&it));
             let number = self.number;
-            Err(PolicyFailure::new_err((number, method, what, exception, place)))
+            Err(PolicyFailure::new_err((
+                number, method, what, exception, place,
+            )))
         });
         match failed {
             Ok(converted) => Some(converted),

@@ -27,6 +27,8 @@ Progress: TypeAlias = Callable[[float, int, float | None], object]
 of the run, or None if it is unknown. An exception that it raises stops the run."""
 
 
+SERVER_SAMPLES = 60
+"""Samples of the data servers of a run, or up to twice as many: columns of a heat map."""
 MOST_FRAMES = 10_000
 """Most frames of a playback: a net of a thousand nodes takes some GB for them."""
 
@@ -39,6 +41,7 @@ def run(
     trust: bool | Trust = False,
     playback: int | None = None,
     over_time: bool = False,
+    server_series: bool = True,
 ) -> Result:
     """Run a scenario, once for each of its `run.replications`.
 
@@ -56,6 +59,8 @@ def run(
             Only the first replication is recorded.
         over_time: True records dirty bytes, hit ratios and queue lengths over time, of the first
             replication, for `Result.over_time` and the document.
+        server_series: False takes no samples of data servers; `Result.server_series` is then empty,
+            and other figures are the same.
 
     Returns:
         The result. With several replications its figures are means, with 95 % confidence
@@ -109,6 +114,7 @@ def run(
                     policies=policies(this, trusted),
                     progress=report and _part_of(report, number, replications),
                     playback=frames if number == 0 else None,
+                    server_samples=SERVER_SAMPLES if server_series else None,
                 )
             except (_core.SchedulerFailure, _core.PolicyFailure) as failure:
                 error = own_code_error(failure, this)

@@ -177,7 +177,7 @@ def method_error(
     Parameters:
         method: The method's name.
         what: What it did wrong, unless it raised an exception.
-        error: The exception. That of a signal that came while the method ran is returned unchanged.
+        error: The exception. If a signal raised it, it is returned unchanged.
         place: File and line of the method's definition, if they are known.
     """
     if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):

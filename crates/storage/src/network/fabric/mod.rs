@@ -9,10 +9,8 @@ mod fat_tree;
 mod graph;
 mod grid;
 mod leaf_spine;
-mod mesh;
 mod star;
 mod switches;
-mod torus;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -267,8 +265,8 @@ impl Fabric {
             Topology::LeafSpine(it) => leaf_spine::routes(it, hosts, bandwidth, &mut links),
             Topology::FatTree(it) => fat_tree::routes(it, bandwidth, &mut links),
             Topology::Graph(it) => graph::routes(it, hosts, bandwidth, &mut links),
-            Topology::Torus(it) => torus::routes(it, hosts, bandwidth, &mut links),
-            Topology::Mesh(it) => mesh::routes(it, hosts, bandwidth, &mut links),
+            Topology::Torus(it) => grid::routes(it.grid(), hosts, bandwidth, &mut links),
+            Topology::Mesh(it) => grid::routes(it.grid(), hosts, bandwidth, &mut links),
         };
         let times = SwitchTimes::new(network, routes.as_ref(), &receiving, &mut links);
         let streams = streams(scenario, &mut links);
