@@ -80,6 +80,17 @@ def test_dirty_data_and_queues_are_recorded_over_time() -> None:
     assert mean == pytest.approx(device["queue"], rel=0.05)
 
 
+def test_what_is_asked_for_at_the_start_is_counted() -> None:
+    # Each client asks for its layout at once, and keeps it.
+    scenario = hr.load(WRITES, {"metadata.client_cache": True})
+    result = hr.run(scenario, over_time=True)
+    total = cache(result, "layout cache")
+    assert total["misses"] == 2
+    ratios = result.document["over_time"]["caches"]["system/client/layout cache"]["hit_ratio"]
+    assert ratios[0] is not None and ratios[0] < 1
+    assert all(it in (None, 1) for it in ratios[1:])
+
+
 def test_the_command_writes_what_was_recorded(headrace: Command, tmp_path: Path) -> None:
     file = tmp_path / "writes.toml"
     file.write_text(WRITES)

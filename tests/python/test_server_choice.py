@@ -56,6 +56,42 @@ class Nowhere(headrace.Placement):
 class Raises(headrace.Placement):
     def strips(self, file):
         return [1 // 0]
+
+class RaisesLater(headrace.Placement):
+    def strips(self, file):
+        yield 1
+        yield 1 // 0
+
+class Endless(headrace.Placement):
+    def strips(self, file):
+        while True:
+            yield file
+
+class Stopped(headrace.Placement):
+    def strips(self, file):
+        yield 0
+        raise KeyboardInterrupt
+
+class Text(headrace.Placement):
+    def strips(self, file):
+        return [0, "one"]
+"""
+
+
+POLICY = """
+class Here(headrace.Scheduler):
+    def job_arrival(self, job):
+        self.dispatch(job)
+
+class Oldest(headrace.ReplacementPolicy):
+    def __init__(self, pages):
+        self.cached = {}
+    def insert(self, page):
+        self.cached[page] = None
+    def evict(self, incoming):
+        page = next(iter(self.cached))
+        del self.cached[page]
+        return page
 """
 
 
@@ -143,12 +179,67 @@ def test_files_lie_where_a_class_places_them(folder: Path) -> None:
     # Strips of 1 MiB and 512 KiB in turn: two thirds of the bytes are on one server.
     device = devices(document)["system/server/device"]
     assert device["visits"] > 0
-    with pytest.raises(hr.RunError, match="on target 4: expected a number from 0 to 3"):
-        run(folder, text, layout__python="own:Nowhere")
-    with pytest.raises(hr.RunError, match=r"own.py:\d+: Raises.strips raised ZeroDivisionError"):
-        run(folder, text, layout__python="own:Raises")
+    for name, message in {
+        "Nowhere": ": Nowhere.strips returned strips for file 0 that cannot be: a strip is on"
+        " target 4: expected a number from 0 to 3",
+        "Raises": ": Raises.strips raised ZeroDivisionError",
+        "RaisesLater": ": RaisesLater.strips raised ZeroDivisionError",
+        "Endless": ": Endless.strips returned more than 1000000 strips for file 0; expected",
+        "Text": r": Text.strips returned 'one' as strip 1 for file 0; expected a list of targets",
+    }.items():
+        # The line is within the method or, without an exception, that of its head.
+        with pytest.raises(hr.RunError, match=f"^{folder}/own.py:[0-9]+{message}") as raised:
+            run(folder, text, layout__python=f"own:{name}")
+        line = int(str(raised.value).split(":")[1])
+        above = OWN.splitlines()[: line - 1]
+        last = [it for it in above if it.startswith("class ")][-1]
+        assert last.startswith(f"class {name}(")
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, text, layout__python="own:Stopped")
     with pytest.raises(hr.ScenarioError, match="no subclass of headrace.Placement"):
         run(folder, text, layout__python="own:Second")
+
+
+def test_code_is_named_alike_everywhere(folder: Path) -> None:
+    (folder / "code" / "deep").mkdir(parents=True)
+    for file in ("code/deep/own.py", "code/of-mine.py"):
+        (folder / file).write_text(OWN + POLICY)
+    placed = SMALL + '[layout]\nkind = "python"\npython = "own:Apart"\n'
+    memory = 'memory = { cache = "8 MiB", replacement = "python" }\n[network]'
+    cached = READS.replace("[network]", memory)
+    for field, text, name in (
+        ("layout", placed, "Apart"),
+        ("scheduler", READS, "Here"),
+        ("servers.memory", cached, "Oldest"),
+    ):
+        documents = [
+            run(folder, text, **{f"{field}.python": f"{code}:{name}", f"{field}.folder": place})
+            for code, place in (
+                ("own", "code/deep"),
+                ("own.py", "code/deep"),
+                ("deep/own.py", "code"),
+                ("deep.own", "code"),
+                ("of-mine.py", "code"),
+                (folder / "code" / "of-mine.py", "."),
+            )
+        ]
+        assert len({it["simulated_seconds"] for it in documents}) == 1
+        with pytest.raises(hr.ScenarioError, match=f"{field}.*there is no file .*missing.py"):
+            run(folder, text, **{f"{field}.python": f"missing.py:{name}"})
+        with pytest.raises(hr.ScenarioError, match=f"{field}.*there is no module 'missing'"):
+            run(folder, text, **{f"{field}.python": f"missing:{name}"})
+        with pytest.raises(hr.ScenarioError, match="mine.py:MyClass"):
+            run(folder, text, **{f"{field}.python": f"own.pyc:{name}/"})
+
+
+def test_a_sweep_reports_a_failed_class_and_goes_on(folder: Path) -> None:
+    file = folder / "my.toml"
+    file.write_text(SMALL + '[layout]\nkind = "python"\npython = "own:Apart"\n')
+    points = {"layout.python": ["own:Apart", "own:Raises"]}
+    swept = hr.sweep(hr.load(file), points, trust=True)
+    assert swept.frame["error"].null_count() == 1
+    (error,) = swept.frame["error"].drop_nulls()
+    assert "Raises.strips raised ZeroDivisionError" in error
 
 
 def test_metadata_load_follows_the_subtrees(folder: Path) -> None:

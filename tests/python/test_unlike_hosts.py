@@ -5,10 +5,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import headrace as hr
 from conftest import Command
 from headrace.lab.planner import plan
+from headrace.simulate.frames import merged_windows
 
 ROOT = Path(__file__).parents[2]
 STRAGGLER = ROOT / "scenarios" / "straggler.toml"
@@ -73,6 +75,38 @@ def test_replications_have_means_of_servers() -> None:
     assert found.servers["server"].to_list() == list(range(8))
     assert found.servers["group"][7] == "slow"
     assert found.server_series["seed"].n_unique() == 2
+
+
+def test_a_saved_result_has_servers_over_time(result: hr.Result, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    result.save(file)
+    saved = hr.load_result(file).server_series
+    assert saved.equals(result.server_series)
+    alone = hr.run(hr.load(ROOT / "scenarios" / "striped-read.toml", {"servers.count": 1} | SHORT))
+    alone.save(file)
+    assert "server_series" not in json.loads(file.read_text())
+
+
+def test_few_windows_have_the_means_of_many(result: hr.Result) -> None:
+    merged = merged_windows(result.server_series, 7)
+    assert merged["time_s"].n_unique() <= 7
+    both = [
+        table.group_by("server", "group", maintain_order=True).agg(
+            pl.col("time_s").min(),
+            pl.col("window_s").sum(),
+            (pl.col("utilisation") * pl.col("window_s")).sum(),
+            (pl.col("in_progress") * pl.col("window_s")).sum(),
+        )
+        for table in (result.server_series, merged)
+    ]
+    assert_frame_equal(*both)
+
+
+def test_servers_need_not_be_sampled(result: hr.Result) -> None:
+    plain = hr.run(hr.load(STRAGGLER, SHORT), server_series=False)
+    assert plain.server_series.is_empty()
+    documents = [it.document | {"wall_seconds": 0} for it in (plain, result)]
+    assert documents[0] == documents[1]
 
 
 def test_the_command_prints_the_servers_and_plots_them(headrace: Command, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import headrace as hr
-from conftest import emptied
+from conftest import ROOT, emptied
 from headrace.store import Store
 from web_site import RunningSite, opened, running_site, until, visit
 
@@ -63,6 +63,25 @@ def test_a_result_is_found_labelled_compared_and_exported(filled: Filled, browse
         expect(page.get_by_role("cell", name="0.500").first).to_be_visible()
         visit(page, site.url + "/results/history?name=small&operation=write")
         expect(page.get_by_role("img", name="small: write")).to_be_visible()
+
+
+def test_servers_over_time_are_a_heat_map(filled: Filled, browser: Browser) -> None:
+    site, store, _ = filled
+    straggler = hr.load(ROOT / "scenarios" / "straggler.toml", {"workload.0.files": 1})
+    identifier = hr.run(straggler).keep(store=store)
+    try:
+        with opened(browser, f"{site.url}/results/{identifier}") as page:
+            name = "Utilisation of data servers over time"
+            figure = page.get_by_role("img", name=name)
+            expect(figure).to_be_visible()
+            expect(figure.get_by_text("7 (slow)", exact=True)).to_be_visible()
+            expect(page.get_by_role("img", name="Throughput over time")).to_be_visible()
+            page.get_by_role("figure").filter(has=figure).get_by_text("Numbers").click()
+            # The first window of the slow server, which is busy all the time.
+            row = page.get_by_role("row").filter(has_text="7 (slow)")
+            expect(row.get_by_role("cell").nth(2)).to_have_text("100")
+    finally:
+        store.remove(identifier)
 
 
 def test_texts_of_results_are_texts(filled: Filled, browser: Browser) -> None:

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::arc::{CopyPlaces, How, Reach};
 use crate::error::BuildError;
@@ -10,7 +11,7 @@ use crate::firing::Firing;
 use crate::handles::{EndId, ErasedSelector};
 use crate::kernel::Kernel;
 use crate::node::AnyNode;
-use crate::observation::Figure;
+use crate::observation::GaugeOf;
 use crate::tally::Tally;
 
 /// Direction of a port.
@@ -83,15 +84,13 @@ pub(crate) struct StoreLevel {
     pub of: Box<LevelOf>,
 }
 
-/// Reads a number off each copy of a store.
-type GaugeOf = dyn Fn(&dyn Any) -> Vec<u64> + Send;
-
-/// Number of a store.
+/// Number of a store ([`Page::gauge`](crate::Page::gauge)).
 pub(crate) struct StoreGauge {
+    pub page: u32,
     pub path: String,
     pub name: &'static str,
     pub store: u32,
-    pub of: Box<GaugeOf>,
+    pub of: Arc<GaugeOf>,
 }
 
 /// Puts a node's first tokens where they belong.
@@ -111,7 +110,6 @@ pub struct Builder {
     pub(crate) transitions: Vec<TransitionSpec>,
     pub(crate) tallies: Vec<Tally>,
     pub(crate) levels: Vec<StoreLevel>,
-    pub(crate) figures: Vec<Figure>,
     pub(crate) gauges: Vec<StoreGauge>,
     /// The paths of waits.
     pub(crate) waits: Vec<String>,
@@ -141,7 +139,6 @@ impl Builder {
             transitions: Vec::new(),
             tallies: Vec::new(),
             levels: Vec::new(),
-            figures: Vec::new(),
             gauges: Vec::new(),
             waits: Vec::new(),
             errors: Vec::new(),

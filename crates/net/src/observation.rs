@@ -1,5 +1,5 @@
 //! What a transition observes of the pages within its own: the tokens and servers of nodes,
-//! and figures of stores. It changes nothing there.
+//! and gauges of stores. It changes nothing there.
 
 use std::any::Any;
 use std::ops::Range;
@@ -8,25 +8,24 @@ use std::sync::Arc;
 use crate::firing::Firing;
 use crate::time::{Span, Time};
 
-/// A figure that some copies of a store sum up to.
-pub(crate) type SumOf = Arc<dyn Fn(&dyn Any, Range<usize>) -> f64 + Send + Sync>;
+/// Reads a number off some copies of a store, or off all.
+pub(crate) type GaugeOf = dyn Fn(&dyn Any, Option<Range<usize>>, &mut dyn FnMut(u64)) + Send + Sync;
 
-/// A figure of a store under a name ([`Page::figure`](crate::Page::figure)).
-pub(crate) struct Figure {
-    pub page: u32,
-    pub name: String,
-    pub store: u32,
-    pub sum: SumOf,
-}
-
-/// A node or a figure of a store, in all copies within one copy of the page that found it.
+/// A node or a gauge of a store, in all copies within one copy of the page that found it.
 #[derive(Clone)]
 pub struct Sight(pub(crate) Seen);
 
 #[derive(Clone)]
 pub(crate) enum Seen {
-    Node { node: u32, per: u32 },
-    Figure { store: u32, per: u32, sum: SumOf },
+    Node {
+        node: u32,
+        per: u32,
+    },
+    Gauge {
+        store: u32,
+        per: u32,
+        of: Arc<GaugeOf>,
+    },
 }
 
 /// The state of the observed nodes or stores together.
@@ -40,8 +39,8 @@ pub struct Observation {
     pub servers: u64,
     /// Servers' time at work since the statistics began.
     pub worked: Span,
-    /// Sum of the figures of stores.
-    pub sum: f64,
+    /// Sum of the gauges of stores.
+    pub sum: u64,
 }
 
 impl Seen {
@@ -73,8 +72,9 @@ impl Seen {
                     seen.worked = Span(seen.worked.0.saturating_add(worked));
                 }
             }
-            Seen::Figure { store, per, sum } => {
-                seen.sum += sum(&*stores[*store as usize], copies(*per));
+            Seen::Gauge { store, per, of } => {
+                let add = &mut |value| seen.sum += value;
+                of(&*stores[*store as usize], Some(copies(*per)), add);
             }
         }
     }

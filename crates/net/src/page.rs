@@ -14,7 +14,7 @@ use crate::discipline::{Bank, Discipline};
 use crate::error::BuildError;
 use crate::handles::{EndId, Node, Port, Store, TallyId, To};
 use crate::node::NodeOf;
-use crate::observation::{Figure, Seen, Sight};
+use crate::observation::{Seen, Sight};
 use crate::random::stream_key;
 use crate::tally::Tally;
 use crate::token::{TOKEN_BYTES, Token};
@@ -269,59 +269,43 @@ impl Page<'_> {
         });
     }
 
-    /// Registers a figure of a store under a name, for transitions that observe it
-    /// ([`Page::figures_within`]).
-    pub fn figure<S: Send + 'static>(
-        &mut self,
-        name: &str,
-        store: Store<S>,
-        of: impl Fn(&S) -> f64 + Send + Sync + 'static,
-    ) {
-        let page = self.builder.store_specs[store.store as usize].page;
-        self.builder.figures.push(Figure {
-            page,
-            name: name.to_owned(),
-            store: store.store,
-            sum: Arc::new(move |copies, which| {
-                let copies: Option<&Vec<S>> = copies.downcast_ref();
-                copies.map_or(0.0, |all| all[which].iter().map(&of).sum())
-            }),
-        });
-    }
-
-    /// Registers a number of a store for reports and playback ([`Net::gauges`](crate::Net::gauges)),
-    /// such as the hits of a cache or its dirty bytes. It is read when somebody asks for it.
-    /// `part` is the part of the store that it belongs to, such as "page cache".
+    /// Registers a number of a store, such as the hits of a cache or its dirty bytes, for reports
+    /// and playback ([`Net::gauges`](crate::Net::gauges)), and for transitions that observe it
+    /// ([`Page::gauges_within`]). It is read when somebody asks for it. `part` is the part of the
+    /// store that it belongs to, such as "page cache".
     pub fn gauge<S: Send + 'static>(
         &mut self,
         store: Store<S>,
         part: &str,
         name: &'static str,
-        of: impl Fn(&S) -> u64 + Send + 'static,
+        of: impl Fn(&S) -> u64 + Send + Sync + 'static,
     ) {
-        let spec = &self.builder.store_specs[store.store as usize];
-        let path = format!("{}/{part}", self.builder.pages[spec.page as usize].path);
+        let page = self.builder.store_specs[store.store as usize].page;
         self.builder.gauges.push(StoreGauge {
-            path,
+            page,
+            path: self.part_of(page, part),
             name,
             store: store.store,
-            of: Box::new(move |copies| {
-                let copies: Option<&Vec<S>> = copies.downcast_ref();
-                copies.map_or_else(Vec::new, |all| all.iter().map(&of).collect())
+            of: Arc::new(move |copies, which, read| {
+                let Some(copies) = copies.downcast_ref::<Vec<S>>() else {
+                    return;
+                };
+                let copies = which.map_or(&copies[..], |which| &copies[which]);
+                copies.iter().map(&of).for_each(read);
             }),
         });
     }
 
-    /// The figures of stores with this name, in this page and those within it, as far as they
-    /// have been written.
-    pub fn figures_within(&self, name: &str) -> Vec<Sight> {
-        let builder = &*self.builder;
-        let figures = builder.figures.iter().filter(|it| it.name == name);
-        let inside = figures.filter_map(|it| Some((it, self.copies_within(it.page)?)));
-        inside
-            .map(|(it, per)| {
-                let (store, sum) = (it.store, it.sum.clone());
-                Sight(Seen::Figure { store, per, sum })
+    /// The gauges of stores with this part and name, in this page and those within it, as far as
+    /// they have been written.
+    pub fn gauges_within(&self, part: &str, name: &str) -> Vec<Sight> {
+        let gauges = self.builder.gauges.iter();
+        let gauges = gauges.filter(|it| it.name == name && it.path == self.part_of(it.page, part));
+        gauges
+            .filter_map(|it| {
+                let (store, per) = (it.store, self.copies_within(it.page)?);
+                let of = Arc::clone(&it.of);
+                Some(Sight(Seen::Gauge { store, per, of }))
             })
             .collect()
     }
@@ -337,6 +321,11 @@ impl Page<'_> {
                 Some(Sight(Seen::Node { node, per }))
             })
             .collect()
+    }
+
+    /// The path of a part of a page.
+    fn part_of(&self, page: u32, part: &str) -> String {
+        format!("{}/{part}", self.builder.pages[page as usize].path)
     }
 
     /// Copies of a page within one copy of this one; none if it is not within.

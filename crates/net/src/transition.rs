@@ -532,7 +532,7 @@ impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>
 }
 
 impl<'b, I: Inputs, S: Stores> TransitionBuilder<'b, I, S> {
-    /// Looks at these nodes and figures of stores when it fires; those of one list together.
+    /// Looks at these nodes and gauges of stores when it fires; those of one list together.
     pub fn observes(self, lists: Vec<Vec<Sight>>) -> Observing<'b, I, S> {
         Observing {
             transition: self,
@@ -568,7 +568,7 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
         for Sight(seen) in self.lists.iter().flatten() {
             match seen {
                 Seen::Node { node, .. } => observed_nodes.push(*node),
-                Seen::Figure { store, .. } => observed_stores.push(*store),
+                Seen::Gauge { store, .. } => observed_stores.push(*store),
             }
         }
         for ids in [&mut observed_nodes, &mut observed_stores] {

@@ -9,11 +9,14 @@ use pyo3::create_exception;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::scheduler::{defined_at, shown};
+
 create_exception!(
     headrace,
     PolicyFailure,
     pyo3::exceptions::PyException,
-    "What a replacement policy's method did wrong: (number, method, what, exception or None)."
+    "What a replacement policy's method did wrong: (number, method, what or None, exception or \
+     None, where the method is defined or None)."
 );
 
 /// Makes the policies of a run by the caller's function.
@@ -94,11 +97,11 @@ impl Adapter {
                 },
                 Err(error) => (None, Some(error.into_value(py))),
             };
+            let place = object.bind(py).getattr(method).ok();
+            let place = place.and_then(|it| defined_at(&it));
+            let number = self.number;
             Err(PolicyFailure::new_err((
-                self.number,
-                method,
-                what,
-                exception,
+                number, method, what, exception, place,
             )))
         });
         match failed {
@@ -115,10 +118,7 @@ impl Adapter {
     fn evict(&mut self, incoming: CachedPage) -> Option<CachedPage> {
         let chosen = self.call("evict", Some(incoming), |it, returned| {
             let expected = "expected a cached page, (file, number)";
-            let shown = returned.repr().map_or_else(
-                |_| "a value that cannot be shown".to_owned(),
-                |text| text.to_string().chars().take(60).collect(),
-            );
+            let shown = shown(returned);
             let page: Result<(u32, u64), PyErr> = returned.extract();
             let (file, number) = page.map_err(|_| format!("returned {shown}: {expected}"))?;
             let page = CachedPage { file, number };

@@ -37,9 +37,6 @@ enum Message {
     Ended(Box<Ended>),
 }
 
-/// Samples of the data servers, or up to twice as many: columns of a heat map.
-const SERVER_SAMPLES: u32 = 60;
-
 /// Messages that may wait: a run waits for who takes its requests in.
 const WAITING: usize = 4;
 
@@ -48,6 +45,13 @@ const WAITING: usize = 4;
 struct Shared {
     break_off: AtomicBool,
     progress: Mutex<Option<Progress>>,
+}
+
+/// What is sampled over time, and how often.
+#[derive(Clone, Copy)]
+struct Samples {
+    playback: Option<u32>,
+    servers: Option<u32>,
 }
 
 /// Schedulers of the scenario's own classes: a position, and those there by number.
@@ -65,11 +69,11 @@ type OwnPlacements<'py> = Vec<(Option<u32>, Bound<'py, PyAny>, u64)>;
 /// scenario names, by the workload's number; the result still names the scenario's. `progress` is
 /// called with simulated seconds, requests done, and the part of the run that is over or None; an
 /// exception of either ends the run, and so does a signal. `playback` is a number of frames to
-/// record.
+/// record, and `server_samples` one of samples of the data servers; there may be twice as many.
 #[pyfunction]
 #[pyo3(signature = (
     loaded, *, requests=None, traces=None, schedulers=None, placements=None, policies=None,
-    progress=None, playback=None
+    progress=None, playback=None, server_samples=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn run<'py>(
@@ -82,6 +86,7 @@ fn run<'py>(
     policies: Option<Py<PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
     playback: Option<u32>,
+    server_samples: Option<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (schedulers, placements) = (
         schedulers.unwrap_or_default(),
@@ -95,6 +100,10 @@ fn run<'py>(
         policies: policies.map(Policies::new),
     };
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
+    let samples = Samples {
+        playback,
+        servers: server_samples,
+    };
     let ended = match own.is_empty() {
         false => here(
             py,
@@ -102,9 +111,9 @@ fn run<'py>(
             requests.as_ref(),
             &own,
             progress.as_ref(),
-            playback,
+            samples,
         )?,
-        true => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), playback)?,
+        true => elsewhere(py, scenario, requests.as_ref(), progress.as_ref(), samples)?,
     };
     if let Some(failed) = own.take_failure() {
         return Err(failed);
@@ -147,7 +156,7 @@ fn elsewhere(
     scenario: Scenario,
     requests: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
-    playback: Option<u32>,
+    samples: Samples,
 ) -> PyResult<Ended> {
     let shared = Arc::new(Shared::default());
     let (sender, receiver) = mpsc::sync_channel(WAITING);
@@ -170,8 +179,8 @@ fn elsewhere(
             };
             let options = Options {
                 requests_to: recipient.as_ref(),
-                playback,
-                server_samples: Some(SERVER_SAMPLES),
+                playback: samples.playback,
+                server_samples: samples.servers,
                 ..Options::default()
             };
             let ended = guard::catch(|| headrace_storage::simulate(&scenario, options, watch));
@@ -191,7 +200,7 @@ fn here(
     requests: Option<&Bound<'_, PyAny>>,
     own: &OwnCode,
     progress: Option<&Bound<'_, PyAny>>,
-    playback: Option<u32>,
+    samples: Samples,
 ) -> PyResult<Ended> {
     let recorded: Arc<Mutex<Vec<Recorded>>> = Arc::default();
     let recipient = requests.map(|_| {
@@ -236,8 +245,8 @@ fn here(
         placements: placements.as_ref().map(|make| make as &Placements<'_>),
         policies: policies.as_ref().map(|make| make as &MakePolicy<'_>),
         requests_to: recipient.as_ref(),
-        playback,
-        server_samples: Some(SERVER_SAMPLES),
+        playback: samples.playback,
+        server_samples: samples.servers,
         ..Options::default()
     };
     let ended = guard::catch(|| headrace_storage::simulate(scenario, options, watch));

@@ -205,12 +205,13 @@ impl PyLoaded {
         Ok(found)
     }
 
-    /// The replacement policy in Python, if the scenario has one: its file and its class.
+    /// The replacement policy in Python, if the scenario has one: its module and class, and the
+    /// folder to look in first.
     #[getter]
-    fn replacement(&self) -> Option<(PathBuf, String)> {
+    fn replacement(&self) -> Option<(String, String, PathBuf)> {
         let parallel = self.loaded.scenario.parallel()?;
-        let python = parallel.servers.policy_class()?;
-        Some((python.file, python.class))
+        let (python, folder) = parallel.servers.policy_class()?;
+        Some((python.module, python.class, folder))
     }
 
     /// The error about the value of the field at `path`.

@@ -18,7 +18,8 @@ create_exception!(
     headrace,
     SchedulerFailure,
     pyo3::exceptions::PyException,
-    "What a scheduler's method did wrong: (class, number, method, what, exception or None)."
+    "What a method of a scheduler or placement did wrong: (class, number or None, method, what or \
+     None, exception or None, where the method is defined or None)."
 );
 
 /// A job, as schedulers see it.
@@ -598,12 +599,21 @@ impl Adapter {
         dispatcher: &mut Dispatcher<'_, '_>,
     ) {
         let exception = error.map(|error| error.into_value(py));
-        let method = method.to_owned();
-        let name = self.name.clone();
-        let failure = SchedulerFailure::new_err((name, self.number, method, what, exception));
+        let place = self.object.bind(py).getattr(method).ok();
+        let place = place.and_then(|it| defined_at(&it));
+        let (name, number, method) = (self.name.clone(), self.number, method.to_owned());
+        let failure = SchedulerFailure::new_err((name, number, method, what, exception, place));
         *lock(&self.shared.failure) = Some(failure);
         dispatcher.fail("a scheduler in Python failed");
     }
+}
+
+/// File and line of a method's definition, if it has one in Python.
+pub fn defined_at(method: &Bound<'_, PyAny>) -> Option<(String, u32)> {
+    let code = method.getattr("__code__").ok()?;
+    let file = code.getattr("co_filename").ok()?.extract().ok()?;
+    let line = code.getattr("co_firstlineno").ok()?.extract().ok()?;
+    Some((file, line))
 }
 
 /// A short text of a value.

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use crate::tree::{Node, Origin};
+use crate::syntax::read_set;
+use crate::tree::{Node, Origin, split_once};
 
 /// Error in a scenario, with its location.
 ///
@@ -66,15 +67,25 @@ impl Error {
         Error::at(&Origin::Default, message)
     }
 
-    /// An error about the value `node` of the field `path`. The value is
-    /// quoted, except for `--set`, whose place already shows it.
+    /// An error about the value `node` of the field `path`. The value is quoted, except for that of
+    /// `--set`, whose place already shows it; values within that are quoted.
     pub(crate) fn value(node: &Node, path: &str, message: impl Into<String>) -> Error {
         let mut error = Error::at(&node.origin, message);
-        if !matches!(node.origin, Origin::Set { .. }) {
+        if !matches!(&node.origin, Origin::Set { text } if shows(text, node, path)) {
             error.text = format!("{path} = {}", shorten(&node.raw.to_string()));
         }
         error
     }
+}
+
+/// Returns true if a `--set` gives the field's value as a whole, and not a table or list around
+/// it, or a part of it.
+fn shows(set: &str, node: &Node, path: &str) -> bool {
+    let Some((given, value)) = split_once(set, '=') else {
+        return true;
+    };
+    let last = |path: &str| path.trim().rsplit('.').next().map(str::to_owned);
+    last(given) == last(path) || read_set(value.trim(), &node.origin).raw == node.raw
 }
 
 /// The text without line breaks and other control characters.

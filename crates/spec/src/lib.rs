@@ -70,8 +70,8 @@ pub use reference::{Page, reference};
 pub use schema::schema;
 pub use sections::*;
 pub use values::{
-    Amperes, Bytes, Kilograms, Limit, PerGroup, PythonFile, Rate, RatesByConcurrency, Seconds,
-    ServiceTimes, Span, VoltAmperes, Volts, Watts, Weighted,
+    Amperes, Bytes, Kilograms, Limit, PerGroup, Rate, RatesByConcurrency, Seconds, ServiceTimes,
+    Span, VoltAmperes, Volts, Watts, Weighted,
 };
 pub use warnings::{Caution, cautions};
 pub use workloads::workloads;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::declare::{Codec, Nature, Place, Presence, Section, Shape};
 use crate::error::Error;
-use crate::sections::Scenario;
+use crate::sections::{Scenario, kinds_fit};
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
 use crate::{limits, merge, models, presets, removed, set, structure, system_file, workloads};
@@ -95,6 +95,7 @@ fn loaded(
     models::fill(&mut tree, &DECLARED)?;
     removed::take_out(&mut tree, &DECLARED)?;
     structure::check(&tree, &DECLARED, "")?;
+    kinds_fit(&tree)?;
     name_kinds(&mut tree, &DECLARED);
     resolve_files(&mut tree, &DECLARED, "", folder)?;
     let scenario = Scenario::read(&tree, "").map_err(|error| in_file(error, &tree))?;
@@ -202,12 +203,20 @@ pub(crate) fn resolve_files(
     };
     let kind = section.kind_of(table);
     for field in section.fields(kind.as_deref()) {
-        if let (Shape::Leaf { nature, .. }, Presence::Default { value, .. }) =
-            (&field.shape, &field.presence)
+        let absent = match &field.presence {
+            Presence::Default { value, .. } => Some(value.clone()),
+            // A class stands beside the scenario that uses it.
+            Presence::Optional { .. }
+                if field.name == "folder" && table.get("python").is_some() =>
+            {
+                Some(".".into())
+            }
+            _ => None,
+        };
+        if let (Shape::Leaf { nature, .. }, Some(raw)) = (&field.shape, absent)
             && *nature == Nature::File
             && table.get(field.name).is_none()
         {
-            let raw = value.clone();
             let origin = Origin::Default;
             table.push(field.name, Node { raw, origin });
         }

@@ -35,6 +35,7 @@ pub(crate) fn apply(
             put(
                 root,
                 section,
+                "",
                 &parts,
                 &Value {
                     text: value.trim(),
@@ -71,8 +72,14 @@ impl Value<'_> {
     }
 }
 
-/// Puts the value at `parts` below the table of a section.
-fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) -> Result<(), Wrong> {
+/// Puts the value at `parts` below the table of a section, which is at `path`.
+fn put(
+    node: &mut Node,
+    section: &Section,
+    path: &str,
+    parts: &[&str],
+    value: &Value<'_>,
+) -> Result<(), Wrong> {
     let (first, rest) = parts.split_first().ok_or(Wrong::NoSuchPath)?;
     let fields = section.fields(None);
     let Some(field) = fields.iter().find(|field| field.name == *first) else {
@@ -102,10 +109,17 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
     }
     match &field.shape {
         Shape::Section(inner) if !is_list(table.get(first)) => {
-            put(below(table, first, value.origin), inner, rest, value)
+            let path = join(path, first);
+            put(below(table, first, value.origin), inner, &path, rest, value)
         }
         Shape::Tables(inner) | Shape::Section(inner) => {
-            let list = table.get_mut(first).ok_or(Wrong::NoSuchPath)?;
+            let path = join(path, first);
+            let Some(list) = table.get_mut(first) else {
+                return Err(Wrong::Because(format!(
+                    "the file has no [[{path}]]: add it there, or give all of them, \
+                     {path}=[{{ … }}]"
+                )));
+            };
             let own;
             // The only one needs no number, and one with a name may go by it.
             let only = matches!(&list.raw, Raw::List(list) if list.len() == 1);
@@ -120,21 +134,35 @@ fn put(node: &mut Node, section: &Section, parts: &[&str], value: &Value<'_>) ->
                 },
                 Ok(_) => (rest[0], &rest[1..]),
             };
-            let node = entry(list, index).ok_or(Wrong::NoSuchPath)?;
+            let length = match &list.raw {
+                Raw::List(list) => list.len(),
+                _ => 0,
+            };
+            let Some(node) = entry(list, index) else {
+                return Err(match index.parse::<usize>() {
+                    Ok(_) => {
+                        Wrong::Because(format!("the file has {length} [[{path}]], numbered from 0"))
+                    }
+                    Err(_) => Wrong::NoSuchPath,
+                });
+            };
             if rest.is_empty() {
                 let mut above = value.read(Nature::Plain);
                 merge::kinds_by_name(&mut above, inner);
                 merge::over(node, above, inner);
                 return Ok(());
             }
-            put(node, inner, rest, value)
+            put(node, inner, &path, rest, value)
         }
         Shape::Leaf { nature, .. } => {
             let [key] = rest else {
                 return Err(Wrong::NoSuchPath);
             };
-            if let Some(node) = table.get_mut(first).and_then(|list| entry(list, key)) {
+            if let Some(list) = table.get_mut(first)
+                && let Some(node) = entry(list, key)
+            {
                 *node = value.read(Nature::Plain);
+                list.origin = value.origin.clone();
                 return Ok(());
             }
             if *nature != Nature::Keys {
@@ -183,11 +211,15 @@ fn numbered(list: &Node, name: &str) -> Option<usize> {
     let Raw::List(list) = &list.raw else {
         return None;
     };
-    let named = |node: &Node| {
-        let own = node.table().and_then(|table| table.get("name"));
-        own.is_some_and(|own| matches!(&own.raw, Raw::Text(text) if text == name))
-    };
-    list.iter().position(named)
+    list.iter().position(|node| name_of(node) == Some(name))
+}
+
+/// The name that a table has.
+fn name_of(node: &Node) -> Option<&str> {
+    match &node.table()?.get("name")?.raw {
+        Raw::Text(name) => Some(name),
+        _ => None,
+    }
 }
 
 fn entry<'a>(node: &'a mut Node, index: &str) -> Option<&'a mut Node> {
@@ -224,7 +256,14 @@ fn paths(node: Option<&Node>, section: &Section, path: &str, into: &mut Vec<Stri
                 }) = node
                 {
                     for (index, node) in list.iter().enumerate() {
-                        paths(Some(node), inner, &format!("{path}.{index}"), into);
+                        let at = |part: &str| join(&path, part);
+                        paths(Some(node), inner, &at(&index.to_string()), into);
+                        if let Some(name) = name_of(node) {
+                            paths(Some(node), inner, &at(name), into);
+                        }
+                    }
+                    if let [only] = &list[..] {
+                        paths(Some(only), inner, &path, into);
                     }
                 }
             }

@@ -445,6 +445,35 @@ const LIMITS: &[(&str, &[&str], &str)] = &[
         &["servers.memory.cache=0 B", "servers.memory.dirty_limit=0 B"],
         "nothing is cached, so nothing is copied: leave it out or give servers.memory.cache",
     ),
+    (
+        "servers.memory.replacement=arc",
+        &["servers.memory.cache=0 B", "servers.memory.dirty_limit=0 B"],
+        "nothing is cached, so nothing is evicted: leave it out or give servers.memory.cache",
+    ),
+    (
+        "servers.memory.folder=policies",
+        &[],
+        "it is of a class in Python: only with servers.memory.replacement = \"python\"",
+    ),
+    (
+        "scheduler.view_period=1 ms",
+        &[],
+        "schedulers of kind \"sfq\" do not use it: expected kind = \"least-loaded\" or \"python\", or leave it out",
+    ),
+    (
+        "scheduler.view_period=1 ms",
+        &[
+            "replication.copies=2",
+            "scheduler.position=client",
+            "scheduler.kind=least-loaded",
+        ],
+        "its own jobs are all that it compares: expected load = \"view\", or leave it out",
+    ),
+    (
+        "scheduler.message_latency=1 ms",
+        &[],
+        "schedulers of kind \"sfq\" send each other no messages: expected kind = \"dsfq\" or \"python\", or leave it out",
+    ),
 ];
 
 #[test]
@@ -627,7 +656,7 @@ const SETS: &[(&str, &str)] = &[
     ),
     (
         "workload.2.files=1",
-        r#"--set workload.2.files=1: there is no field "workload.2.files": did you mean "workload.0.files"?"#,
+        "--set workload.2.files=1: the file has 2 [[workload]], numbered from 0",
     ),
     (
         "workload.0.files.1=1",
@@ -695,6 +724,112 @@ fn every_wrong_set_gives_its_one_clear_error() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Values from the command line over unlike hosts, and the error.
+const GROUP_SETS: &[(&str, &str)] = &[
+    // The field that was meant is named as the hosts are: by number, by name, or as the only ones.
+    (
+        "servers.group.0.device.red_rate=1 MB/s",
+        r#"there is no field "servers.group.0.device.red_rate": did you mean "servers.group.0.device.read_rate"?"#,
+    ),
+    (
+        "servers.group.slow.device.red_rate=1 MB/s",
+        r#"there is no field "servers.group.slow.device.red_rate": did you mean "servers.group.slow.device.read_rate"?"#,
+    ),
+    (
+        "servers.group.device.red_rate=1 MB/s",
+        r#"there is no field "servers.group.device.red_rate": did you mean "servers.group.device.read_rate"?"#,
+    ),
+    (
+        "servers.group.slwo.count=2",
+        r#"there is no field "servers.group.slwo.count": did you mean "servers.group.slow.count"?"#,
+    ),
+    (
+        "servers.group.3.count=2",
+        "the file has 1 [[servers.group]], numbered from 0",
+    ),
+    (
+        "clients.group.0.card.bandwidth=1 Gbit/s",
+        "the file has no [[clients.group]]: add it there, or give all of them, clients.group=[{ … }]",
+    ),
+    // Of several values, the wrong one is named.
+    (
+        r#"servers.group=[{name="x",count="y"}]"#,
+        r#"servers.group.0.count = "y": expected a whole number of at least 1"#,
+    ),
+    (
+        r#"servers.group.0={name="x",count="y"}"#,
+        r#"servers.group.0.count = "y": expected a whole number of at least 1"#,
+    ),
+    (
+        r#"servers.group=[{name="x"}]"#,
+        r#"missing field "count" in [[servers.group]]: write, for example, count = 1"#,
+    ),
+    (
+        r#"servers.device={read_rate="1 furlong"}"#,
+        r#"servers.device.read_rate = "1 furlong": expected a rate such as "1 Gbit/s" or "125 MB/s""#,
+    ),
+    (
+        "workload.0.phases.0=foo",
+        r#"workload.0.phases = ["foo"]: expected a list of at least one, each "write", "read", "mixed" or "sync""#,
+    ),
+    (
+        "servers.group.slow.count=x",
+        "expected a whole number of at least 1",
+    ),
+    (
+        "servers.group.slow=4",
+        "expected a section [[servers.group]]",
+    ),
+];
+
+#[test]
+fn wrong_sets_of_list_members_are_named() {
+    let text = GOOD.replace(
+        "[[workload]]\nkind = \"ior\"",
+        "[[workload]]\nphases = [\"read\"]",
+    );
+    let text = format!("{text}[[servers.group]]\nname = \"slow\"\ncount = 1\n");
+    for (set, expected) in GROUP_SETS {
+        let error = load(&text, &[set]).expect_err(set).to_string();
+        assert_eq!(error, format!("--set {set}: {expected}"));
+    }
+}
+
+/// Hosts of two kinds are refused before the fields that one of them would need.
+#[test]
+fn kinds_of_hosts_are_compared_before_fields_are_asked_for() {
+    let group = |text: &str, hosts: &str, lines: &str| {
+        let text = format!("{text}[[{hosts}.group]]\nname = \"G1\"\n{lines}\n");
+        load(&text, &[]).expect_err(lines).to_string()
+    };
+    assert_eq!(
+        group(
+            GOOD,
+            "servers",
+            "count = 1\nmachine = { cpu = { cores = 2 } }"
+        ),
+        r#"my.toml:36:11: servers.group.0.machine = { cpu = { cores = 2 } }: all servers are of one kind: servers.kind = "simple"; leave it out, or expected a [servers.machine] of all servers"#
+    );
+    assert_eq!(
+        group(
+            GOOD,
+            "clients",
+            "[clients.group.machine.memory]\nsize = \"1 GiB\""
+        ),
+        r#"my.toml:35:16: clients.group.0.machine = { memory = { size = "1 GiB" } }: all clients are of one kind: clients.kind = "simple"; leave it out, or expected a [clients.machine] of all clients"#
+    );
+    let memory = "[servers.memory]\ncache = \"900 MB\"\ndirty_limit = \"400 MB\"\n[servers.device]";
+    let machines = GOOD.replace(memory, "[servers.machine.device]");
+    assert_eq!(
+        group(
+            &machines,
+            "servers",
+            "count = 1\ndevice = { kind = \"disk\" }"
+        ),
+        r#"my.toml:33:10: servers.group.0.device = { kind = "disk" }: all servers are of one kind: servers.kind = "machine"; expected it in [servers.group.machine]"#
+    );
 }
 
 #[test]

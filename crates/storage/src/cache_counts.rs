@@ -27,6 +27,12 @@ pub struct CacheCounts {
 /// Name of the gauge of dirty bytes.
 pub const DIRTY: &str = "dirty bytes";
 
+/// Name of the gauge of a page cache's bytes.
+pub const CACHED: &str = "cached bytes";
+
+/// Name of page caches in reports.
+pub const PAGE_CACHE: &str = "page cache";
+
 /// Names of the gauges of [`CacheCounts`], in order.
 pub const COUNTS: [&str; 7] = [
     "hits",

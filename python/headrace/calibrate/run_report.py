@@ -132,4 +132,6 @@ def simulated(text: str, sets: Mapping[str, str] | None = None) -> RunReport:
     sets
         Values that override it, by path.
     """
-    return RunReport.of_document(simulate.run(simulate.load(text, sets=sets)).json())
+    return RunReport.of_document(
+        simulate.run(simulate.load(text, sets=sets), server_series=False).json()
+    )

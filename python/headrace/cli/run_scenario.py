@@ -94,6 +94,7 @@ def run(
                 trust=trusting,
                 playback=FRAMES if playback is not None else None,
                 over_time=over_time,
+                server_series=stored or plot is not None or output is not None,
             )
         # Before anything else is written: what was asked for may not fit on its disk.
         identifier = (

@@ -127,7 +127,7 @@ def goodness(workload: Workload, recorded: Characteristics) -> Goodness:
     stop = f"stop.requests = {MOST_REQUESTS}\n"
     scenario = simulate.load(SYSTEM + stop + workload.scenario())
     requests = _Requests()
-    simulate.run(scenario, requests=requests)
+    simulate.run(scenario, requests=requests, server_series=False)
     made = requests.finish()
     # A workload that was cut off would have gone on in the same way.
     longer = workload.requests / made.records if made.records >= MOST_REQUESTS else 1.0

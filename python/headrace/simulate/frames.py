@@ -63,6 +63,39 @@ def server_series(seed: int, columns: Columns | None) -> pl.DataFrame:
     return table.select(list(SERVER_SERIES)).cast(SERVER_SERIES)
 
 
+MOST_SAVED = 10_000
+"""Most rows of the data servers over time that are saved with a result."""
+
+
+def saved_server_series(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the part of the data servers over time that is saved with a result.
+
+    Neighbouring windows are merged until the rows are few enough. Only the first replication is
+    saved. One server has no heat map, and nothing is saved of it.
+    """
+    first = table.filter(pl.col("seed") == pl.col("seed").first())
+    servers = first["server"].n_unique()
+    return first.clear() if servers < 2 else merged_windows(first, MOST_SAVED // servers)
+
+
+def merged_windows(table: pl.DataFrame, windows: int) -> pl.DataFrame:
+    """Return the data servers of one run over time in no more windows: means of neighbours."""
+    number = table["time_s"].rle_id()
+    each = -(-(table["time_s"].n_unique()) // max(windows, 1))
+    if each <= 1:
+        return table
+    length = pl.col("window_s").sum()
+    mean = [
+        (pl.col(it) * pl.col("window_s")).sum() / length for it in ("utilisation", "in_progress")
+    ]
+    merged = (
+        table.with_columns(number=number // each)
+        .group_by("number", "seed", "server", "group", maintain_order=True)
+        .agg(pl.col("time_s").first(), length, *mean)
+    )
+    return merged.select(list(SERVER_SERIES)).cast(SERVER_SERIES)
+
+
 def series(of: RunTables) -> pl.DataFrame:
     """Return the bytes that a run moved over time."""
     names = pl.Series(of.groups, dtype=pl.String)

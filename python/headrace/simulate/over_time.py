@@ -1,7 +1,7 @@
 """Dirty bytes, hit ratios and queue lengths over time, from the frames of a run.
 
 Frames are evenly spaced. Dirty bytes are those at the end of an interval. Hit ratios and queues
-are those of the interval since the sample before.
+are those of the interval since the sample before; the first interval includes its start.
 """
 
 import json
@@ -45,6 +45,8 @@ def over_time(columns: Mapping[str, Any]) -> Document:
 def _caches(columns: Mapping[str, Any], frames: int, kept: NDArray[np.bool_]) -> Document:
     names: list[tuple[str, str]] = columns["gauge_names"]
     values = columns["gauges"].reshape(frames, -1)[kept]
+    # The first sample follows what happens at the start: that is a part of the first interval.
+    values[0] = 0
     gauges = {tuple(name): values[:, at] for at, name in enumerate(names)}
     caches: Document = {}
     for path in dict.fromkeys(path for path, _ in names):

@@ -82,7 +82,12 @@ class ParallelRuns:
     def _all(self, scenarios: Sequence[Scenario], caught: tuple[type[Exception], ...]) -> list[Any]:
         def one(scenario: Scenario) -> Result | Exception:
             try:
-                return run(scenario, progress=self._threads.go_on, trust=self._trust)
+                return run(
+                    scenario,
+                    progress=self._threads.go_on,
+                    trust=self._trust,
+                    server_series=False,
+                )
             except caught as error:
                 return error
 

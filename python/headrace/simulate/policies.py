@@ -1,20 +1,17 @@
 """Replacement policies of one's own: classes in Python that a scenario names."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from headrace._core import Loaded, PolicyFailure, RunError
+from headrace._core import Loaded, PolicyFailure, SchedulerFailure
 from headrace.simulate.schedulers import (
     describe,
-    is_signal_exit,
-    load_module,
-    place_of,
-    type_and_text,
+    load_class,
+    method_error,
+    policy_class,
+    scheduler_error,
 )
 from headrace.simulate.trust import Trust
-
-FIELD = "servers.memory.python"
 
 Page: TypeAlias = tuple[int, int]
 """A page of a file: the number of the file, and that of the page in it."""
@@ -65,49 +62,29 @@ def policies(loaded: Loaded, trust: Trust) -> Callable[[int, int], ReplacementPo
     Raises:
         ScenarioError: if there is no such class, or its file is not trusted.
     """
-    of_class = policy_class(loaded, trust)
-    if of_class is None:
+    named = policy_class(loaded)
+    if named is None:
         return None
+    field = named.field
+    of_class = load_class(loaded, named, ReplacementPolicy, trust)
 
     def make(_: int, pages: int) -> ReplacementPolicy:
         try:
             return of_class(pages)
         except (Exception, SystemExit) as error:
             message = f"{of_class.__name__}({pages}) cannot be created: {describe(error)}"
-            raise loaded.refusal(FIELD, message) from error
+            raise loaded.refusal(field, message) from error
 
     return make
 
 
-def policy_class(loaded: Loaded, trust: Trust) -> type[ReplacementPolicy] | None:
-    """Return the class of a scenario's own policy; None if it names none. Raises ScenarioError."""
-    if loaded.replacement is None:
-        return None
-    path, name = loaded.replacement
-    file = Path(path)
-    if not file.is_file():
-        raise loaded.refusal(FIELD, f"there is no file {file}")
-    module = load_module(loaded, file.stem, file.parent, trust, FIELD)
-    found: Any = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, ReplacementPolicy):
-        return found
-    if found is None:
-        raise loaded.refusal(FIELD, f"{file} has no class {name}")
-    raise loaded.refusal(FIELD, f"{name} is no subclass of headrace.ReplacementPolicy")
-
-
-def policy_error(failure: PolicyFailure, loaded: Loaded) -> BaseException:
-    """Return the error of a run that a policy's method broke off.
+def own_code_error(failure: SchedulerFailure | PolicyFailure, loaded: Loaded) -> BaseException:
+    """Return the error of a run that a method of a scenario's own class broke off.
 
     The error of a signal that came while the method ran is returned unchanged.
     """
-    number, method, what, error = failure.args
-    if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):
-        return error
+    if isinstance(failure, SchedulerFailure):
+        return scheduler_error(failure)
+    number, method, what, error, place = failure.args
     name = loaded.replacement[1] if loaded.replacement else "policy"
-    place, said = "", what
-    if error is not None:
-        place, said = place_of(error), f"raised {type_and_text(error)}"
-    raised = RunError(f"{place}{name}.{method} of cache {number} {said}")
-    raised.__cause__ = error
-    return raised
+    return method_error(f"{name}.{method} of cache {number}", what, error, place)

@@ -83,9 +83,21 @@ class Result:
 
     @property
     def server_series(self) -> "pl.DataFrame":
-        """Utilisation of each data server's busiest station, and jobs in progress, over time. They
-        are not saved with the result."""
+        """Utilisation of each data server's busiest station, and jobs in progress, over time. Saved
+        results have at most 10,000 rows, of longer windows."""
         return self.tables.server_series
+
+    @property
+    def saved_tables(self) -> "dict[str, pl.DataFrame]":
+        """The tables that are saved with the result, by name."""
+        from headrace.simulate import frames
+
+        servers = frames.saved_server_series(self.server_series)
+        return {
+            "series": self.series,
+            "latency_distribution": self.latency_distribution,
+            **({"server_series": servers} if servers.height else {}),
+        }
 
     @property
     def caches(self) -> "pl.DataFrame":
@@ -130,8 +142,7 @@ class Result:
         document = self.document | {
             "host": this_host(),
             **({} if self.environment is None else {"environment": self.environment}),
-            "series": self.series.to_dict(as_series=False),
-            "latency_distribution": self.latency_distribution.to_dict(as_series=False),
+            **{name: it.to_dict(as_series=False) for name, it in self.saved_tables.items()},
         }
         save_json(Path(path), document)
 

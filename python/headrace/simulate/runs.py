@@ -10,11 +10,11 @@ from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
 from headrace.simulate.outcome import Document, Outcome, outcome
-from headrace.simulate.policies import policies, policy_error
+from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Scenario, load
-from headrace.simulate.schedulers import placements, scheduler_error, schedulers
+from headrace.simulate.schedulers import placements, schedulers
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
 
@@ -27,6 +27,8 @@ Progress: TypeAlias = Callable[[float, int, float | None], object]
 of the run, or None if it is unknown. An exception that it raises stops the run."""
 
 
+SERVER_SAMPLES = 60
+"""Samples of the data servers of a run, or up to twice as many: columns of a heat map."""
 MOST_FRAMES = 10_000
 """Most frames of a playback: a net of a thousand nodes takes some GB for them."""
 
@@ -39,6 +41,7 @@ def run(
     trust: bool | Trust = False,
     playback: int | None = None,
     over_time: bool = False,
+    server_series: bool = True,
 ) -> Result:
     """Run a scenario, once for each of its `run.replications`.
 
@@ -56,6 +59,8 @@ def run(
             Only the first replication is recorded.
         over_time: True records dirty bytes, hit ratios and queue lengths over time, of the first
             replication, for `Result.over_time` and the document.
+        server_series: False takes no samples of data servers; `Result.server_series` is then empty,
+            and other figures are the same.
 
     Returns:
         The result. With several replications its figures are means, with 95 % confidence
@@ -109,12 +114,10 @@ def run(
                     policies=policies(this, trusted),
                     progress=report and _part_of(report, number, replications),
                     playback=frames if number == 0 else None,
+                    server_samples=SERVER_SAMPLES if server_series else None,
                 )
-            except _core.SchedulerFailure as failure:
-                error = scheduler_error(failure)
-                raise error from error.__cause__
-            except _core.PolicyFailure as failure:
-                error = policy_error(failure, this)
+            except (_core.SchedulerFailure, _core.PolicyFailure) as failure:
+                error = own_code_error(failure, this)
                 raise error from error.__cause__
             if over_time and "playback" in ended:
                 sampled.append(sampled_of(ended["playback"]))

@@ -14,7 +14,12 @@ from headrace.fields import WrongField
 from headrace.simulate import frames
 from headrace.simulate.report import report_of
 from headrace.simulate.result import Result
-from headrace.simulate.stored_results import PREFIX, is_stored, stored_record
+from headrace.simulate.stored_results import (
+    PREFIX,
+    is_stored,
+    stored_record,
+    stored_tables,
+)
 from headrace.store import StoreError
 from headrace.store import open as open_store
 
@@ -42,7 +47,9 @@ def load_result(path: str | PathLike[str]) -> Result:
                 f"{PREFIX}{record.id} is {record.kind}: expected a simulated result; "
                 "headrace.store.open() has its document and its tables"
             )
-        loaded = _whole(Path(f"{PREFIX}{record.id}"), record.contents | _stored_tables(record.id))
+        loaded = _whole(
+            Path(f"{PREFIX}{record.id}"), record.contents | stored_tables(open_store(), record.id)
+        )
         if not record.environment:
             return replace(loaded, environment=None)
         there = cast(Environment, {"started": record.started, **record.environment})
@@ -67,19 +74,11 @@ def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
     return loaded, {str(key): str(value) for key, value in host_fields.items()}
 
 
-def _stored_tables(identifier: str) -> dict[str, Any]:
-    """The tables of a result in the store, as a saved result has them."""
-    store = open_store()
-    return {
-        it.name: store.table(identifier, it.name).to_dict(as_series=False)
-        for it in store.contents(identifier)
-    }
-
-
 def _whole(path: Path, document: dict[str, Any]) -> Result:
     series = _frame(path, document, "series", frames.SERIES)
     distribution = _frame(path, document, "latency_distribution", frames.LATENCY_DISTRIBUTION)
-    loaded = Result(document, frames.Frames(series, distribution))
+    servers = _frame(path, document, "server_series", frames.SERVER_SERIES)
+    loaded = Result(document, frames.Frames(series, distribution, servers))
     try:
         report_of(document)
         # Its operations are checked as well.

@@ -1,4 +1,5 @@
-"""Schedulers and placements of one's own: classes in Python that a scenario names."""
+"""Schedulers, placements and replacement policies of one's own: classes in Python that a scenario
+names."""
 
 import importlib
 import importlib.util
@@ -25,16 +26,14 @@ IMPORTING = threading.Lock()
 
 
 @dataclass(frozen=True)
-class SchedulerClass:
-    """A scheduler in Python of a scenario: where it is named and where it stands."""
+class PythonClass:
+    """A class in Python of a scenario, and where it is named."""
 
     path: str
-    position: str
     module: str
+    """Name of a module, or of a file, which ends in `.py`."""
     name: str
     folder: Path
-    options: dict[str, Any]
-    count: int
 
     @property
     def field(self) -> str:
@@ -43,36 +42,46 @@ class SchedulerClass:
 
 
 @dataclass(frozen=True)
-class PlacementClass:
-    """A placement in Python of a scenario: where it is named and which files it places."""
+class SchedulerClass(PythonClass):
+    """A scheduler in Python of a scenario, and where it stands."""
 
-    path: str
+    position: str
+    options: dict[str, Any]
+    count: int
+
+
+@dataclass(frozen=True)
+class PlacementClass(PythonClass):
+    """A placement in Python of a scenario, and which files it places."""
+
     workload: int | None
-    module: str
-    name: str
-    folder: Path
     options: dict[str, Any]
     targets: int
     servers: int
     unit: int
 
-    @property
-    def field(self) -> str:
-        """The field that names it."""
-        return f"{self.path}.python"
-
 
 def placement_classes(loaded: Loaded) -> list[PlacementClass]:
     """The placements in Python that a scenario names."""
     return [
-        PlacementClass(path, workload, module, name, Path(folder), options, *counts)
+        PlacementClass(path, module, name, Path(folder), workload, options, *counts)
         for path, workload, (module, name, folder), options, counts in loaded.placements
     ]
 
 
-def python_classes(loaded: Loaded) -> list[SchedulerClass | PlacementClass]:
+def policy_class(loaded: Loaded) -> PythonClass | None:
+    """The replacement policy in Python that a scenario names; None if it names none."""
+    if loaded.replacement is None:
+        return None
+    module, name, folder = loaded.replacement
+    return PythonClass("servers.memory", module, name, Path(folder))
+
+
+def python_classes(loaded: Loaded) -> list[PythonClass]:
     """All classes in Python that a scenario names."""
-    return [*scheduler_classes(loaded), *placement_classes(loaded)]
+    policy = policy_class(loaded)
+    policies = [] if policy is None else [policy]
+    return [*scheduler_classes(loaded), *placement_classes(loaded), *policies]
 
 
 def placements(loaded: Loaded, trust: Trust) -> list[tuple[int | None, Placement, int]] | None:
@@ -88,7 +97,7 @@ def placements(loaded: Loaded, trust: Trust) -> list[tuple[int | None, Placement
 
 
 def _made_placement(loaded: Loaded, named: PlacementClass, trust: Trust) -> Placement:
-    of_class = _class(loaded, named, _module(loaded, named, trust), Placement)
+    of_class = load_class(loaded, named, Placement, trust)
     given = _given(loaded, named, of_class.__init__ is Placement.__init__)
     try:
         placement = of_class.__new__(of_class)
@@ -112,7 +121,7 @@ def _given(loaded: Loaded, named: SchedulerClass | PlacementClass, takes_none: b
 def scheduler_classes(loaded: Loaded) -> list[SchedulerClass]:
     """The schedulers in Python that a scenario names."""
     return [
-        SchedulerClass(path, position, module, name, Path(folder), options, count)
+        SchedulerClass(path, module, name, Path(folder), position, options, count)
         for path, position, module, name, folder, options, count in loaded.schedulers
     ]
 
@@ -129,7 +138,7 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[tuple[str, list[Scheduler]]
 
 def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler]:
     name, options, count = named.name, named.options, named.count
-    of_class = _class(loaded, named, _module(loaded, named, trust), Scheduler)
+    of_class = load_class(loaded, named, Scheduler, trust)
     groups = tuple(loaded.groups)
     given = _given(loaded, named, of_class.__init__ is Scheduler.__init__)
     made: list[Scheduler] = []
@@ -151,18 +160,32 @@ def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler
 
 
 def scheduler_error(failure: SchedulerFailure) -> BaseException:
-    """The error of a run that a scheduler's method broke off.
+    """The error of a run that a method of a scheduler or placement broke off.
 
     The error of a signal that came while the method ran is returned unchanged.
     """
-    name, number, method, what, error = failure.args
+    name, number, method, what, error, place = failure.args
+    of_which = "" if number is None else f" of scheduler {number}"
+    return method_error(f"{name}.{method}{of_which}", what, error, place)
+
+
+def method_error(
+    method: str, what: str | None, error: BaseException | None, place: tuple[str, int] | None
+) -> BaseException:
+    """The error of a run that a method of a scenario's own class broke off.
+
+    Parameters:
+        method: The method's name.
+        what: What it did wrong, unless it raised an exception.
+        error: The exception. If a signal raised it, it is returned unchanged.
+        place: File and line of the method's definition, if they are known.
+    """
     if isinstance(error, KeyboardInterrupt) or is_signal_exit(error):
         return error
-    place, said = "", what
+    at = "" if place is None else f"{place[0]}:{place[1]}: "
     if error is not None:
-        place, said = place_of(error), f"raised {type_and_text(error)}"
-    of_which = "" if number is None else f" of scheduler {number}"
-    raised = RunError(f"{place}{name}.{method}{of_which} {said}")
+        at, what = place_of(error), f"raised {type_and_text(error)}"
+    raised = RunError(f"{at}{method} {what}")
     raised.__cause__ = error
     return raised
 
@@ -179,23 +202,21 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
             if (named.module, named.folder) not in checked:
                 checked.add((named.module, named.folder))
                 _module(loaded, named, trust)
-        if loaded.replacement is not None and loaded.replacement not in checked:
-            checked.add(loaded.replacement)
-            file = Path(loaded.replacement[0])
-            load_module(loaded, file.stem, file.parent, trust, "servers.memory.python")
 
 
-def _module(loaded: Loaded, named: SchedulerClass | PlacementClass, trust: Trust) -> ModuleType:
-    return load_module(loaded, named.module, named.folder, trust, named.field)
+def _module(loaded: Loaded, named: PythonClass, trust: Trust) -> ModuleType:
+    """Import the module of a user's class afresh: a file, or from a folder or where Python looks.
 
-
-def load_module(loaded: Loaded, name: str, folder: Path, trust: Trust, field: str) -> ModuleType:
-    """Import the module of a user's class afresh, from a folder or where Python looks.
-
-    Raises ScenarioError, at `field`, if there is none, or it is not trusted or fails.
+    Raises ScenarioError if there is none, or it is not trusted or fails.
     """
+    name, folder, field = named.module, named.folder, named.field
+    own = folder / name if name.endswith(".py") else None
+    if own is not None and not own.is_file():
+        raise loaded.refusal(field, f"there is no file {own}")
     try:
-        with IMPORTING, _first(folder), trusted_imports(trust):
+        with IMPORTING, _first(own.parent if own else folder), trusted_imports(trust):
+            if own is not None:
+                return _fresh(own.stem, own, trust)
             beside = folder.joinpath(*name.split("."))
             for file in (beside.with_suffix(".py"), beside / "__init__.py"):
                 if file.is_file():
@@ -243,10 +264,9 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
     return module
 
 
-def _class(
-    loaded: Loaded, named: SchedulerClass | PlacementClass, module: ModuleType, base: type[T]
-) -> type[T]:
-    name = named.name
+def load_class(loaded: Loaded, named: PythonClass, base: type[T], trust: Trust) -> type[T]:
+    """The class that a scenario names, a subclass of `base`. Raises as `schedulers` does."""
+    module, name = _module(loaded, named, trust), named.name
     found: Any = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, base) and found is not base:
         return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.environment import started_of
 from headrace.store import StoreError
@@ -35,6 +35,18 @@ def stored_scenario(name: str | PathLike[str]) -> tuple[str, Path]:
     if record.scenario is None:
         raise StoreError(f"{PREFIX}{record.id} has no scenario")
     return record.scenario, Path(f"{PREFIX}{record.id} (its scenario)")
+
+
+def stored_tables(store: "Store", identifier: str) -> dict[str, dict[str, list[Any]]]:
+    """The tables of a result in a store, as a saved result has them.
+
+    Raises:
+        StoreFailure: if the store cannot be read.
+    """
+    return {
+        it.name: store.table(identifier, it.name).to_dict(as_series=False)
+        for it in store.contents(identifier)
+    }
 
 
 def keep(
@@ -83,5 +95,4 @@ def import_saved(store: "Store", path: Path) -> dict[str, bool]:
 
 
 def _tables(result: "Result") -> dict[str, "pl.DataFrame"]:
-    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
-    return {name: table for name, table in tables.items() if table.height}
+    return {name: table for name, table in result.saved_tables.items() if table.height}

@@ -9,7 +9,7 @@ import msgspec
 from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError
 from headrace.document_io import as_sets
-from headrace.simulate.policies import policies, policy_error
+from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import (
     check_trust,
@@ -147,12 +147,6 @@ class TaskMaker:
             if code not in self._known_code:
                 self._known_code.add(code)
                 self._new_code.append(Scenario(loaded))
-        if loaded.replacement is not None:
-            file, name = loaded.replacement
-            policy = (str(file), name, "")
-            if policy not in self._known_code:
-                self._known_code.add(policy)
-                self._new_code.append(Scenario(loaded))
         key = hashlib.sha256(f"{__version__}\n{loaded.toml}".encode()).hexdigest()[:32]
         return Task(number, key, sets, loaded)
 
@@ -204,8 +198,11 @@ def carry_out(
             )
     except FAILURES as error:
         return Outcome(error=str(error))
-    except _core.PolicyFailure as failure:
-        return Outcome(error=str(policy_error(failure, loaded)))
+    except (_core.SchedulerFailure, _core.PolicyFailure) as failure:
+        broken_off = own_code_error(failure, loaded)
+        if not isinstance(broken_off, RunError):
+            raise broken_off from broken_off.__cause__
+        return Outcome(error=str(broken_off))
     text = ended["report"].encode()
     report = msgspec.json.decode(text, type=Report)
     return Outcome(figures(report, warm_up(loaded)), msgspec.json.decode(text, type=Details))

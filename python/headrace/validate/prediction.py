@@ -89,7 +89,7 @@ def predict(
         As `headrace.simulate.load` does.
     """
     scenario = simulate.load(text, sets=sets)
-    report = RunReport.of_document(simulate.run(scenario).json())
+    report = RunReport.of_document(simulate.run(scenario, server_series=False).json())
     seconds = figure(report)
     system = tomllib.loads(scenario.toml)
     each = [figure(simulated(text, {**values, **sets})) for values in rounds_of(system)]

@@ -93,7 +93,9 @@ def validate(
     _check_calls(measured)
     overrides = (*_sets(scenario, measured), *sets)
     loaded = load_with_sets(scenario, overrides)
-    predicted = RunReport.of_document(simulate.run(loaded, progress=progress, trust=trust).json())
+    predicted = RunReport.of_document(
+        simulate.run(loaded, progress=progress, trust=trust, server_series=False).json()
+    )
     for path, it in measured:
         _same_work(loaded.toml, it.scenario.toml, path)
     points = []

@@ -22,10 +22,26 @@ class HeatMap:
     """A figure over two parameters."""
 
     def __init__(
-        self, x: str, columns: Sequence[str], y: str, rows: Sequence[str], unit: str
+        self,
+        x: str,
+        columns: Sequence[str],
+        y: str,
+        rows: Sequence[str],
+        unit: str,
+        limits: tuple[float, float] | None = None,
     ) -> None:
-        """Draw an empty map; `show` fills it."""
+        """Draw an empty map; `show` fills it.
+
+        Args:
+            x: Name of the parameter of the columns.
+            columns: Its values.
+            y: Name of the parameter of the rows.
+            rows: Its values.
+            unit: Unit of the figure.
+            limits: Ends of the scale; by default the least and the largest value.
+        """
         self._x, self._y, self._unit = x, y, unit
+        self._limits = limits
         self._columns, self._rows = list(columns), list(rows)
         with ui.element("figure").classes("w-full q-ma-none"):
             height = 200 + 34 * len(self._rows)
@@ -38,6 +54,7 @@ class HeatMap:
     def show(self, title: str, values: Sequence[Sequence[float | None]]) -> None:
         """Show values: a row for each of the map's rows."""
         known = [it for row in values for it in row if it is not None]
+        least, most = self._limits or (min(known, default=0), max(known, default=1))
         cells = [
             [x, y, float(f"{it:.4g}")]
             for y, row in enumerate(values)
@@ -60,8 +77,8 @@ class HeatMap:
                 },
                 "yAxis": {"type": "category", "data": self._rows, "name": self._y},
                 "visualMap": {
-                    "min": min(known, default=0),
-                    "max": max(known, default=1),
+                    "min": least,
+                    "max": most,
                     "calculable": True,
                     "orient": "horizontal",
                     "left": "center",

@@ -184,7 +184,7 @@ def check(scenario: simulate.Scenario) -> CheckedScenario:
 
 def run(scenario: simulate.Scenario) -> dict[str, Any]:
     """Return the document of a run, without the scenario's text."""
-    document = simulate.run(scenario, progress=False, trust=NoTrust()).document
+    document = simulate.run(scenario, progress=False, trust=NoTrust(), server_series=False).document
     document["scenario"].pop("toml", None)
     return document
 

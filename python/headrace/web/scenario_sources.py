@@ -87,8 +87,5 @@ def _of_store(identifier: str) -> Opened:
     except (StoreError, StoreFailure, ScenarioError, OSError):
         # A measurement, or a sweep: it has a scenario, but its result is shown elsewhere.
         return Opened(text)
-    tables = {"series": result.series, "latency_distribution": result.latency_distribution}
-    return Opened(
-        text,
-        result.document | {name: it.to_dict(as_series=False) for name, it in tables.items()},
-    )
+    tables = {name: it.to_dict(as_series=False) for name, it in result.saved_tables.items()}
+    return Opened(text, result.document | tables)

@@ -29,10 +29,15 @@ impl Net {
     /// Returns the numbers of all stores and stations now: those of stores first. Numbers that
     /// count go on over [`Net::reset_statistics`].
     pub fn gauges(&self) -> Vec<Gauge> {
-        let of_stores = self.gauges.iter().map(|it| Gauge {
-            path: it.path.clone(),
-            name: it.name,
-            copies: (it.of)(&*self.stores[it.store as usize]),
+        let of_stores = self.gauges.iter().map(|it| {
+            let mut copies = Vec::new();
+            let store = &*self.stores[it.store as usize];
+            (it.of)(store, None, &mut |value| copies.push(value));
+            Gauge {
+                path: it.path.clone(),
+                name: it.name,
+                copies,
+            }
         });
         let mut all: Vec<Gauge> = of_stores.collect();
         for (node, path) in self.nodes.iter().zip(&self.node_paths) {

@@ -37,7 +37,7 @@ pub(crate) fn missing(section: &Node, path: &str, field: &str, example: &Raw) ->
         };
     }
     match section.origin {
-        Origin::File { .. } => {
+        Origin::File { .. } | Origin::Set { .. } => {
             let message =
                 format!("missing field {field:?} in {heading}: write, for example, {line}");
             Error::at(&section.origin, message)

@@ -10,6 +10,7 @@ use crate::sections::{
     Memory, Parallel, Position, ReceiveBuffer, Replacement, Rpc, Scenario, SchedulerKind,
     ServerKind, Servers, Topology,
 };
+use crate::tree::{Node, Raw};
 use crate::values::{AtLeastOne, Name};
 
 section! {
@@ -188,6 +189,49 @@ fn replace<T: Clone>(common: &mut T, own: Option<&T>) {
     }
 }
 
+/// Refuses sections of groups that hosts of another kind have. This comes before they are read:
+/// the section that says the rest of them is missing, and its required fields would be asked for.
+pub(crate) fn kinds_fit(tree: &Node) -> Result<(), Error> {
+    let root = Place {
+        root: tree,
+        path: String::new(),
+    };
+    for (hosts, section) in [
+        ("servers", Servers::section()),
+        ("clients", Clients::section()),
+    ] {
+        let Some(table) = tree.find(hosts).and_then(Node::table) else {
+            continue;
+        };
+        let (Some(kind), Some(Raw::List(groups))) =
+            (section.kind_of(table), table.get("group").map(|it| &it.raw))
+        else {
+            continue;
+        };
+        let own = section.fields(Some(&kind));
+        let others = section.fields(None).into_iter().map(|it| it.name);
+        let others = others.filter(|name| own.iter().all(|it| it.name != *name));
+        let others: Vec<&str> = others.collect();
+        for (number, group) in groups.iter().enumerate() {
+            let given = |name: &&&str| group.find(name).is_some();
+            let Some(field) = others.iter().find(given) else {
+                continue;
+            };
+            let instead = match kind.as_str() {
+                "machine" => format!("expected it in [{hosts}.group.machine]"),
+                _ => format!("leave it out, or expected a [{hosts}.machine] of all {hosts}"),
+            };
+            let message =
+                format!("all {hosts} are of one kind: {hosts}.kind = \"{kind}\"; {instead}");
+            return Err(root
+                .field(hosts)
+                .entry("group", number)
+                .error(field, message));
+        }
+    }
+    Ok(())
+}
+
 fn of_server_group(group: &ServerGroup, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let Some(parallel) = all.parallel() else {
         return Ok(());
@@ -205,25 +249,6 @@ fn of_server_group(group: &ServerGroup, all: &Scenario, at: &Place<'_>) -> Resul
             servers.count
         );
         return Err(at.error("count", message));
-    }
-    let machine = servers.machine().is_some();
-    let (given, kind) = if machine {
-        let given = [
-            ("memory", group.memory.is_some()),
-            ("io_scheduler", group.io_scheduler.is_some()),
-            ("device", group.device.is_some()),
-        ];
-        (given.to_vec(), "machine")
-    } else {
-        (vec![("machine", group.machine.is_some())], "simple")
-    };
-    if let Some((field, _)) = given.iter().find(|(_, given)| *given) {
-        let instead = match machine {
-            true => "expected it in [servers.group.machine]",
-            false => "expected [servers.group.device], or a [servers.machine] of all servers",
-        };
-        let message = format!("all servers are of one kind: servers.kind = \"{kind}\"; {instead}");
-        return Err(at.error(field, message));
     }
     if let Some(field) = group.bypassed_field()
         && servers.streaming
@@ -328,9 +353,7 @@ fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Resul
         return Ok(());
     };
     let Some(common) = clients.machine() else {
-        let message = "all clients are of one kind: clients.kind = \"simple\"; expected a \
-                       [clients.machine] of all clients";
-        return Err(at.error("machine", message));
+        return Ok(());
     };
     let place = at.field("machine");
     if machine.attributes != common.attributes {

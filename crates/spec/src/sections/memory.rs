@@ -1,9 +1,11 @@
 //! `[servers.memory]`: a server's page cache.
 
+use std::path::PathBuf;
+
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Scenario, ServerKind, Servers};
-use crate::values::{Bytes, PythonFile, Rate, choice};
+use crate::sections::{PythonClass, Scenario, ServerKind, Servers};
+use crate::values::{Bytes, FilePath, Rate, choice};
 
 choice! {
     /// Page that is evicted from a full cache.
@@ -35,10 +37,13 @@ section! {
             aka ["dirty", "dirty_ratio"],
         /// Page that is evicted from a full cache.
         replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
-        /// A Python file and a replacement policy in it, a subclass of
+        /// A module or file in Python and a replacement policy in it, a subclass of
         /// `headrace.ReplacementPolicy` (docs/explanation/caches.md); with
         /// `replacement = "python"`.
-        python: Option<PythonFile> = optional("the policy is one of Headrace's") aka ["class"],
+        python: Option<PythonClass> = optional("the policy is one of Headrace's") aka ["class"],
+        /// Folder of the file, relative to the scenario file's folder. A module is searched for
+        /// there first, then in Python's own path. Only with `python`.
+        folder: Option<PathBuf> as Option<FilePath> = optional("the scenario file's folder") aka ["path"],
         /// Rate at which cached data is copied; only with a cache.
         rate: Option<Rate> = optional("copying takes no time"),
     }
@@ -47,15 +52,23 @@ section! {
 
 impl Servers {
     /// The class in Python that is the replacement policy of the servers' page caches, or of
-    /// those of a group.
+    /// those of a group, and its folder.
     #[must_use]
-    pub fn policy_class(&self) -> Option<PythonFile> {
+    pub fn policy_class(&self) -> Option<(PythonClass, PathBuf)> {
         self.alike()
             .into_iter()
             .find_map(|it| match it.servers.kind {
-                ServerKind::SimpleServer(simple) => simple.memory.python,
+                ServerKind::SimpleServer(simple) => simple.memory.class(),
                 ServerKind::MachineServer(_) => None,
             })
+    }
+}
+
+impl Memory {
+    /// Its replacement policy in Python, and the folder of that.
+    fn class(&self) -> Option<(PythonClass, PathBuf)> {
+        let folder = self.folder.clone().unwrap_or_default();
+        self.python.clone().map(|class| (class, folder))
     }
 }
 
@@ -87,8 +100,18 @@ fn sizes_fit(memory: &Memory, all: &Scenario, at: &Place<'_>) -> Result<(), Erro
         let message = "only with servers.memory.replacement = \"python\"";
         return Err(at.error("python", message));
     }
+    if memory.folder.is_some() && !is_python {
+        let message =
+            "it is of a class in Python: only with servers.memory.replacement = \"python\"";
+        return Err(at.error("folder", message));
+    }
+    if memory.replacement != Replacement::Lru && cache.0 == 0 {
+        let message = "nothing is cached, so nothing is evicted: leave it out or give \
+                       servers.memory.cache";
+        return Err(at.error("replacement", message));
+    }
     let first = || all.parallel().and_then(|it| it.servers.policy_class());
-    if is_python && first().is_some_and(|first| memory.python.as_ref() != Some(&first)) {
+    if is_python && first().is_some_and(|first| memory.class() != Some(first)) {
         let message = "expected the class of the other servers: all caches in Python have one";
         return Err(at.error("python", message));
     }

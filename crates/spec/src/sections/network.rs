@@ -55,10 +55,10 @@ section! {
     pub struct Credits {
         /// Room for packets at the receiving end of a link, for each virtual lane: at least a
         /// packet.
-        buffer: Bytes = default("128 KiB", "InfiniBand Architecture Specification volume 1, section 7.9.4: at most 2048 blocks of 64 B are granted"),
+        buffer: Bytes = default("128 KiB", "declared default: credits for 2048 blocks of 64 B (InfiniBand Architecture Specification volume 1, section 7.9)"),
         /// Virtual lanes of a link for data. The receiving host's number selects one. A torus
         /// has twice as many, because packets change lanes at its datelines.
-        lanes: u32 as AtLeastOne = default(1, "InfiniBand Architecture Specification volume 1, section 7.6: VL0 alone is mandatory for data") aka ["virtual_lanes"],
+        lanes: u32 as AtLeastOne = default(1, "declared default: one lane for all data (InfiniBand Architecture Specification volume 1, chapter 7, Link Layer)") aka ["virtual_lanes"],
         /// Switches forward a packet as soon as its headers have arrived. Otherwise they store it
         /// first.
         cut_through: bool = default(true, "virtual cut-through (Kermani and Kleinrock 1979), as switches of InfiniBand do"),
@@ -171,11 +171,11 @@ fn switches_suit_the_grain(network: &Network, at: &Place<'_>) -> Result<(), Erro
     Ok(())
 }
 
-/// Bytes of a credit (InfiniBand Architecture Specification volume 1, section 7.9.4).
+/// Bytes of a credit (InfiniBand Architecture Specification volume 1, section 7.9).
 pub const CREDIT_BLOCK: u64 = 64;
 
 /// The most virtual lanes for data: the sixteenth is for management (InfiniBand Architecture
-/// Specification volume 1, section 7.6).
+/// Specification volume 1, chapter 7, Link Layer).
 const MOST_LANES: u32 = 15;
 
 fn credits_suit_packets(network: &Network, at: &Place<'_>) -> Result<(), Error> {

@@ -12,7 +12,7 @@ section! {
         /// not: it answers what clients ask it meanwhile to see whether it is.
         timeout: Seconds = default("60 s", "timeo = 600 of a mount over TCP: nfs(5)") aka ["obd_timeout", "ping_timeout"],
         /// Time between two tries to reach a server that has been taken for failed.
-        retry: Seconds = default("10 s", "RECONNECT_INTERVAL = max(obd_timeout / 10, 10 s): Lustre 1.8, lustre/include/obd_support.h") aka ["retry_interval", "retry_delay"],
+        retry: Seconds = default("10 s", "RECONNECT_INTERVAL, 10 s: Lustre 1.8, lustre/tests/conf-sanity.sh; max(obd_timeout / 10, 10) in lustre/include/obd_support.h before") aka ["retry_interval", "retry_delay"],
         /// After how many of these tries a request fails.
         retries: Limit as CountOr<Limit> = default("unlimited", "a request waits until the server is back, as of a hard mount: nfs(5)") aka ["retry_limit"],
     }

@@ -192,10 +192,15 @@ prop_compose! {
     ) -> Memory {
         // Copying needs a cache.
         let rate = rate.filter(|_| cache > 0);
-        let class = PythonFile { file: "/policies.py".into(), class: "Mine".to_owned() };
+        // So does eviction.
+        let replacement = if cache > 0 { replacement } else { Replacement::Lru };
+        let class = PythonClass { module: "policies.py".to_owned(), class: "Mine".to_owned() };
         let python = (replacement == Replacement::Python).then_some(class);
+        let folder = python.is_some().then(|| "/policies".into());
         let dirty_limit = Bytes(((cache as f64 * part) as u64).min(cache));
-        Memory { cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, python, rate }
+        Memory {
+            cache: Bytes(cache), page: Bytes(page), dirty_limit, replacement, python, folder, rate,
+        }
     }
 }
 

@@ -13,12 +13,18 @@ pub fn scheduler(groups: Vec<String>) -> BoxedStrategy<Scheduler> {
         .prop_flat_map(move |(position, message_latency)| {
             // A client is of one group: there is nothing to weigh.
             let weighs = position != Position::Client;
-            kind(groups.clone(), weighs).prop_map(move |kind| Scheduler {
-                kind,
-                position,
-                message_latency,
-                view_period: None,
-                view_delay: Seconds(0.0),
+            kind(groups.clone(), weighs).prop_map(move |kind| {
+                let sends = matches!(
+                    kind,
+                    SchedulerKind::Dsfq(_) | SchedulerKind::PythonScheduler(_)
+                );
+                Scheduler {
+                    kind,
+                    position,
+                    message_latency: message_latency.filter(|_| sends),
+                    view_period: None,
+                    view_delay: Seconds(0.0),
+                }
             })
         })
         .boxed()
@@ -145,7 +151,7 @@ fn python() -> BoxedStrategy<SchedulerKind> {
     });
     let options = prop::collection::btree_map("[a-z_]{1,9}", value, 0..4);
     (
-        "[a-z_]{1,9}(\\.[a-z]{1,4})?",
+        "[a-z_]{1,9}(\\.[a-z]{1,4})?|[a-z/. -]{1,9}\\.py",
         "[A-Z][a-z0-9]{0,9}",
         "[a-z]{1,9}",
         options,

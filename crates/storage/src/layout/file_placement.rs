@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
 use super::Distribution;
 use super::free_space::{FreeSpace, Targets};
 use super::pattern::Pattern;
@@ -16,6 +18,11 @@ pub trait Placement: Send + Sync {
     /// # Errors
     /// Why there are none.
     fn strips(&self, file: u32) -> Result<Vec<Strip>, String>;
+
+    /// Hears why the strips of a file cannot be. Returns the error of the run.
+    fn refused(&self, _file: u32, why: String) -> String {
+        why
+    }
 }
 
 /// Rule by which files get their servers.
@@ -73,7 +80,8 @@ impl Placed {
                 distribution: distribution.clone(),
             },
             Placer::Own { placement, targets } => {
-                let strips = placement.strips(file).and_then(|it| check(it, *targets));
+                let checked = |it| check(it, *targets).map_err(|it| placement.refused(file, it));
+                let strips = placement.strips(file).and_then(checked);
                 let strips = strips.unwrap_or_else(|wrong| {
                     self.failure.get_or_insert(wrong);
                     vec![(0, 1 << 20)]
@@ -138,21 +146,14 @@ fn check(strips: Vec<Strip>, targets: u32) -> Result<Vec<Strip>, String> {
 
 /// Strips that repeat; those on one target are one part of the file.
 fn of_strips(strips: &[Strip]) -> FilePlacement {
-    let mut targets: Vec<u32> = Vec::new();
-    let turns: Vec<(u64, u64)> = strips
-        .iter()
-        .map(|(target, size)| {
-            let known = targets.iter().position(|it| it == target);
-            let turn = known.unwrap_or_else(|| {
-                targets.push(*target);
-                targets.len() - 1
-            });
-            (turn as u64, *size)
-        })
-        .collect();
+    // In the order in which they first come.
+    let mut targets = IndexSet::new();
+    let sizes = strips.iter();
+    let sizes = sizes.map(|(target, size)| (targets.insert_full(*target).0 as u64, *size));
+    let sizes: Vec<(u64, u64)> = sizes.collect();
     let width = targets.len() as u64;
     FilePlacement {
-        targets,
-        distribution: Distribution::Pattern(Pattern::new(turns, width)),
+        targets: targets.into_iter().collect(),
+        distribution: Distribution::Pattern(Pattern::new(sizes, width)),
     }
 }

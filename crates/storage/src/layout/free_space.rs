@@ -5,7 +5,7 @@
 //! with a probability in proportion to its weight: its free space less a penalty. A target and
 //! its server get a penalty when they are chosen, which each later choice lowers (Lustre 2.5,
 //! lustre/lod/lod_qos.c: `lod_qos_calc_ppo`, `lod_qos_calc_weight`, `lod_qos_used`,
-//! `lod_ost_alloc_qos`).
+//! `lod_alloc_qos`).
 //!
 //! Free space falls by what writes add to files. Lustre's metadata server learns that after
 //! `qos_maxage`, 5 s; here at once.

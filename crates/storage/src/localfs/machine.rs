@@ -222,12 +222,6 @@ fn mount(
             false => 0.0,
         }
     });
-    page.figure("dirty bytes", parts.pages(), |pages: &CachedPages| {
-        pages.lru.dirty_bytes() as f64
-    });
-    page.figure("cached bytes", parts.pages(), |pages: &CachedPages| {
-        pages.lru.bytes() as f64
-    });
     let mounted = Mounted {
         number,
         stores: parts.stores(),

@@ -8,7 +8,7 @@ use super::cpu_cost::CpuCost;
 use super::flusher::Flusher;
 use super::journal::Journal;
 use super::volume::{Effects, Mount, Step, Volume};
-use crate::cache_counts;
+use crate::cache_counts::{self, CACHED, PAGE_CACHE};
 
 /// The stores of a mounted file system.
 #[derive(Clone, Copy)]
@@ -101,10 +101,13 @@ impl Parts {
         cache_counts::report(
             page,
             pages,
-            "page cache",
+            PAGE_CACHE,
             CachedPages::counts,
             Some(CachedPages::dirty_bytes),
         );
+        page.gauge(pages, PAGE_CACHE, CACHED, |pages: &CachedPages| {
+            pages.lru.bytes()
+        });
         Parts {
             mount: store(page, "mount", mounts),
             pages,

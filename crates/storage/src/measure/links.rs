@@ -5,17 +5,22 @@ use headrace_net::Net;
 use super::stations::StationReport;
 use crate::network::LinkLoads;
 
-/// Every kind of link as a station of its own: its utilisation is the bytes that
-/// it carried over those that it could have. Messages still on their way are not
-/// counted.
+/// Every kind of link as a station of its own. Its utilisation is the bytes that it carried over
+/// those that it could have; messages still on their way are not counted. A card with a bucket of
+/// tokens cannot carry its full rate for long: its utilisation is the part of the time for which it
+/// sent, or waited for tokens.
 pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
     let carried = net.store(network.carried, 0);
     let seconds = net.measured().as_seconds();
     let rates = network.fabric.rates();
     let busy = |link: u32| {
         let bytes = carried.links[link as usize].bytes as f64;
+        let busy = match network.fabric.busy(link, net.now()) {
+            Some(busy) => busy.as_seconds() / seconds,
+            None => bytes / (rates[link as usize] * seconds),
+        };
         // What ended in the time may have begun before it.
-        (bytes / (rates[link as usize] * seconds)).min(1.0)
+        busy.min(1.0)
     };
     let groups = network.fabric.groups().iter();
     let groups = groups.filter(|_| seconds > 0.0);

@@ -7,13 +7,13 @@
 //!                   └─ the last of a job ─▶ answered
 //! ```
 
-use headrace_net::{Page, Slot};
+use headrace_net::{Node, Page, Slot, To};
 use headrace_spec::{Messages, Parallel};
 use headrace_trace::Operation;
 
 use super::{Buffers, rdma};
 use crate::duplex::Duplex;
-use crate::tokens::{Direction, Job, Message};
+use crate::tokens::{Job, Message};
 
 /// Puts the messages between a client's jobs and its way to the servers, if jobs are
 /// more than a message each way.
@@ -24,25 +24,13 @@ pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
         Messages::Rendezvous(spec) => spec,
     };
     let Duplex { send, received } = outside;
-    let buffers = Buffers::new(scenario, spec);
-    let jobs = page.place::<Job>("to ask for");
-    let answered = page.place::<Job>("answered");
-    // Their field `wire` holds the bytes that have been sent or received.
-    let under_way = page.bag::<Job>("under way");
-    page.transition("ask")
-        .take(jobs)
-        .may_put(under_way)
-        .puts(send)
-        .fires(move |firing, job: Job, ()| {
-            if buffers.eager(&job) {
-                firing.put(send, job);
-                return;
-            }
-            let slot = firing.put(under_way, Job { wire: 0, ..job });
-            let request = slot.0;
-            let asked = buffers.about(&job, Message::Request);
-            firing.put(send, Job { request, ..asked });
-        });
+    let network = &scenario.network;
+    let buffers = Buffers::new(network, spec.eager_limit, spec.buffer, spec.buffers);
+    let Asking {
+        jobs,
+        answered,
+        under_way,
+    } = ask(page, buffers, send);
     page.transition("take in")
         .take(received)
         .may_take(under_way)
@@ -72,7 +60,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
                     next.wire = from;
                     let mut at = from;
                     while at < to {
-                        let part = buffers.part(&next, at);
+                        let part = buffers.part(&next, at, Message::Data);
                         at += part.size;
                         firing.put(send, part);
                     }
@@ -96,16 +84,51 @@ pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
                 _ => {}
             }
             if let Some(whole) = firing.take(under_way, slot) {
-                let mut back = Job {
-                    direction: Direction::Back,
-                    ..whole
-                };
-                back.wire = buffers.wire.bytes(back.payload());
-                firing.put(answered, back);
+                firing.put(answered, buffers.answered(whole));
             }
         });
     Duplex {
         send: jobs.into(),
         received: answered,
+    }
+}
+
+/// A client's jobs until they are answered.
+pub(super) struct Asking {
+    /// Jobs to ask for.
+    pub jobs: Node<Job>,
+    /// Jobs that are done.
+    pub answered: Node<Job>,
+    /// Large jobs in between. Their field `wire` holds the bytes that have been sent or received.
+    pub under_way: Node<Job>,
+}
+
+/// Sends small jobs, and requests for large ones, which are under way from then on.
+pub(super) fn ask(page: &mut Page<'_>, buffers: Buffers, send: To<Job>) -> Asking {
+    let jobs = page.place::<Job>("to ask for");
+    let answered = page.place::<Job>("answered");
+    let under_way = page.bag::<Job>("under way");
+    page.transition("ask")
+        .take(jobs)
+        .may_put(under_way)
+        .puts(send)
+        .fires(move |firing, job: Job, ()| {
+            if buffers.is_whole(&job) {
+                firing.put(send, job);
+                return;
+            }
+            let whole = Job {
+                wire: 0,
+                received: false,
+                ..job
+            };
+            let request = firing.put(under_way, whole).0;
+            let asked = buffers.about(&job, Message::Request);
+            firing.put(send, Job { request, ..asked });
+        });
+    Asking {
+        jobs,
+        answered,
+        under_way,
     }
 }

@@ -25,15 +25,15 @@ mod server;
 pub use client::client;
 pub use server::server;
 
-use headrace_spec::{Parallel, Rendezvous};
+use headrace_spec::{Bytes, Network};
 
 use crate::network::Wire;
-use crate::tokens::{Job, Message};
+use crate::tokens::{Direction, Job, Message};
 
-/// Buffers of a job.
+/// Sizes of messages, and the buffers in which large jobs go.
 #[derive(Clone, Copy)]
 struct Buffers {
-    eager: u64,
+    limit: u64,
     message: u64,
     buffer: u64,
     window: u64,
@@ -43,21 +43,21 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(scenario: &Parallel, spec: &Rendezvous) -> Buffers {
-        let network = &scenario.network;
+    /// Jobs of more than `limit` bytes go in `buffers` buffers of this size.
+    fn new(network: &Network, limit: Bytes, buffer: Bytes, buffers: u32) -> Buffers {
         Buffers {
-            eager: spec.eager_limit.0,
+            limit: limit.0,
             message: network.message.0,
-            buffer: spec.buffer.0,
-            window: u64::from(spec.buffers),
+            buffer: buffer.0,
+            window: u64::from(buffers),
             wire: Wire::new(network),
             packet: network.header.0 + network.framing.0,
         }
     }
 
     /// Returns true if a job goes as one message each way.
-    fn eager(&self, job: &Job) -> bool {
-        job.size == 0 || job.size.saturating_add(self.message) <= self.eager
+    fn is_whole(&self, job: &Job) -> bool {
+        job.size == 0 || job.size.saturating_add(self.message) <= self.limit
     }
 
     /// Bytes that go before anybody makes room.
@@ -73,14 +73,17 @@ impl Buffers {
     }
 
     /// The part of a job that one buffer holds, from byte `from` of the job on.
-    fn part(&self, job: &Job, from: u64) -> Job {
+    fn part(&self, job: &Job, from: u64, message: Message) -> Job {
         let mut part = Job {
             offset: job.offset + from,
             size: self.buffer.min(job.size - from),
-            message: Message::Data,
+            message,
             ..*job
         };
-        part.wire = self.wire.bytes(part.payload());
+        part.wire = match message {
+            Message::RdmaData => self.wire.bytes_of(part.size),
+            _ => self.wire.bytes(part.payload()),
+        };
         part
     }
 
@@ -95,5 +98,16 @@ impl Buffers {
             message,
             ..*job
         }
+    }
+
+    /// A job that its server has done, as one message would bring it.
+    fn answered(&self, job: Job) -> Job {
+        let mut back = Job {
+            direction: Direction::Back,
+            received: false,
+            ..job
+        };
+        back.wire = self.wire.bytes(back.payload());
+        back
     }
 }

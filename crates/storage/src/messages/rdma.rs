@@ -18,76 +18,19 @@ use headrace_net::{Page, Slot};
 use headrace_spec::{Parallel, Rdma};
 use headrace_trace::Operation;
 
+use super::Buffers;
+use super::client::{Asking, ask};
 use crate::duplex::Duplex;
-use crate::network::Wire;
 use crate::tokens::{Direction, Job, Message};
 
-/// Sizes of messages and operations.
-#[derive(Clone, Copy)]
-struct Sizes {
-    inline: u64,
-    message: u64,
-    buffer: u64,
-    window: u64,
-    wire: Wire,
-    /// Bytes on the wire of an RDMA Read's request.
-    read_request: u64,
-}
-
-impl Sizes {
-    fn new(scenario: &Parallel, spec: &Rdma) -> Sizes {
-        let network = &scenario.network;
-        let wire = Wire::new(network);
-        Sizes {
-            inline: spec.inline_limit.0,
-            message: network.message.0,
-            buffer: spec.buffer.0,
-            window: u64::from(spec.buffers),
-            wire,
-            read_request: wire.bytes_of(spec.read_request.0),
-        }
-    }
-
-    /// Returns true if a job goes as one message each way.
-    fn is_inline(&self, job: &Job) -> bool {
-        job.size == 0 || job.size.saturating_add(self.message) <= self.inline
-    }
-
-    /// Bytes that are moved by the first operations, before one of them is over.
-    fn at_once(&self, job: &Job) -> u64 {
-        job.size.min(self.buffer.saturating_mul(self.window))
-    }
-
-    /// The part of a job that one operation moves, from byte `from` of the job on.
-    fn part(&self, job: &Job, from: u64) -> Job {
-        let size = self.buffer.min(job.size - from);
-        Job {
-            offset: job.offset + from,
-            size,
-            wire: self.wire.bytes_of(size),
-            message: Message::RdmaData,
-            ..*job
-        }
-    }
-
-    /// The request of the RDMA Read that moves a part.
-    fn read(&self, part: &Job) -> Job {
-        Job {
-            wire: self.read_request,
-            direction: Direction::Back,
-            message: Message::RdmaRead,
-            ..*part
-        }
-    }
-
-    /// A message about a job that carries none of its data.
-    fn about(&self, job: &Job, message: Message) -> Job {
-        Job {
-            wire: self.wire.bytes(0),
-            message,
-            ..*job
-        }
-    }
+/// The buffers of operations.
+fn buffers(scenario: &Parallel, spec: &Rdma) -> Buffers {
+    Buffers::new(
+        &scenario.network,
+        spec.inline_limit,
+        spec.buffer,
+        spec.buffers,
+    )
 }
 
 /// Puts the messages between a client's jobs and its way to the servers.
@@ -105,30 +48,13 @@ pub(super) fn client(
     outside: Duplex,
 ) -> Duplex {
     let Duplex { send, received } = outside;
-    let sizes = Sizes::new(scenario, spec);
-    let jobs = page.place::<Job>("to ask for");
-    let answered = page.place::<Job>("answered");
-    // Their field `wire` holds the bytes that have been written to memory; `received` is true once
-    // the answer has arrived.
-    let under_way = page.bag::<Job>("under way");
-    page.transition("ask")
-        .take(jobs)
-        .may_put(under_way)
-        .puts(send)
-        .fires(move |firing, job: Job, ()| {
-            if sizes.is_inline(&job) {
-                firing.put(send, job);
-                return;
-            }
-            let whole = Job {
-                wire: 0,
-                received: false,
-                ..job
-            };
-            let request = firing.put(under_way, whole).0;
-            let asked = sizes.about(&job, Message::Request);
-            firing.put(send, Job { request, ..asked });
-        });
+    let buffers = buffers(scenario, spec);
+    // The field `received` of a job under way is true once the answer has arrived.
+    let Asking {
+        jobs,
+        answered,
+        under_way,
+    } = ask(page, buffers, send);
     page.transition("take in")
         .take(received)
         .may_take(under_way)
@@ -139,7 +65,7 @@ pub(super) fn client(
             match job.message {
                 Message::RdmaRead => {
                     let part = Job {
-                        wire: sizes.wire.bytes_of(job.size),
+                        wire: buffers.wire.bytes_of(job.size),
                         direction: Direction::Out,
                         message: Message::RdmaData,
                         ..job
@@ -160,13 +86,7 @@ pub(super) fn client(
                 && all
                 && let Some(whole) = firing.take(under_way, slot)
             {
-                let mut back = Job {
-                    direction: Direction::Back,
-                    received: false,
-                    ..whole
-                };
-                back.wire = sizes.wire.bytes(back.payload());
-                firing.put(answered, back);
+                firing.put(answered, buffers.answered(whole));
             }
         });
     Duplex {
@@ -199,7 +119,15 @@ pub(super) fn server(
     outside: Duplex,
 ) -> Duplex {
     let Duplex { send, received } = outside;
-    let sizes = Sizes::new(scenario, spec);
+    let buffers = buffers(scenario, spec);
+    let read_request = buffers.wire.bytes_of(spec.read_request.0);
+    // The request of the RDMA Read that moves a part.
+    let read = move |part: &Job| Job {
+        wire: read_request,
+        direction: Direction::Back,
+        message: Message::RdmaRead,
+        ..*part
+    };
     let jobs = page.place::<Job>("taken in");
     let served = page.place::<Job>("to give back");
     // By client, and the client's number of the job.
@@ -215,11 +143,11 @@ pub(super) fn server(
                 return;
             }
             let mut begun = 0;
-            while begun < sizes.at_once(&job) {
-                let part = sizes.part(&job, begun);
+            while begun < buffers.at_once(&job) {
+                let part = buffers.part(&job, begun, Message::RdmaData);
                 begun += part.size;
                 match job.operation {
-                    Operation::Write => firing.put(send, sizes.read(&part)),
+                    Operation::Write => firing.put(send, read(&part)),
                     _ => firing.put(jobs, part),
                 };
             }
@@ -247,19 +175,19 @@ pub(super) fn server(
             moving.over += job.size;
             let writes = job.operation == Operation::Write;
             if !writes {
-                let wire = sizes.wire.bytes_of(job.size);
+                let wire = buffers.wire.bytes_of(job.size);
                 firing.put(send, Job { wire, ..job });
             }
             if moving.begun < moving.job.size {
-                let part = sizes.part(&moving.job, moving.begun);
+                let part = buffers.part(&moving.job, moving.begun, Message::RdmaData);
                 moving.begun += part.size;
                 match writes {
-                    true => firing.put(send, sizes.read(&part)),
+                    true => firing.put(send, read(&part)),
                     false => firing.put(jobs, part),
                 };
             } else if moving.over == moving.job.size {
                 under_way.remove(&key);
-                firing.put(send, sizes.about(&job, Message::Done));
+                firing.put(send, buffers.about(&job, Message::Done));
             }
         });
     Duplex {

@@ -30,7 +30,8 @@ pub fn server(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
         Messages::Rendezvous(spec) => spec,
     };
     let Duplex { send, received } = outside;
-    let buffers = Buffers::new(scenario, spec);
+    let network = &scenario.network;
+    let buffers = Buffers::new(network, spec.eager_limit, spec.buffer, spec.buffers);
     let jobs = page.place::<Job>("taken in");
     let served = page.place::<Job>("to give back");
     let under_way = page.store("jobs under way", |_| UnderWay::new());
@@ -50,7 +51,7 @@ pub fn server(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
                     if job.operation != Operation::Write {
                         let to = buffers.at_once(&job);
                         while whole.wire < to {
-                            let part = buffers.part(&whole, whole.wire);
+                            let part = buffers.part(&whole, whole.wire, Message::Data);
                             whole.wire += part.size;
                             firing.put(jobs, part);
                         }
@@ -64,7 +65,7 @@ pub fn server(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
                     let Some(whole) = under_way.get_mut(&key) else {
                         return;
                     };
-                    let part = buffers.part(whole, whole.wire);
+                    let part = buffers.part(whole, whole.wire, Message::Data);
                     whole.wire += part.size;
                     if whole.wire == whole.size {
                         under_way.remove(&key);

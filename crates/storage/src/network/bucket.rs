@@ -1,6 +1,9 @@
 //! A token bucket: what may pass at the full rate of a link, as far as it has saved
 //! up for it (Linux, net/sched/sch_tbf.c: `tc qdisc add … tbf rate … burst …`).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use headrace_net::{Span, Time};
 use headrace_spec::{Bytes, Rate};
 
@@ -12,6 +15,40 @@ pub struct Bucket {
     most: f64,
     tokens: f64,
     at: Time,
+    meter: Option<Arc<Meter>>,
+}
+
+/// Time for which a link with a bucket sends or waits for tokens. Its rate does not tell how busy
+/// it is: most of the time it may not send at that rate.
+#[derive(Default, Debug)]
+pub struct Meter {
+    /// Picoseconds of all that has begun.
+    booked: AtomicU64,
+    /// The end of it; from the last arrival to then the link is busy all the time.
+    until: AtomicU64,
+}
+
+impl Meter {
+    fn book(&self, end: Time, time: Span) {
+        self.booked.fetch_add(time.0, Relaxed);
+        self.until.store(end.0, Relaxed);
+    }
+
+    /// What is booked and still to come.
+    fn ahead(&self, now: Time) -> u64 {
+        Time(self.until.load(Relaxed)).since(now).0
+    }
+
+    /// Time for which the link was busy until now.
+    pub fn busy(&self, now: Time) -> Span {
+        let booked = self.booked.load(Relaxed);
+        Span(booked.saturating_sub(self.ahead(now)))
+    }
+
+    /// Forgets what was.
+    pub fn reset(&self, now: Time) {
+        self.booked.store(self.ahead(now), Relaxed);
+    }
 }
 
 impl Bucket {
@@ -22,6 +59,16 @@ impl Bucket {
             most: burst.0 as f64,
             tokens: burst.0 as f64,
             at: Time::ZERO,
+            meter: None,
+        }
+    }
+
+    /// The same bucket, which reports to a meter what passes.
+    #[must_use]
+    pub fn with(self, meter: Arc<Meter>) -> Bucket {
+        Bucket {
+            meter: Some(meter),
+            ..self
         }
     }
 
@@ -49,5 +96,8 @@ impl Bucket {
         let come = time.0 as f64 * self.rate;
         self.tokens = (self.tokens(start) + come - bytes as f64).clamp(0.0, self.most);
         self.at = start + time;
+        if let Some(meter) = &self.meter {
+            meter.book(self.at, time);
+        }
     }
 }

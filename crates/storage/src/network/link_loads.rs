@@ -61,6 +61,7 @@ pub struct LinkLoads {
 impl LinkLoads {
     /// Forgets what was.
     pub fn reset(&self, net: &mut Net) {
+        self.fabric.reset(net.now());
         net.store_mut(self.carried, 0).reset();
         if let Some(packets) = &self.packets {
             packets.reset();

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use headrace_net::{Firing, News, Observation, Page, Port, Span, Store, Time, To};
 use headrace_spec::{Parallel, Position};
 
+use crate::cache_counts::{CACHED, DIRTY, PAGE_CACHE};
 use crate::duplex::Duplex;
 use crate::tokens::Job;
 
@@ -239,8 +240,8 @@ impl JobCounter {
             } else {
                 "daemon"
             }),
-            page.figures_within("dirty bytes"),
-            page.figures_within("cached bytes"),
+            page.gauges_within(PAGE_CACHE, DIRTY),
+            page.gauges_within(PAGE_CACHE, CACHED),
         ];
         page.transition(&format!("report to {schedulers}"))
             .take(asked)
@@ -259,8 +260,8 @@ impl JobCounter {
                 let view = ServerView {
                     jobs: here.0,
                     in_service: here.0.min(busy.min(u64::from(u32::MAX)) as u32),
-                    dirty: dirty.sum as u64,
-                    cached: cached.sum as u64,
+                    dirty: dirty.sum,
+                    cached: cached.sum,
                     utilisation: utilisation(firing, last, &devices),
                 };
                 if let Some(sample) = samples.taken.back_mut() {

@@ -9,32 +9,35 @@ use crate::running::{
     station,
 };
 
-const LATENCY: u64 = 10 * MICROSECOND;
+pub const LATENCY: u64 = 10 * MICROSECOND;
 /// A packet of 1,500 B that fills the first card before it goes on.
 const FIRST: u64 = 1500 * NANOSECOND;
 
 /// Nothing on the wire but data, which goes in one buffer unless said otherwise.
 const RENDEZVOUS: [&str; 2] = ["messages.kind=rendezvous", "messages.buffer=1 MB"];
-const WRITE: &str = "workload.0.phases=[\"write\"]";
+pub const WRITE: &str = "workload.0.phases=[\"write\"]";
 
 /// One request on an empty system, after the layout has been asked for.
-fn one(sets: &[&str]) -> u64 {
-    let sets: Vec<&str> = RENDEZVOUS.iter().chain(sets).copied().collect();
-    let latencies = latencies(&run(SMALLEST, &sets));
+pub fn alone(kind: &[&str], sets: &[&str]) -> u64 {
+    let latencies = latencies(&run(SMALLEST, &[kind, sets].concat()));
     assert_eq!(latencies.len(), 1);
     latencies[0] - 2 * LATENCY
 }
 
+fn one(sets: &[&str]) -> u64 {
+    alone(&RENDEZVOUS, sets)
+}
+
 /// Returns the transmission time of a message with data.
-fn data(bytes: u64) -> u64 {
+pub fn data(bytes: u64) -> u64 {
     bytes * NANOSECOND + FIRST.min(bytes * NANOSECOND) + LATENCY
 }
 
-fn read(bytes: u64) -> u64 {
+pub fn read(bytes: u64) -> u64 {
     10 * bytes * NANOSECOND
 }
 
-fn written(bytes: u64) -> u64 {
+pub fn written(bytes: u64) -> u64 {
     20 * bytes * NANOSECOND
 }
 

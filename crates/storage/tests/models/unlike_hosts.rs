@@ -316,9 +316,6 @@ fn what_is_not_modelled_is_refused() {
         if set == "scheduler.kind=dsfq" {
             sets.push("scheduler.depth=4");
         }
-        if set.starts_with("servers.group.machine") {
-            sets.push("servers.group.machine.device={ read_rate = \"50 MB/s\", write_rate = \"50 MB/s\" }");
-        }
         if set == "servers.streaming=true" {
             sets.push("network.grain=flow");
         }

@@ -86,7 +86,9 @@ def draw(
     if load:
         trusting = trust(trusted)
         with progress(scenario.name, show_progress) as report:
-            document = simulate.run(scenario, progress=report, trust=trusting).document
+            document = simulate.run(
+                scenario, progress=report, trust=trusting, server_series=False
+            ).document
         stations = document["stations"]
     if suffix == ".html":
         frames = simulate.load_playback(playback) if playback is not None else None

@@ -128,7 +128,7 @@ def rebuild_share(
             seconds=SECONDS,
         )
     )
-    document = simulate.run(scenario).json()
+    document = simulate.run(scenario, server_series=False).json()
     visits: Iterable[float] = (
         it["visits"] for it in document["stations"] if it["station"].endswith("array/rebuild")
     )

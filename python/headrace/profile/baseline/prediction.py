@@ -31,7 +31,7 @@ def predict(
             if on_case is not None:
                 on_case(case)
             scenario = simulate.load(scenario_text(file, case.text))
-            document: Mapping[str, Any] = simulate.run(scenario).json()
+            document: Mapping[str, Any] = simulate.run(scenario, server_series=False).json()
             for reading in case.readings:
                 found[reading.figure] = reading.value(document)
     return found

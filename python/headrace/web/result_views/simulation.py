@@ -16,6 +16,7 @@ from headrace.web.result_views.operation_charts import (
     rates,
 )
 from headrace.web.result_views.origin import note
+from headrace.web.result_views.servers import show_servers
 from headrace.web.simulation_figures import busiest_stations, main_figures
 
 Document = Mapping[str, Any]
@@ -44,6 +45,8 @@ def show(document: Document) -> None:
         _distribution(distribution)
     _heading("Stations and time")
     show_utilisation(document)
+    if servers := document.get("server_series"):
+        show_servers(servers)
     _breakdown(document)
     with ui.expansion("All tables").classes("w-full"):
         show_rendered(tables.result(document))

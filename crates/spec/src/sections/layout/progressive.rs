@@ -20,7 +20,7 @@ choice! {
 section! {
     /// Components one after the other, each a range of the file with stripes of its own, so that
     /// small files lie on few servers and large ones on many (Lustre: progressive file layouts,
-    /// Operations Manual 2.15, section 19.5). Stripes are counted from the file's first byte, as in
+    /// Operations Manual, section 19.5). Stripes are counted from the file's first byte, as in
     /// `lov_stripe_number` of lustre/lov/lov_offset.c. The servers of a component come after those
     /// of the one before it. Not modelled: that a client asks for a component's servers when it
     /// first writes there (layout intent), and that they are chosen then; what one target holds of
@@ -43,10 +43,10 @@ section! {
         /// Hosts of its data; on the metadata server it has no stripes.
         on: ComponentPlace = default("data-servers", "lfs setstripe without its option -L mdt") aka ["pattern", "where"],
         /// Over how many servers, or targets, it is spread; over all of them, if there are fewer.
-        servers: ServersPerFile as CountOr<ServersPerFile> = default(1, "the default stripe count: Lustre Operations Manual 2.15, section 19.3")
+        servers: ServersPerFile as CountOr<ServersPerFile> = default(1, "the default stripe count: Lustre Operations Manual, section 19.3")
             aka ["count", "stripe_count"],
         /// Size of a stripe.
-        unit: Bytes = default("1 MiB", "the default stripe size: Lustre Operations Manual 2.15, section 19.3")
+        unit: Bytes = default("1 MiB", "the default stripe size: Lustre Operations Manual, section 19.4")
             aka ["stripe", "stripe_size", "stripe_unit"],
     }
 }
@@ -57,8 +57,8 @@ const MOST_COMPONENTS: usize = 1000;
 /// Alignment of a component's end: LOV_MIN_STRIPE_SIZE of Lustre.
 const ALIGNMENT: u64 = 1 << 16;
 
-/// The largest component on a metadata server: dom_stripesize of Lustre, Operations Manual 2.15,
-/// section 20.4.
+/// The largest component on a metadata server that `lfs setstripe` accepts: Lustre Operations
+/// Manual, "LFS limits for DoM component size".
 const LARGEST_ON_METADATA: Bytes = Bytes(1 << 30);
 
 impl Component {

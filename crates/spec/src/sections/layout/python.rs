@@ -1,4 +1,4 @@
-//! `python = "module:Class"`: a placement of one's own.
+//! `python = "module:Class"` or `"file.py:Class"`: a placement of one's own.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ section! {
     /// A placement of one's own: a subclass of `headrace.Placement` in Python, which gives the
     /// strips of each file (docs/explanation/layouts.md).
     pub struct PythonLayout {
-        /// The module and the class.
+        /// The module or the file, and the class.
         python: PythonClass = required("my_placement:MyPlacement") aka ["class"],
-        /// Folder searched first for the module, relative to the scenario file's folder; then
-        /// Python's own path.
+        /// Folder of the file, relative to the scenario file's folder. A module is searched for
+        /// there first, then in Python's own path.
         folder: PathBuf as FilePath = default(".", "a class stands beside the scenario that uses it") aka ["path"],
         /// Keyword arguments of the class's `__init__`.
         options: ClassOptions = default(Table::default(), "the class's own defaults") aka ["arguments", "parameters"],

@@ -23,7 +23,7 @@ section! {
     pub struct Strip {
         /// The server, counted from the file's first one.
         server: u32 as crate::values::Count = required(0),
-        /// Returns the length in bytes.
+        /// Length in bytes.
         size: Bytes = required("64 KiB"),
     }
 }

@@ -25,7 +25,7 @@ section! {
         buffers: u32 as AtLeastOne = default(8, "Lustre, o2iblnd: peer_credits, messages to a peer at a time")
             aka ["operations"],
         /// Size of an RDMA Read's request.
-        read_request: Bytes = default("16 B", "InfiniBand Architecture Specification volume 1, section 9.3.1: RDMA extended transport header"),
+        read_request: Bytes = default("16 B", "the RDMA extended transport header: Linux, drivers/infiniband/sw/rxe/rxe_hdr.h, struct rxe_reth; InfiniBand Architecture Specification volume 1, chapter 9, Transport Layer"),
     }
     check suits_the_rest;
 }

@@ -95,6 +95,7 @@ fn of_scheduler(scheduler: &Scheduler, all: &Scenario, at: &Place<'_>) -> Result
         return Err(at.error("position", message));
     }
     in_network(parallel, at)?;
+    messages_are_sent(scheduler, at)?;
     view_is_collected(scheduler, parallel, at)
 }
 
@@ -108,6 +109,23 @@ fn in_network(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let message = "with [[failure]] a job that passes two schedulers in the network is not \
                    modelled: expected \"gateway\" or \"proxy\", not both";
     Err(at.error("position", message))
+}
+
+/// Refuses the latency of messages where schedulers send none.
+fn messages_are_sent(scheduler: &Scheduler, at: &Place<'_>) -> Result<(), Error> {
+    let send = matches!(
+        scheduler.kind,
+        SchedulerKind::Dsfq(_) | SchedulerKind::PythonScheduler(_)
+    );
+    if send || scheduler.message_latency.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "schedulers of kind \"{}\" send each other no messages: expected kind = \"dsfq\" or \
+         \"python\", or leave it out",
+        scheduler.kind.kind()
+    );
+    Err(at.error("message_latency", message))
 }
 
 /// Shortest time between two reports of the servers.
@@ -135,6 +153,21 @@ fn view_is_collected(
             let message = "there is no scheduler that would learn it: give a kind, or leave it out";
             Err(at.error("view_period", message))
         }
+        Some(_) if !uses_view(&scheduler.kind) => {
+            let message = match &scheduler.kind {
+                SchedulerKind::LeastLoaded(_) => {
+                    "its own jobs are all that it compares: expected load = \"view\", or leave it \
+                     out"
+                    .to_owned()
+                }
+                kind => format!(
+                    "schedulers of kind \"{}\" do not use it: expected kind = \"least-loaded\" or \
+                     \"python\", or leave it out",
+                    kind.kind()
+                ),
+            };
+            Err(at.error("view_period", message))
+        }
         Some(_) if scheduler.position == Position::Metadata => {
             let message = "the state is of data servers, and these schedulers stand before \
                            metadata servers: expected another position, or no view_period";
@@ -146,6 +179,15 @@ fn view_is_collected(
             Err(at.error("view_period", message))
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns true if schedulers of this kind look at the state of the servers.
+fn uses_view(kind: &SchedulerKind) -> bool {
+    match kind {
+        SchedulerKind::LeastLoaded(it) => it.load == KnownLoad::View,
+        // Only its code could tell.
+        kind => matches!(kind, SchedulerKind::PythonScheduler(_)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `python = "module:Class"`: a scheduler of one's own.
+//! `python = "module:Class"` or `"file.py:Class"`: a scheduler of one's own.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,20 +15,20 @@ section! {
     /// A scheduler of one's own: a subclass of `headrace.Scheduler` in Python
     /// (docs/explanation/schedulers.md).
     pub struct PythonScheduler {
-        /// The module and the class. With this field, `kind` need not be given.
+        /// The module or the file, and the class. With this field, `kind` need not be given.
         python: PythonClass = required("my_scheduler:MyScheduler") aka ["class"],
-        /// Folder searched first for the module, relative to the scenario file's folder; then
-        /// Python's own path.
+        /// Folder of the file, relative to the scenario file's folder. A module is searched for
+        /// there first, then in Python's own path.
         folder: PathBuf as FilePath = default(".", "a class stands beside the scenario that uses it") aka ["path"],
         /// Keyword arguments of the class's `__init__`.
         options: ClassOptions = default(Table::default(), "the class's own defaults") aka ["arguments", "parameters"],
     }
 }
 
-/// A class of a Python module.
+/// A class of a Python module or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonClass {
-    /// The module's name, with dots.
+    /// The module's name, with dots; or a file, which ends in `.py`, relative to the field `folder`.
     pub module: String,
     /// The class's name.
     pub class: String,
@@ -52,28 +52,27 @@ impl Leaf for PythonClass {
     const NATURE: Nature = Nature::Text;
 
     fn expected() -> String {
-        r#"a module and a class such as "my_scheduler:MyScheduler""#.to_owned()
+        r#"a class of a module or file such as "mine:MyClass" or "mine.py:MyClass""#.to_owned()
     }
 
     fn schema() -> serde_json::Value {
-        json!({ "type": "string", "pattern": r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$" })
+        let pattern = r"^([^\W\d]\w*(\.[^\W\d]\w*)*|.+\.py):[^\W\d]\w*$";
+        json!({ "type": "string", "pattern": pattern })
     }
 
     fn parse(node: &Node) -> Result<PythonClass, String> {
         let Raw::Text(text) = &node.raw else {
             return Err(String::new());
         };
-        match text.split_once(':') {
+        match text.rsplit_once(':') {
             Some((module, class))
-                if module.split('.').all(is_python_name) && is_python_name(class) =>
+                if (module.ends_with(".py") || module.split('.').all(is_python_name))
+                    && is_python_name(class) =>
             {
                 Ok(PythonClass {
                     module: module.to_owned(),
                     class: class.to_owned(),
                 })
-            }
-            _ if text.ends_with(".py") || text.contains(".py:") => {
-                Err("write the module's name without .py, and the folder in `folder`".to_owned())
             }
             _ => Err(String::new()),
         }

@@ -185,7 +185,8 @@ fn every_switch_is_reached(graph: &Graph, all: &Scenario, at: &Place<'_>) -> Res
 }
 
 /// Refuses shortest paths whose links wait for each other's credits in a circle: packets on them
-/// can wait forever. Without such a circle they cannot (Dally and Seitz 1987, theorem 1).
+/// can wait forever. Without such a circle they cannot (Dally and Seitz, "Deadlock-free message
+/// routing in multiprocessor interconnection networks", IEEE Transactions on Computers 1987).
 fn credits_return(
     graph: &Graph,
     switches: &[&str],

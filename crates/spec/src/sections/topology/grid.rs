@@ -1,10 +1,10 @@
-//! Grids of switches in two or three dimensions: the common part of tori and meshes.
+//! `kind = "torus"` and `kind = "mesh"`: grids of switches in two or three dimensions.
 
 use super::needs_a_whole_network;
 use crate::Error;
-use crate::declare::Place;
+use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::choice;
+use crate::values::{AtLeastOne, NonEmpty, Rate, Seconds, choice};
 
 choice! {
     /// Switches of the data and metadata servers.
@@ -27,6 +27,69 @@ pub struct Grid<'a> {
     pub servers: ServerSwitches,
     /// True if the last switch of a dimension has a link to the first.
     pub wraps: bool,
+    /// Rate of a link between two switches; none: that of the network.
+    pub bandwidth: Option<Rate>,
+    /// Latency of a link between two switches.
+    pub latency: Seconds,
+}
+
+/// Declares the section of a kind of grid.
+macro_rules! grid {
+    ($(#[doc = $doc:literal])+ $name:ident, wraps = $wraps:literal, check = $check:ident) => {
+        section! {
+            $(#[doc = $doc])+
+            pub struct $name {
+                /// Switches in each of two or three dimensions, at least 2 each.
+                size: Vec<u32> as NonEmpty<AtLeastOne> = required([4, 4]) aka ["dimensions", "shape"],
+                /// Hosts on each switch.
+                hosts: u32 as AtLeastOne = default(1, "one compute node at each switch, as in Blue Gene/L (Gara et al. 2005)") aka ["hosts_per_switch"],
+                /// Switches of the data and metadata servers.
+                servers: ServerSwitches = default("last", "storage has switches of its own"),
+                /// Bytes per second of a link between two switches, in each direction.
+                bandwidth: Option<Rate> = optional("network.bandwidth") aka ["rate", "link_bandwidth"],
+                /// Latency of a link between two switches, besides `network.latency`.
+                latency: Seconds = default("0 s", "`network.latency` counts it") aka ["link_latency"],
+            }
+            check $check;
+        }
+
+        impl $name {
+            /// The switches and the hosts on them.
+            #[must_use]
+            pub fn grid(&self) -> Grid<'_> {
+                Grid {
+                    size: &self.size,
+                    hosts: self.hosts,
+                    servers: self.servers,
+                    wraps: $wraps,
+                    bandwidth: self.bandwidth,
+                    latency: self.latency,
+                }
+            }
+        }
+
+        fn $check(of: &$name, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+            check(of.grid(), all, at)
+        }
+    };
+}
+
+grid! {
+    /// A torus (k-ary n-cube, Dally 1990): each switch has a link to the next and the previous
+    /// one in every dimension, and the last has one to the first. Messages go along the first
+    /// dimension by the shorter way, then along the next (dimension-order routing). Where both
+    /// ways of a dimension are equally long, a hash of the two hosts, with the run's seed, chooses
+    /// one. Clients come first, then data servers, then metadata servers. The first dimension
+    /// counts fastest.
+    Torus, wraps = true, check = torus_fits
+}
+
+grid! {
+    /// A mesh: each switch has a link to the next and the previous one in every dimension.
+    /// Messages go along the first dimension, then along the next (dimension-order routing).
+    /// Clients come first, then data servers, then metadata servers. The first dimension counts
+    /// fastest.
+    Mesh, wraps = false, check = mesh_fits
 }
 
 /// The most switches: more than the largest tori that were built.
@@ -59,7 +122,7 @@ impl Grid<'_> {
 }
 
 /// Checks a grid, which is the scenario's topology.
-pub(super) fn check(grid: Grid<'_>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+fn check(grid: Grid<'_>, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     needs_a_whole_network(all, at)?;
     if !matches!(grid.size.len(), 2 | 3) || grid.size.iter().any(|&it| it < 2) {
         let message = "expected two or three dimensions of at least 2 switches, such as [4, 4, 2]";

@@ -4,19 +4,15 @@ mod fat_tree;
 mod graph;
 mod grid;
 mod leaf_spine;
-mod mesh;
 mod pairs;
 mod star;
-mod torus;
 
 pub use fat_tree::FatTree;
 pub use graph::{Graph, GraphLink, GraphSwitch};
-pub use grid::{Grid, ServerSwitches};
+pub use grid::{Grid, Mesh, ServerSwitches, Torus};
 pub use leaf_spine::{ClientLeaves, LeafSpine};
-pub use mesh::Mesh;
 pub use pairs::Pairs;
 pub use star::Star;
-pub use torus::Torus;
 
 use crate::Error;
 use crate::declare::{Place, kinds};

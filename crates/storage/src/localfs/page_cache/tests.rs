@@ -14,6 +14,7 @@ fn memory(pages: u64, dirty: u64) -> Memory {
         dirty_limit: Bytes(dirty * PAGE),
         replacement: Replacement::Lru,
         python: None,
+        folder: None,
         rate: None,
     }
 }

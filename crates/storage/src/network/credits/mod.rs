@@ -19,7 +19,7 @@
 //!
 //! Not modelled: acknowledgements and retransmission of reliable connections, bandwidth of flow
 //! control packets, weights and priorities of lanes (VL arbitration tables), congestion control
-//! (section A10), adaptive routing.
+//! (annex A10), adaptive routing.
 
 mod link;
 

@@ -1,4 +1,4 @@
-//! Grids of switches: what tori and meshes have in common.
+//! Grids of switches: tori and meshes.
 //!
 //! ```text
 //!   (0,1) ═ (1,1) ═ (2,1)      ═ : a link each way, x up and x down
@@ -7,10 +7,11 @@
 //! ```
 //!
 //! Messages take the dimensions in their order. In a torus, packets use the second set of virtual
-//! lanes from the link between the last switch of a ring and the first on (Dally and Seitz 1987,
-//! §4). Therefore no packets wait for each other in a circle.
+//! lanes from the link between the last switch of a ring and the first on (Dally and Seitz,
+//! "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions
+//! on Computers 1987, on k-ary n-cubes). Therefore no packets wait for each other in a circle.
 
-use headrace_spec::{Grid, Rate, Seconds, ServerSwitches};
+use headrace_spec::{Grid, Rate, ServerSwitches};
 use smallvec::SmallVec;
 
 use super::{LinkGroup, Links, Path, Routes};
@@ -43,10 +44,10 @@ struct Dimension {
 pub(super) fn routes(
     grid: Grid<'_>,
     hosts: Hosts,
-    rate: Rate,
-    latency: Seconds,
+    bandwidth: Rate,
     links: &mut Links,
 ) -> Box<dyn Routes> {
+    let rate = grid.bandwidth.unwrap_or(bandwidth);
     let size: Place = grid.size.into();
     let dimensions = DIMENSIONS.iter().take(size.len()).enumerate();
     let dimensions = dimensions.map(|(dimension, axis)| {
@@ -55,7 +56,7 @@ pub(super) fn routes(
         let mut add = |way: &str, each, behind: u32| {
             let first = links.add_grid(&format!("{axis} {way}"), &shape, rate, each);
             let (shape, size) = (shape.clone(), size.clone());
-            links.leave(latency, move |number| {
+            links.leave(grid.latency, move |number| {
                 let mut place = place(number, &shape);
                 place[dimension] += behind;
                 number_of(&place, &size)

@@ -9,21 +9,22 @@ mod fat_tree;
 mod graph;
 mod grid;
 mod leaf_spine;
-mod mesh;
 mod star;
 mod switches;
-mod torus;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use headrace_net::Span;
+use headrace_net::{Span, Time};
 use headrace_spec::{
     Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Servers, Topology,
 };
 use smallvec::SmallVec;
 
 use self::switches::SwitchTimes;
-use super::{Bucket, Hosts, Wire};
+use super::bucket::{Bucket, Meter};
+use super::{Hosts, Wire};
 use crate::splitmix;
 use crate::tokens::{Direction, Job, Role};
 
@@ -110,8 +111,8 @@ pub struct Fabric {
     routes: Box<dyn Routes>,
     seed: u64,
     streams: Option<Streams>,
-    /// The links of cards that have one.
-    buckets: Vec<(Range<u32>, Option<Bucket>)>,
+    /// By link: the bucket of tokens that it has besides its rate.
+    buckets: BTreeMap<u32, (Bucket, Arc<Meter>)>,
     /// None if `network.latency` is all that a path takes.
     times: Option<SwitchTimes>,
 }
@@ -211,21 +212,24 @@ impl Fabric {
         };
         let (mut sending, mut receiving) = (Vec::new(), Vec::new());
         let network = &scenario.network;
-        let mut buckets = Vec::new();
+        let mut buckets = BTreeMap::new();
         let mut cards = |name: &str, count: u32, card: &Card, unlike: &[(Vec<u32>, Card)]| {
             let (rate, bucket) = rate_of(card, network.bandwidth);
             let mut add = |side: &str| {
                 let name = format!("{name} card {side}");
                 let first = links.add(&name, count, 1, rate, card_name);
+                let mut own = vec![bucket.clone(); count as usize];
                 for (hosts, card) in unlike {
                     let (rate, bucket) = rate_of(card, network.bandwidth);
-                    for link in hosts.iter().map(|host| first + host) {
-                        links.rates[link as usize] = rate.0;
-                        buckets.push((link..link + 1, bucket.clone()));
+                    for &host in hosts {
+                        links.rates[(first + host) as usize] = rate.0;
+                        own[host as usize].clone_from(&bucket);
                     }
                 }
                 let links = first..first + count;
-                buckets.extend(bucket.clone().map(|it| (links.clone(), Some(it))));
+                for (link, bucket) in links.clone().zip(own) {
+                    buckets.extend(bucket.map(|it| (link, metered(it))));
+                }
                 links
             };
             match network.duplex {
@@ -261,8 +265,8 @@ impl Fabric {
             Topology::LeafSpine(it) => leaf_spine::routes(it, hosts, bandwidth, &mut links),
             Topology::FatTree(it) => fat_tree::routes(it, bandwidth, &mut links),
             Topology::Graph(it) => graph::routes(it, hosts, bandwidth, &mut links),
-            Topology::Torus(it) => torus::routes(it, hosts, bandwidth, &mut links),
-            Topology::Mesh(it) => mesh::routes(it, hosts, bandwidth, &mut links),
+            Topology::Torus(it) => grid::routes(it.grid(), hosts, bandwidth, &mut links),
+            Topology::Mesh(it) => grid::routes(it.grid(), hosts, bandwidth, &mut links),
         };
         let times = SwitchTimes::new(network, routes.as_ref(), &receiving, &mut links);
         let streams = streams(scenario, &mut links);
@@ -287,9 +291,19 @@ impl Fabric {
 
     /// The bucket of tokens that a link has besides its rate.
     pub fn bucket(&self, link: u32) -> Option<Bucket> {
-        let mut buckets = self.buckets.iter();
-        let bucket = buckets.find(|(links, _)| links.contains(&link));
-        bucket.and_then(|(_, bucket)| bucket.clone())
+        self.buckets.get(&link).map(|(bucket, _)| bucket.clone())
+    }
+
+    /// Time for which a link with a bucket was busy until now; none for others.
+    pub fn busy(&self, link: u32, now: Time) -> Option<Span> {
+        self.buckets.get(&link).map(|(_, meter)| meter.busy(now))
+    }
+
+    /// Forgets for how long links were busy.
+    pub fn reset(&self, now: Time) {
+        self.buckets
+            .values()
+            .for_each(|(_, meter)| meter.reset(now));
     }
 
     /// The kinds of links.
@@ -404,6 +418,12 @@ pub fn rate_of(card: &Card, bandwidth: Rate) -> (Rate, Option<Bucket>) {
         (Some(rate), Some(burst)) => (bandwidth, Some(Bucket::new(rate, burst))),
         (rate, _) => (rate.unwrap_or(bandwidth), None),
     }
+}
+
+/// A bucket and what measures how busy its link is.
+fn metered(bucket: Bucket) -> (Bucket, Arc<Meter>) {
+    let meter = Arc::<Meter>::default();
+    (bucket.with(Arc::clone(&meter)), meter)
 }
 
 /// Adds the servers' devices to the links, if data streams through them.

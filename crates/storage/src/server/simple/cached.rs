@@ -7,7 +7,7 @@ use headrace_trace::Operation;
 use super::super::targets::Targets;
 use super::super::writes_in_flight::WritesInFlight;
 use super::transfer_of;
-use crate::cache_counts::{self, CacheCounts};
+use crate::cache_counts::{self, CACHED, CacheCounts, PAGE_CACHE};
 use crate::failure::{Crash, Failing};
 use crate::localfs::{PageCache, Range};
 use crate::replacement::MakePolicy;
@@ -172,18 +172,16 @@ pub(super) fn cached(
         let parts = cached.targets.iter();
         parts.map(|it| it.dirty_part() + it.warm_part()).sum()
     });
-    let sum = |of: fn(&PageCache) -> u64| {
-        move |cached: &Cached| cached.targets.iter().map(of).sum::<u64>() as f64
-    };
-    page.figure("dirty bytes", cache, sum(PageCache::dirty_bytes));
-    page.figure("cached bytes", cache, sum(PageCache::bytes));
     cache_counts::report(
         page,
         cache,
-        "page cache",
+        PAGE_CACHE,
         Cached::counts,
         Some(Cached::dirty_bytes),
     );
+    page.gauge(cache, PAGE_CACHE, CACHED, |cached: &Cached| {
+        cached.targets.iter().map(PageCache::bytes).sum()
+    });
     let places = Places {
         memory: memory(page, spec),
         read: page.place("read"),

@@ -40,7 +40,8 @@ fn loads(fabric: &Fabric, hosts: u32) -> Vec<(String, u32)> {
 }
 
 /// The mean distance in each dimension of k switches is k/4 in a ring of an even number, and
-/// (k − 1/k)/3 in a line (Dally and Towles 2004, §5.2.2).
+/// (k − 1/k)/3 in a line (Dally and Towles 2004, section 5.2,
+/// Performance of torus networks).
 #[test]
 fn mean_distances_are_those_of_the_textbook() {
     for (topology, hosts, mean) in [
@@ -57,7 +58,8 @@ fn mean_distances_are_those_of_the_textbook() {
 }
 
 /// Uniform traffic of N hosts puts N·(k − 1/k)/8 paths on every link of a torus of odd k. In a
-/// mesh, the links in the middle carry the most: N·k/4 paths (Dally and Towles 2004, §3.3.2).
+/// mesh, the links in the middle carry the most: N·k/4 paths (Dally and Towles 2004,
+/// section 3.3, Performance).
 #[test]
 fn uniform_traffic_loads_the_bisection_as_in_the_textbook() {
     let torus = fabric("{ kind = \"torus\", size = [5, 5] }", 23, &[]);

@@ -331,6 +331,48 @@ fn a_bucket_hides_the_latency_of_synchronous_requests() {
     }
 }
 
+/// Four processes write through a card of 59.5 MB/s on a link of 1 GB/s: its bucket is empty soon,
+/// and the card is the limit, however fast the link is.
+#[test]
+fn a_card_with_a_bucket_is_the_bottleneck_at_each_grain() {
+    let base = [
+        "clients.card.bandwidth=59.5 MB/s",
+        "clients.card.burst=64 KiB",
+        "clients.processes=4",
+        "workload.0.block=8 MiB",
+        "workload.0.transfer=64 KiB",
+        "workload.0.phases=[\"write\"]",
+    ];
+    let credits = [PACKET, "network.flow_control=credits"];
+    for (grain, card) in [
+        (&["network.grain=message"][..], "system/client/card sending"),
+        (&[PACKET, DEEP][..], "system/network/client card sending"),
+        (&credits[..], "system/network/client card sending"),
+    ] {
+        for warm_up in ["run.warm_up=0 s", "run.warm_up=200 ms"] {
+            let sets = with(&[&base, &NO_DEVICE, grain, &[warm_up]]);
+            let report = run(SMALLEST, &sets).report;
+            let bottleneck = report.bottleneck;
+            assert_eq!(bottleneck.station.as_deref(), Some(card), "{sets:?}");
+            assert!(bottleneck.saturated, "{sets:?} {}", bottleneck.sentence);
+        }
+        // A card that does little is little busy: each request's bytes take their time.
+        let few = [
+            "clients.processes=1",
+            "workload.0.think=10 ms",
+            "workload.0.block=1 MiB",
+        ];
+        let sets = with(&[&base, &NO_DEVICE, grain, &few]);
+        let outcome = run(SMALLEST, &sets);
+        let busy = station(&outcome, card).utilisation;
+        let sent = f64::from(1 << 20) / 1e9 / last(&outcome).as_seconds();
+        assert!(
+            busy > 0.9 * sent && busy < 2.0 * sent,
+            "{sets:?} {busy} {sent}"
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

@@ -1,32 +1,12 @@
 //! RDMA: messages of a job, and the processors that they pass by.
 
+use crate::messages::{LATENCY, WRITE, alone, data, read, written};
 use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, close, latencies, refusal, run};
 
-const LATENCY: u64 = 10 * MICROSECOND;
-/// A packet of 1,500 B that fills the first card before it goes on.
-const FIRST: u64 = 1500 * NANOSECOND;
 const RDMA: [&str; 2] = ["messages.kind=rdma", "messages.read_request=0 B"];
-const WRITE: &str = "workload.0.phases=[\"write\"]";
 
-/// One request on an empty system, after the layout has been asked for.
 fn one(sets: &[&str]) -> u64 {
-    let sets: Vec<&str> = RDMA.iter().chain(sets).copied().collect();
-    let latencies = latencies(&run(SMALLEST, &sets));
-    assert_eq!(latencies.len(), 1);
-    latencies[0] - 2 * LATENCY
-}
-
-/// Returns the transmission time of a message with data.
-fn data(bytes: u64) -> u64 {
-    bytes * NANOSECOND + FIRST.min(bytes * NANOSECOND) + LATENCY
-}
-
-fn read(bytes: u64) -> u64 {
-    10 * bytes * NANOSECOND
-}
-
-fn written(bytes: u64) -> u64 {
-    20 * bytes * NANOSECOND
+    alone(&RDMA, sets)
 }
 
 /// A read takes the request and the data, behind which the answer comes. A write takes the

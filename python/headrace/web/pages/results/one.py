@@ -1,11 +1,13 @@
 """One result: how it was made, its figures, its labels and note."""
 
 import asyncio
+from collections.abc import Mapping
 
 from nicegui import ui
 
 from headrace.report.html import as_html
 from headrace.report.store_tables import environment, one_result, when
+from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
 from headrace.store.listing import ShownResult
 from headrace.web.access.users import User
@@ -17,7 +19,7 @@ from headrace.web.site import site
 async def build(user: User, identifier: str) -> None:
     """Draw a result."""
     try:
-        entry = await asyncio.to_thread(lambda: site().store().shown(identifier))
+        entry, tables = await asyncio.to_thread(_load, identifier)
     except (StoreError, StoreFailure) as error:
         ui.label(str(error)).props('role="alert"')
         ui.link("All results", "/results")
@@ -44,7 +46,7 @@ async def build(user: User, identifier: str) -> None:
         ui.tab("Scenario")
     with ui.tab_panels(tabs, value="Charts").classes("w-full"):
         with ui.tab_panel("Charts"):
-            show_result(entry.document)
+            show_result({**entry.document, **tables})
         with ui.tab_panel("Tables"):
             # `as_html` escapes all texts of the document.
             ui.html(as_html(one_result(entry)), sanitize=False).classes("hr-tables")
@@ -56,6 +58,18 @@ async def build(user: User, identifier: str) -> None:
 
 def _link(text: str, target: str, icon: str) -> None:
     ui.button(text, icon=icon, on_click=lambda: ui.navigate.to(target)).props("outline")
+
+
+def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object]]:
+    """Return a result, and the tables of a simulated one.
+
+    Raises:
+        StoreError: if there is no such result.
+        StoreFailure: if the store cannot be read.
+    """
+    store = site().store()
+    entry = store.shown(identifier)
+    return entry, stored_tables(store, entry.id) if entry.kind == "simulated" else {}
 
 
 def _labels(entry: ShownResult) -> None:
