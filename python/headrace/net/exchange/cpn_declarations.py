@@ -32,8 +32,7 @@ class Declarations:
         self.source = source
         self.meaning = Meaning()
         self.meaning.values |= {name: ("int", value) for name, value in PRIORITIES.items()}
-        self.variables: dict[str, str] = {}
-        """Colour sets of variables."""
+        self.variables = self.meaning.variables
         self.colours: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.names = PlainNames(RESERVED)
@@ -104,7 +103,10 @@ class Declarations:
                     self.meaning.members[new] = value
                 return Colour("bool", domain=["false", "true"])
             case "int" | "intinf" | "real" | "string" | "time":
-                return Colour(BASE[form.tag], domain=self._range(form))
+                kind = BASE[form.tag]
+                if kind == "time" and self.meaning.has_real_time:
+                    kind = "real"
+                return Colour(kind, domain=self._range(form))
             case "enum":
                 own = self.names.new(name, "Enum")
                 members = {member: self.names.new(member, "member") for member in ids}

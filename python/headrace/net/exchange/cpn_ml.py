@@ -430,6 +430,11 @@ class Translator:
                 for it in (left, right)
             )
             return Ml(f"{left.at(PRODUCT)} * {right.at(APPLY)}", "time", PRODUCT, None, random)
+        if times == (True, True) and not self.clock.is_real:
+            left, right = (
+                Ml(f"Real.fromLargeInt {it.at(ATOM)}", "real", APPLY) for it in (left, right)
+            )
+            times = (False, False)
         if any(times) and not self.clock.is_real:
             raise NeedsRealTime
         left, right = real_of(left), real_of(right)

@@ -47,6 +47,8 @@ from headrace.net.exchange.structure import Transition as Source
 
 MOST_TOKENS = 10_000
 """Most different tokens in an initial marking."""
+LONGEST_LINE = 40
+"""Longest line of an inscription, in letters."""
 MOST_DRAWN = 99
 """Most values of a variable that CPN Tools binds by trial."""
 UNITS = (("s", SECOND), ("ms", 10**9), ("us", 10**6), ("ns", 1000), ("ps", 1))
@@ -855,7 +857,15 @@ def _merge(transition: Transition) -> None:
             arcs.append(Arc(place, inward, f"{number}`{text}"))
         else:
             arcs += [Arc(place, inward, text) for _ in range(number)]
+    for arc in arcs:
+        if '"' not in arc.text:
+            arc.text = "\n".join(map(_folded, arc.text.split("\n")))
     transition.arcs = arcs
+
+
+def _folded(line: str) -> str:
+    """Return a line of an inscription, in several lines if it is long."""
+    return line if len(line) <= LONGEST_LINE else line.replace(", ", ",\n")
 
 
 def _literal(ml: Translator, kind: str, of: Ml) -> str:

@@ -214,7 +214,7 @@ class _Writer:
         SubElement(element, "marking", x="0.000000", y="0.000000", hidden="false")
         self._text(element, "type", place.colour, x + 55, y - 26)
         initial = place.initial if shown.socket is None else ""
-        self._text(element, "initmark", initial, x + 60, y + 26)
+        self._text(element, "initmark", initial, x + 60, y + 26 + 7 * initial.count("\n"))
         if shown.socket is not None:
             port = SubElement(element, "port", id=self._id(), type=_port_type(shown))
             self._graphics(port, x - 24, y - 24)

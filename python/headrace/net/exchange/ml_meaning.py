@@ -81,6 +81,27 @@ CALLS = {
 """Functions with the same meaning in both languages."""
 
 
+KINDS = {
+    "time": "time",
+    "ModelTime.time": "time",
+    "IntInf.fromInt": "time",
+    "IntInf.toInt": "int",
+    "intTime": "int",
+    "real": "real",
+    "Real.fromInt": "real",
+    "Real.fromLargeInt": "real",
+    "floor": "int",
+    "ceil": "int",
+    "round": "int",
+    "trunc": "int",
+    "discrete": "int",
+    "bernoulli": "int",
+    "Int.max": "int",
+    "Int.min": "int",
+}
+"""Kinds of the values of functions, without those that have that of their argument."""
+
+
 @dataclass
 class Colour:
     """A colour set."""
@@ -112,8 +133,18 @@ class Meaning:
     functions: dict[str, Any] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     """Names whose declarations are not read, and why."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Colour sets of variables."""
     unit: str = "s"
     has_real_time: bool = False
+
+    def kind_of(self, name: str) -> str | None:
+        """Return the kind of a variable or number."""
+        if name in self.variables:
+            colour = self.colours.get(self.variables[name])
+            return colour.kind if colour is not None else None
+        tree = self.values.get(name)
+        return tree[0] if tree is not None and tree[0] in ("int", "real") else None
 
     # --- putting in declarations --------------------------------------------------------------
 
@@ -325,6 +356,11 @@ class _Text:
         return text if own >= binds else f"({text})"
 
     def of(self, tree: Ml, expected: str | None = None) -> Text:
+        """Return the expression of a tree; a whole number is one of units where a time stands."""
+        if expected == "time" and self.kind(tree) == "int":
+            if tree[0] == "int" and tree[1] >= 0:
+                return f"{tree[1]} {self.meaning.unit}", ATOM
+            return f"{self.at(tree, PRODUCT)} * {one(self.meaning.unit)}", PRODUCT
         match tree[0]:
             case "int":
                 return str(tree[1]), SIGN if tree[1] < 0 else ATOM
@@ -415,7 +451,43 @@ class _Text:
             raise MlError(f"{operator} of {what} is not read here")
         word, binds = OPERATORS[operator]
         first = binds + 1 if binds == COMPARISON else binds
+        is_time = "time" in (self.kind(a), self.kind(b))
+        if is_time and operator == "*":
+            a, b = (it[2] if called(it) == "IntInf.fromInt" else it for it in (a, b))
+        elif is_time:
+            left, right = self.at(a, first, "time"), self.at(b, binds + 1, "time")
+            if operator == "div":
+                # A whole number here, and a time there.
+                return f"({left} // {right}) * {one(self.meaning.unit)}", PRODUCT
+            return f"{left} {word} {right}", binds
         return f"{self.at(a, first)} {word} {self.at(b, binds + 1)}", binds
+
+    def kind(self, tree: Ml) -> str | None:
+        """Return the kind of a value, if it matters: times are numbers in CPN ML."""
+        match tree[0]:
+            case "int" | "real" | "text":
+                kind: str = tree[0]
+                return kind
+            case "name":
+                return self.meaning.kind_of(tree[1])
+            case "field":
+                label = f"f{tree[1]}" if tree[1].isdigit() else plain_label(tree[1])
+                return self.meaning.records.get(self.kind(tree[2]) or "", {}).get(label)
+            case "if":
+                return self.kind(tree[2]) or self.kind(tree[3])
+            case "binary" if tree[1] in ("+", "-", "*", "div", "mod", "/"):
+                kinds = [self.kind(part) for part in tree[2:]]
+                return next((it for it in ("time", "real") if it in kinds), kinds[0])
+            case "binary":
+                return "bool"
+        name = called(tree)
+        if name in KINDS:
+            return KINDS[name]
+        if name in ("~", "abs", "IntInf.max", "IntInf.min"):
+            parts = tree[2][1] if tree[2][0] == "tuple" else [tree[2]]
+            kinds = [self.kind(part) for part in parts]
+            return "time" if "time" in kinds else kinds[0] if kinds else None
+        return None
 
     def apply(self, tree: Ml) -> Text:
         name = called(tree)
@@ -445,14 +517,19 @@ class _Text:
                 if is_random(argument):
                     return f"floor({of})", ATOM
                 return f"if {self.at(argument, SUM)} < 0.0 then ceil({of}) else floor({of})", CHOICE
-            case "floor_of", 1:
+            case (("floor_of" | "Real.realFloor"), 1):
                 return f"{self.at(argument, PRODUCT)} // 1.0", PRODUCT
+            case "Real.fromLargeInt", 1 if self.kind(argument) == "int":
+                return f"to_real({self.of(argument)[0]})", ATOM
+            case "Real.fromLargeInt", 1:
+                return f"{self.at(argument, PRODUCT)} / {one(self.meaning.unit)}", PRODUCT
             case (("IntInf.fromInt" | "IntInf.toInt"), 1):
                 return self.ticks(name, argument)
         if name in TIMES and not parts:
             return self.now(name)
         if name in CALLS:
-            texts = ", ".join(self.of(part)[0] for part in parts)
+            kind = "time" if "time" in map(self.kind, parts) else None
+            texts = ", ".join(self.of(part, kind)[0] for part in parts)
             return f"{CALLS[name]}({texts})", ATOM
         if name in self.meaning.unread:
             raise MlError(f"{name} is declared, but not read: {self.meaning.unread[name]}")
@@ -468,6 +545,11 @@ class _Text:
     def ticks(self, name: str, argument: Ml) -> Text:
         if name == "IntInf.fromInt":
             return f"{self.at(argument, PRODUCT)} * {one(self.meaning.unit)}", PRODUCT
+        if argument[0] == "binary" and argument[1] == "div" and self.kind(argument) == "time":
+            left, right = (self.at(part, SIGN, "time") for part in argument[2:])
+            return f"{left} // {right}", PRODUCT
+        if self.kind(argument) == "int":
+            return self.of(argument)
         return f"{self.at(argument, PRODUCT)} // {one(self.meaning.unit)}", PRODUCT
 
     def inverse(self, rate: Ml) -> str:
