@@ -549,6 +549,9 @@ REALS = [
 ]
 
 
+START = 'Start(P(7, 2.25, true), 3, early, 5 ms, "a")'
+
+
 def arithmetic() -> dict[str, Any]:
     """A net that computes each expression once."""
     lines = [*((text, "int") for text in INTS), *((text, "real") for text in REALS)]

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from headrace.net.exchange.cpn_net import Colset, CpnNet, cpn_net
+from headrace.net.exchange.cpn_colsets import Colset
+from headrace.net.exchange.cpn_net import CpnNet, cpn_net
 from headrace.net.exchange.layout import Layout, Symbol, lay_out
 from headrace.net.exchange.sheets import Arc, Sheet, Shown, Transition
 from headrace.net.exchange.structure import structure_of
