@@ -1,13 +1,14 @@
 """Reads files of CPN Tools: a stated part of coloured nets, see `docs/how-to/exchange-nets.md`."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.net.exchange.cpn_declarations import Declarations
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.ml_meaning import (
+    FALSE,
+    TRUE,
     Colour,
     called,
     is_random,
@@ -15,6 +16,7 @@ from headrace.net.exchange.ml_meaning import (
     walk,
 )
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
+from headrace.net.exchange.multisets import Term, cases, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 
@@ -23,16 +25,6 @@ MOST_VARIANTS = 32
 MOST_PAGES = 2000
 """Most instances of pages."""
 DEEPEST_PAGE = 30
-
-
-@dataclass(frozen=True)
-class Term:
-    """Some equal tokens of a multiset."""
-
-    count: Ml
-    token: Ml
-    delay: Ml | None = None
-    conditions: tuple[Ml, ...] = ()
 
 
 @dataclass
@@ -273,7 +265,7 @@ class _Reader:
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        for term in self.terms(self.meaning.expand(parse_ml(text))):
+        for term in terms(self.meaning, self.meaning.expand(parse_ml(text))):
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")
             if term.delay is not None and term.delay not in (
@@ -283,62 +275,14 @@ class _Reader:
                 ("list", []),
             ):
                 raise MlError("first tokens with another time than 0 are not read")
-            for value in self._all(term.token, colour):
-                count = self.meaning.text(term.count, {})
-                token = value or self.meaning.text(term.token, {}, colour.kind)
-                if count == "1" and colour.kind != "unit":
-                    tokens.append(token)
-                elif count != "0":
-                    entry = {} if colour.kind == "unit" else {"token": token}
-                    tokens.append(entry | {"count": int(count) if count.isdigit() else count})
+            count = self.meaning.text(term.count, {})
+            token = self.meaning.text(term.token, {}, colour.kind)
+            if count == "1" and colour.kind != "unit":
+                tokens.append(token)
+            elif count != "0":
+                entry = {} if colour.kind == "unit" else {"token": token}
+                tokens.append(entry | {"count": int(count) if count.isdigit() else count})
         return tokens
-
-    def _all(self, token: Ml, colour: Colour) -> list[str]:
-        """Return the values of `COLOUR.all()`; one empty text for another token."""
-        name = called(token)
-        if name is None or not name.endswith(".all"):
-            return [""]
-        of = self.meaning.colours.get(name.removesuffix(".all"), colour)
-        if of.domain is None:
-            raise MlError(f"{name} () has too many values")
-        return of.domain
-
-    # --- multisets ----------------------------------------------------------------------------
-
-    def terms(self, tree: Ml, conditions: tuple[Ml, ...] = ()) -> Iterator[Term]:
-        """Yield the tokens of an expanded multiset."""
-        if tree == ("name", "empty"):
-            return
-        if tree[0] == "binary":
-            operator, a, b = tree[1:]
-            if operator in ("++", "+++"):
-                yield from self.terms(a, conditions)
-                yield from self.terms(b, conditions)
-                return
-            if operator in ("@+", "@++", "@"):
-                for term in self.terms(a, conditions):
-                    delay = b if term.delay is None else ("binary", "+", term.delay, b)
-                    yield Term(term.count, term.token, delay, term.conditions)
-                return
-            if operator == "`":
-                yield Term(a, b, None, conditions)
-                return
-            if operator == "--":
-                raise MlError("differences of multisets are not read")
-        if tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3])):
-            condition = tree[1]
-            no = ("apply", ("name", "not"), condition)
-            yield from self.terms(tree[2], (*conditions, condition))
-            yield from self.terms(tree[3], (*conditions, no))
-            return
-        yield Term(("int", 1), tree, None, conditions)
-
-    def _is_multiset(self, tree: Ml) -> bool:
-        if tree == ("name", "empty"):
-            return True
-        if tree[0] == "binary":
-            return tree[1] in ("++", "+++", "@+", "@++", "`", "--")
-        return tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3]))
 
     # --- transitions --------------------------------------------------------------------------
 
@@ -393,14 +337,10 @@ class _Reader:
 
     def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
         """Return the cases of an arc from a place: conditions, and tokens that are taken."""
-        if tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3])):
-            no = ("apply", ("name", "not"), tree[1])
-            return [
-                ([condition, *conditions], inputs)
-                for condition, part in ((tree[1], tree[2]), (no, tree[3]))
-                for conditions, inputs in self._arms(arc, target, part)
-            ]
-        return [([], [(arc, target, term) for term in self.terms(tree)])]
+        return [
+            (conditions, [(arc, target, term) for term in found])
+            for conditions, found in cases(self.meaning, tree)
+        ]
 
     def transition(
         self,
@@ -433,7 +373,7 @@ class _Reader:
             (arc, target, term)
             for arc, target, tree in outward
             for term in self.within(
-                arc, f"transition {name}", self._outputs, self._with_chances(tree, firing), target
+                arc, f"transition {name}", terms, self.meaning, self._with_chances(tree, firing)
             )
         ]
         delay = None
@@ -444,25 +384,13 @@ class _Reader:
         self._puts(outputs, firing, name, delay)
         return firing.table
 
-    def _outputs(self, tree: Ml, target: Target) -> list[Term]:
-        found = []
-        for term in self.terms(tree):
-            function = called(term.token) or ""
-            if not function.endswith(".all"):
-                found.append(term)
-                continue
-            for value in self._all(term.token, target.colour):
-                known = parse_ml(value)
-                found.append(Term(term.count, known, term.delay, term.conditions))
-        return found
-
     def _with_chances(self, tree: Ml, firing: Firing) -> Ml:
         """Replace x <= k, of an x without arc that is from 1 to n, by a truth of chance k / n."""
         if tree[0] == "binary" and tree[1] == "<=" and tree[2][0] == "name" and tree[3][0] == "int":
             variable, most = tree[2][1], tree[3][1]
             colour = self.meaning.colours.get(self.declared.variables.get(variable, ""))
             domain = colour.domain if colour is not None else None
-            if variable in firing.variables or domain is None or domain[0] != "1":
+            if variable in firing.variables or domain is None or domain[0] != ("int", 1):
                 return tree
             if not 0 < most < len(domain):
                 return tree
@@ -663,23 +591,22 @@ class _Reader:
         kind = self.declared.variables[variable]
         colour = self.meaning.colours.get(kind)
         domain = colour.domain if colour is not None else None
-        if domain is None:
+        if colour is None or domain is None:
             raise MlError(f"{variable} is on no arc from a place, and {kind} has too many values")
-        if domain == ["false", "true"]:
-            firing.variables[variable] = firing.let(variable, "bernoulli(0.5)")
-        elif (
-            domain == [str(it) for it in range(int(domain[0]), int(domain[0]) + len(domain))]
-            if (domain[0].lstrip("-").isdigit())
-            else False
-        ):
-            text = f"discrete({domain[0]}, {domain[-1]})"
-            firing.variables[variable] = firing.let(variable, text)
+        texts = [self.meaning.text(value, {}, colour.kind) for value in domain]
+        first = domain[0][1]
+        if domain == [FALSE, TRUE]:
+            text = "bernoulli(0.5)"
+        elif domain[0][0] == "int" and domain == [
+            ("int", first + number) for number in range(len(domain))
+        ]:
+            text = f"discrete({texts[0]}, {texts[-1]})"
         else:
             draw = firing.let(f"{variable}_number", f"below({len(domain)})")
-            text = domain[-1]
+            text = texts[-1]
             for number in reversed(range(len(domain) - 1)):
-                text = f"if {draw} == {number} then {domain[number]} else {text}"
-            firing.variables[variable] = firing.let(variable, text)
+                text = f"if {draw} == {number} then {texts[number]} else {text}"
+        firing.variables[variable] = firing.let(variable, text)
 
     def _puts(
         self,

@@ -109,8 +109,8 @@ class Colour:
     kind: str
     """Name of its colour in the document; "" if it is not read."""
     timed: bool = False
-    domain: list[str] | None = None
-    """Its values as expressions, if they are few."""
+    domain: list[Ml] | None = None
+    """Its values, if they are few."""
     why: str = ""
     """Why it is not read."""
 
@@ -343,6 +343,60 @@ def uses(tree: Ml, name: str) -> int:
     return sum(it[0] == "name" and it[1] == name for it in walk(tree))
 
 
+TRUE, FALSE = ("name", "true"), ("name", "false")
+
+
+def is_constant(tree: Ml) -> bool:
+    """Return true for numbers, texts and tuples of these."""
+    return tree[0] in ("int", "text") or (
+        tree[0] == "tuple" and all(is_constant(part) for part in tree[1])
+    )
+
+
+def reduced(tree: Ml) -> Ml:
+    """Return an expanded tree with what is constant computed: whole numbers and conditions."""
+    match tree[0]:
+        case "tuple":
+            return ("tuple", [reduced(part) for part in tree[1]])
+        case "if":
+            condition = reduced(tree[1])
+            if condition in (TRUE, FALSE):
+                return reduced(tree[2] if condition == TRUE else tree[3])
+            return ("if", condition, reduced(tree[2]), reduced(tree[3]))
+        case "apply" if tree[1] == ("name", "not"):
+            of = reduced(tree[2])
+            return {TRUE: FALSE, FALSE: TRUE}[of] if of in (TRUE, FALSE) else (*tree[:2], of)
+        case "binary":
+            return _reduced_binary(tree[1], reduced(tree[2]), reduced(tree[3]))
+    return tree
+
+
+def _reduced_binary(operator: str, a: Ml, b: Ml) -> Ml:
+    tree = ("binary", operator, a, b)
+    if operator in ("andalso", "orelse"):
+        decides, other = (FALSE, TRUE) if operator == "andalso" else (TRUE, FALSE)
+        if decides in (a, b):
+            return decides
+        return b if a == other else a if b == other else tree
+    if not (is_constant(a) and is_constant(b)):
+        return tree
+    truth = None
+    if operator in ("=", "<>"):
+        truth = (a == b) == (operator == "=")
+    elif a[0] == b[0] == "int":
+        x, y = a[1], b[1]
+        if operator in ("<", ">", "<=", ">="):
+            truth = {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y}[operator]
+        elif operator in ("+", "-", "*"):
+            value = {"+": x + y, "-": x - y, "*": x * y}[operator]
+            return ("int", value) if abs(value) < 2**62 else tree
+        elif operator in ("div", "mod") and y:
+            return ("int", x // y if operator == "div" else x % y)
+    if truth is None:
+        return tree
+    return TRUE if truth else FALSE
+
+
 Text = tuple[str, int]
 """An expression of a net, and how tightly it binds."""
 
@@ -512,6 +566,9 @@ class _Text:
                 stages = self.at(parts[0], PRODUCT)
                 rate = self.at(parts[1], SIGN)
                 return f"erlang({self.of(parts[0])[0]}, {stages} / {rate})", ATOM
+            case "weibull", 2:
+                # Scale and shape in CPN Tools.
+                return f"weibull({self.of(parts[1])[0]}, {self.of(parts[0])[0]})", ATOM
             case (("trunc" | "Real.trunc"), 1):
                 of = self.of(argument)[0]
                 if is_random(argument):
