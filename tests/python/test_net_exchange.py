@@ -340,6 +340,16 @@ def test_a_file_in_the_manner_of_cpn_tools_is_read() -> None:
     assert notes == ["1 declarations of other forms", "1 monitors", "1 texts beside the net"]
 
 
+def test_the_data_base_system_has_its_markings() -> None:
+    """Colour sets by index, product and subset; products and differences of multisets."""
+    text = (DATA / "database.cpn").read_bytes()
+    for number in (2, 3, 4):
+        of = text.replace(b"val n = 3;", b"val n = %d;" % number)
+        document, notes = read_cpn(of, "database.cpn")
+        markings, _ = size(from_document(document, "database"))
+        assert markings == 1 + number * 3 ** (number - 1) and not notes
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
