@@ -98,11 +98,8 @@ def inscriptions(page: Element, colours: dict[str, str]) -> list[tuple[str, list
     return found
 
 
-def faults(file: Path, work: Path) -> tuple[list[str], int]:
-    """Return the inscriptions that have no type, and the number of all.
-
-    A fault of a declaration is one of all inscriptions.
-    """
+def declarations(file: Path) -> tuple[Element, Element, list[str]]:
+    """Return a net, its declarations, and these in Standard ML."""
     net = parse(file).getroot().find("cpnet")
     assert net is not None
     box, option = net.find("globbox"), net.find("options/option/value/boolean")
@@ -116,6 +113,35 @@ def faults(file: Path, work: Path) -> tuple[list[str], int]:
             lines.append(colset(element))
         elif element.tag == "ml" and element.find("layout") is not None:
             lines.append(element.text or "")
+    return net, box, lines
+
+
+def evaluate(
+    file: Path, pattern: str, token: str, expressions: dict[str, str], work: Path
+) -> dict[str, float]:
+    """Return the values of inscriptions for a token that a pattern takes apart."""
+    assert SML is not None
+    _, _, lines = declarations(file)
+    lines.append(f"val {pattern} : Start = {token};")
+    for name, text in expressions.items():
+        show = "Int.toString" if name.startswith("int") else "Real.fmt (StringCvt.GEN (SOME 15))"
+        lines.append(f'val _ = print ("{name} = " ^ {show} ({text}) ^ "\\n");')
+    script = work / "values.sml"
+    script.write_text("\n".join([*lines, ""]))
+    result = subprocess.run(
+        [SML, str(script)], input="", capture_output=True, text=True, timeout=120, check=False
+    )
+    found = re.findall(r"^(\w+) = (\S+)$", result.stdout, re.M)
+    assert "Error" not in result.stdout, result.stdout
+    return {name: float(value.replace("~", "-")) for name, value in found}
+
+
+def faults(file: Path, work: Path) -> tuple[list[str], int]:
+    """Return the inscriptions that have no type, and the number of all.
+
+    A fault of a declaration is one of all inscriptions.
+    """
+    net, box, lines = declarations(file)
     colours = {it.findtext("id", ""): it.findtext("type/id", "") for it in box.iter("var")}
     parameters = ", ".join(f"{name} : {of}" for name, of in colours.items()) or "_ : unit"
     waiting = [it for page in net.findall("page") for it in inscriptions(page, colours)]

@@ -340,6 +340,16 @@ def test_a_file_in_the_manner_of_cpn_tools_is_read() -> None:
     assert notes == ["1 declarations of other forms", "1 monitors", "1 texts beside the net"]
 
 
+def test_the_data_base_system_has_its_markings() -> None:
+    """Colour sets by index, product and subset; products and differences of multisets."""
+    text = (DATA / "database.cpn").read_bytes()
+    for number in (2, 3, 4):
+        of = text.replace(b"val n = 3;", b"val n = %d;" % number)
+        document, notes = read_cpn(of, "database.cpn")
+        markings, _ = size(from_document(document, "database"))
+        assert markings == 1 + number * 3 ** (number - 1) and not notes
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
@@ -496,3 +506,127 @@ def test_any_text_is_an_inscription_or_refused(text: str) -> None:
             read_cpn(changed.encode("iso-8859-1"), "file")
         except ValueError as error:
             assert str(error)
+
+
+# --- expressions ----------------------------------------------------------------------------------
+
+INTS = [
+    "i + 2 * j",
+    "(i + 2) * j",
+    "i - (j - 3)",
+    "i - j - 3",
+    "i // j",
+    "i % j",
+    "-i // j",
+    "(-i) % j",
+    "i // -j",
+    "-(i + j) * 2",
+    "if i > j and not (i == 7) or b then i else -j",
+    "min(i, j) + max(i, -j)",
+    "abs(j - i)",
+    "floor(r / 2)",
+    "ceil(-r)",
+    "round(2.5)",
+    "round(-r)",
+    "p.i * p.i",
+    "(p with (i = i + 1)).i",
+    "(if b then p else p with (i = 1)).i",
+    "if p == P(7, 2.25, true) then 1 else 0",
+    "if p != p with (r = r + 0.5) then 1 else 0",
+    "if k < late then 1 else 0",
+    "if Kind.early <= k then n else 0",
+    "(t + 1500 us) // 1 ms",
+    "(if t % 2 ms == 1 ms then 2 else 3)",
+    "if b == (i > j) then 1 else 0",
+    'if name == "a" then 1 else 0',
+    "- - i",
+]
+"""Of i = 7, j = 3, r = 2.25, b = true, p = P(i, r, b), k = early, t = 5 ms, name = "a"."""
+
+REALS = [
+    "r * 2",
+    "i / 2",
+    "r - i",
+    "-r + 1.5e-3",
+    "to_real(i) // r",
+    "r % 0.5",
+    "sqrt(r) * exp(0) + log(1)",
+    "in_seconds(t) * 1000",
+    "t / 2 ms",
+    "min(r, i)",
+    "if r == 2.25 and r != 2 then r else 0",
+    "half * i",
+]
+
+
+START = 'Start(P(7, 2.25, true), 3, early, 5 ms, "a")'
+
+
+def arithmetic() -> dict[str, Any]:
+    """A net that computes each expression once."""
+    lines = [*((text, "int") for text in INTS), *((text, "real") for text in REALS)]
+    places: dict[str, Any] = {
+        f"{kind}{number}": {"colour": kind, "sink": True} for number, (_, kind) in enumerate(lines)
+    }
+    puts: list[Any] = [
+        {"place": f"{kind}{number}", "token": text} for number, (text, kind) in enumerate(lines)
+    ]
+    return {
+        "name": "arithmetic",
+        "colours": {
+            "Kind": ["early", "late"],
+            "P": {"i": "int", "r": "real", "b": "bool"},
+            "Start": {"p": "P", "j": "int", "k": "Kind", "t": "time", "name": "text"},
+        },
+        "values": {"n": 4, "half": 0.5},
+        "places": {
+            "start": {
+                "colour": "Start",
+                "initial": ['Start(P(7, 2.25, true), 3, early, 5 ms, "a")'],
+            },
+            "done": {"sink": True},
+        }
+        | places,
+        "transitions": {
+            "compute": {
+                "take": [{"place": "start", "token": "Start(p, j, k, t, name)"}],
+                "let": ["i = p.i", "r = p.r", "b = p.b"],
+                "put": ["done", *puts],
+            }
+        },
+    }
+
+
+def results(model: NetModel) -> dict[str, str]:
+    """Return the values of all expressions."""
+    marking = model.state_space(reach="done == 1").document["reached"]["marking"]
+    return {path.partition("/")[2]: tokens[0] for path, tokens in marking}
+
+
+def test_expressions_keep_their_values(tmp_path: Path) -> None:
+    model = from_document(arithmetic(), "arithmetic")
+    first = results(model)
+    assert first["int4"] == str(7 // 3) and first["int7"] == str(-7 % 3)
+    assert len(first) == len(INTS) + len(REALS) + 1
+    assert results(again(model, tmp_path, ".cpn")) == first
+    if cpn_ml_check.SML is None:
+        pytest.skip("values in Standard ML need sml of the package smlnj")
+    # In Standard ML, all are one tuple of the inscriptions, with the token taken apart.
+    file = tmp_path / "again.cpn"
+    root = fromstring(file.read_bytes())
+    names = {it.get("id"): it.findtext("text", "") for it in root.iter("place")}
+    arcs = {}
+    for arc in root.iter("arc"):
+        end = arc.find("placeend")
+        assert end is not None
+        arcs[names[end.get("idref")]] = arc.findtext("annot/text", "")
+    initial = next(it for it in root.iter("place") if it.findtext("text") == "start")
+    token = initial.findtext("initmark/text", "").removeprefix("1`")
+    computed = cpn_ml_check.evaluate(
+        file, arcs["start"], token, {name: arcs[name] for name in first if name != "done"}, tmp_path
+    )
+    for name, value in first.items():
+        if name.startswith("int"):
+            assert computed[name] == float(value), arcs[name]
+        elif name.startswith("real"):
+            assert computed[name] == pytest.approx(float(value), rel=1e-9), arcs[name]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.net.exchange.ml_meaning import Colour, Meaning, plain_label
+from headrace.net.exchange.ml_meaning import FALSE, TRUE, Colour, Meaning, plain_label, reduced
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_declarations, parse_ml
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml
@@ -32,8 +32,7 @@ class Declarations:
         self.source = source
         self.meaning = Meaning()
         self.meaning.values |= {name: ("int", value) for name, value in PRIORITIES.items()}
-        self.variables: dict[str, str] = {}
-        """Colour sets of variables."""
+        self.variables = self.meaning.variables
         self.colours: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.names = PlainNames(RESERVED)
@@ -98,19 +97,22 @@ class Declarations:
             case "unit":
                 for new in form.findall_ids():
                     self.meaning.members[new] = "()"
-                return Colour("unit", domain=["()"])
+                return Colour("unit", domain=[("tuple", [])])
             case "bool":
                 for new, value in zip(form.findall_ids(), ("false", "true"), strict=False):
                     self.meaning.members[new] = value
-                return Colour("bool", domain=["false", "true"])
+                return Colour("bool", domain=[FALSE, TRUE])
             case "int" | "intinf" | "real" | "string" | "time":
-                return Colour(BASE[form.tag], domain=self._range(form))
+                kind = BASE[form.tag]
+                if kind == "time" and self.meaning.has_real_time:
+                    kind = "real"
+                return Colour(kind, domain=self._range(form))
             case "enum":
                 own = self.names.new(name, "Enum")
                 members = {member: self.names.new(member, "member") for member in ids}
                 self.meaning.members |= members
                 self.colours[own] = list(members.values())
-                return Colour(own, domain=list(members.values()))
+                return Colour(own, domain=[("name", it) for it in ids])
             case "index":
                 bounds = [self.whole(ml.text) for ml in form.all("ml")]
                 if len(bounds) != 2 or len(ids) != 1:
@@ -135,15 +137,26 @@ class Declarations:
         raise MlError(f"the form {form.tag} is not read")
 
     def _subset(self, form: Xml, ids: list[str]) -> Colour:
-        listed = form.text_at("with", "ml")
-        if not listed or not ids:
-            raise MlError("subsets by a function are not read")
+        if not ids:
+            raise MlError("it names no colour set")
         of = self._known(ids[0])
-        tree = parse_ml(listed)
-        if tree[0] != "list":
-            raise MlError("expected a list of values")
-        texts = [self.meaning.text(self.meaning.expand(it), {}, of.kind) for it in tree[1]]
-        return Colour(of.kind, domain=texts)
+        listed, function = form.text_at("with", "ml"), form.text_at("by", "ml")
+        if listed:
+            tree = self.meaning.expand(parse_ml(listed))
+            if tree[0] != "list":
+                raise MlError("expected a list of values")
+            return Colour(of.kind, domain=list(tree[1]))
+        if not function or of.domain is None:
+            raise MlError("subsets of large colour sets by a function are not read")
+        kept = []
+        for value in of.domain:
+            call = ("apply", parse_ml(function), value)
+            truth = reduced(self.meaning.expand(call))
+            if truth not in (TRUE, FALSE):
+                raise MlError(f"{function} has no value that is known")
+            if truth == TRUE:
+                kept.append(value)
+        return Colour(of.kind, domain=kept or None)
 
     def whole(self, text: str) -> int:
         tree = self.meaning.expand(parse_ml(text))
@@ -153,17 +166,19 @@ class Declarations:
         return value
 
     def _constant(self, tree: Ml) -> Any:
-        if tree[0] in ("int", "real", "text"):
-            return tree[1]
-        if tree[0] == "name" and tree[1] in self.meaning.values:
-            return self._constant(self.meaning.expand(self.meaning.values[tree[1]]))
-        if tree[0] == "binary" and tree[1] in ("+", "-", "*"):
-            a, b = self._constant(tree[2]), self._constant(tree[3])
-            if isinstance(a, int) and isinstance(b, int) and max(abs(a), abs(b)) < 2**40:
-                return {"+": a + b, "-": a - b, "*": a * b}[tree[1]]
-        return None
+        """Return a number or text; None if an expanded tree is none."""
+        known = reduced(self._named(tree))
+        return known[1] if known[0] in ("int", "real", "text") else None
 
-    def _range(self, form: Xml) -> list[str] | None:
+    def _named(self, tree: Ml) -> Ml:
+        """Put in values that the document has under a name."""
+        if tree[0] == "name" and tree[1] in self.meaning.values:
+            return self._named(self.meaning.expand(self.meaning.values[tree[1]]))
+        if tree[0] == "binary":
+            return ("binary", tree[1], self._named(tree[2]), self._named(tree[3]))
+        return tree
+
+    def _range(self, form: Xml) -> list[Ml] | None:
         bounds = [ml.text for with_ in form.all("with") for ml in with_.all("ml")]
         if form.tag != "int" or len(bounds) != 2:
             return None
@@ -179,7 +194,7 @@ class Declarations:
         self.meaning.records[own] = of
         if is_product:
             self.meaning.products.add(own)
-        domain: list[str] | None = [""]
+        domain: list[list[Ml]] | None = [[]]
         for colour in kinds.values():
             if domain is None or colour.domain is None:
                 domain = None
@@ -187,10 +202,16 @@ class Declarations:
             if len(domain) * len(colour.domain) > MOST_VALUES:
                 domain = None
                 break
-            domain = [f"{a}, {b}" if a else b for a in domain for b in colour.domain]
-        if domain is not None:
-            domain = [f"{own}({it})" for it in domain]
-        return Colour(own, domain=domain)
+            domain = [[*a, b] for a in domain for b in colour.domain]
+        if domain is None:
+            return Colour(own)
+        if is_product:
+            return Colour(own, domain=[("tuple", values) for values in domain])
+        labels = list(of)
+        records: list[Ml] = [
+            ("record", list(zip(labels, values, strict=True))) for values in domain
+        ]
+        return Colour(own, domain=records)
 
     # --- values and functions -----------------------------------------------------------------
 
@@ -229,7 +250,7 @@ class Declarations:
         self.values[own] = f'"{value}"' if isinstance(value, str) else value
 
 
-def _numbers(first: int, last: int) -> list[str] | None:
+def _numbers(first: int, last: int) -> list[Ml] | None:
     if not 0 <= last - first < MOST_VALUES:
         return None
-    return [str(number) for number in range(first, last + 1)]
+    return [("int", number) for number in range(first, last + 1)]

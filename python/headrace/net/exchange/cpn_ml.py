@@ -370,7 +370,7 @@ class Translator:
         random = left.random or right.random
         value = _folded(operator, left.value, right.value)
         if operator in ("==", "!="):
-            return self._equal(operator, left, right, value)
+            return self.equal(operator, left, right, value)
         if operator in ("<", "<=", ">", ">="):
             if left.kind in self.net.colours.enums:
                 of = self.ord_of(left.kind)
@@ -430,6 +430,11 @@ class Translator:
                 for it in (left, right)
             )
             return Ml(f"{left.at(PRODUCT)} * {right.at(APPLY)}", "time", PRODUCT, None, random)
+        if times == (True, True) and not self.clock.is_real:
+            left, right = (
+                Ml(f"Real.fromLargeInt {it.at(ATOM)}", "real", APPLY) for it in (left, right)
+            )
+            times = (False, False)
         if any(times) and not self.clock.is_real:
             raise NeedsRealTime
         left, right = real_of(left), real_of(right)
@@ -438,7 +443,8 @@ class Translator:
         text = f"{left.at(PRODUCT)} {operator} {right.at(APPLY)}"
         return Ml(text, kind, PRODUCT, value, random)
 
-    def _equal(self, operator: str, left: Ml, right: Ml, value: Any) -> Ml:
+    def equal(self, operator: str, left: Ml, right: Ml, value: Any) -> Ml:
+        """Return `==` or `!=` of two values of one kind; `value` is its own if it is known."""
         random = left.random or right.random
         if not self.has_reals(left.kind):
             sign = "=" if operator == "==" else "<>"

@@ -6,32 +6,29 @@ A station becomes timed places and transitions that serve its queue; see
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from headrace.net.exchange.cpn_colsets import Colset, literal, type_of, value_of
 from headrace.net.exchange.cpn_ml import (
-    APPLY,
     ATOM,
     COMPARISON,
     HELPERS,
-    LET,
-    OR,
     PRODUCT,
     SECOND,
     SUM,
     Clock,
     Ml,
-    Names,
     NeedsRealTime,
     RealClock,
     Scope,
     TickClock,
     Translator,
     ml_int,
-    ml_real,
     ml_string,
 )
+from headrace.net.exchange.cpn_stations import Stations
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Transition, add_ports
 from headrace.net.exchange.structure import (
     NetStructure,
@@ -47,24 +44,12 @@ from headrace.net.exchange.structure import Transition as Source
 
 MOST_TOKENS = 10_000
 """Most different tokens in an initial marking."""
+LONGEST_LINE = 40
+"""Longest line of an inscription, in letters."""
 MOST_DRAWN = 99
 """Most values of a variable that CPN Tools binds by trial."""
 UNITS = (("s", SECOND), ("ms", 10**9), ("us", 10**6), ("ns", 1000), ("ps", 1))
 MOST_TICKS = 2**30 - 1
-
-DISCIPLINES = ("fcfs", "infinite", "delay", "priority", "barrier")
-"""Disciplines of stations that have a translation."""
-
-
-@dataclass
-class Colset:
-    """The declaration of a colour set."""
-
-    name: str
-    form: str
-    """unit, bool, int, real, string, time, enum, record, product, list, range or alias."""
-    parts: list[Any] = field(default_factory=list)
-    timed: bool = False
 
 
 @dataclass
@@ -111,22 +96,10 @@ def weights(net: NetStructure) -> tuple[dict[Node, int], Translator]:
     return {node: sum(map(len, exporter._initial(node))) for node in net.nodes()}, exporter.ml
 
 
-class _Exporter:
+class _Exporter(Stations):
     def __init__(self, net: NetStructure, clock: Clock) -> None:
-        self.net, self.clock = net, clock
-        self.names = Names()
-        self.ml = Translator(net, clock, self.names)
-        self.colsets: dict[tuple[Any, ...], Colset] = {}
-        self.variables: dict[tuple[str, str], str] = {}
-        self.sheets: dict[Page, Sheet] = {}
-        self.total: dict[Page, int] = {}
-        self.entry: dict[Node, Place] = {}
-        self.exit: dict[Node, Place] = {}
-        self.lists: set[Node] = set()
-        self.is_timed = False
+        super().__init__(net, clock)
         self.delayed = {node for it in net.transitions() for node, arc in it.puts if "delay" in arc}
-        self.high = 100
-        self.functions: list[str] = []
 
     def export(self, unit: str = "ps") -> CpnNet:
         self._declare_colours()
@@ -142,7 +115,7 @@ class _Exporter:
                 raise ValueError(f"transition {transition.path}: {error}") from None
         add_ports(top)
         code = [
-            f"val {it.text}{_type_of(self.ml, it)} = {_value(self.ml, it.kind, it.value)};"
+            f"val {it.text}{type_of(self.ml, it)} = {value_of(self.ml, it.kind, it.value)};"
             for it in self.ml.constants.values()
         ]
         code += [HELPERS[name] for name in HELPERS if name in self.ml.helpers]
@@ -162,15 +135,6 @@ class _Exporter:
             self._notes(),
         )
 
-    def _positions(self, enum: str) -> str:
-        members = self.net.colours.enums[enum]
-        of = self.ml.ord_of(enum)
-        clauses = (
-            f"{of} {self.ml.members[enum, member]} = {number}"
-            for number, member in enumerate(members)
-        )
-        return "fun " + " | ".join(clauses) + ";"
-
     def _notes(self) -> list[str]:
         found = []
         records = sum(len(as_list(it.table.get("record"))) for it in self.net.transitions())
@@ -187,91 +151,6 @@ class _Exporter:
         if flags:
             found.append(f"{flags} marks sink, rest or conserve; tokens stay in sinks")
         return found
-
-    # --- colour sets and variables ------------------------------------------------------------
-
-    def _declare_colours(self) -> None:
-        of = self.ml.colsets
-        for kind in ("unit", "bool", "int", "text", "real", "time"):
-            form = {"text": "string"}.get(kind, kind)
-            used = kind in ("unit", "bool", "int", "text") or any(
-                self.net.colours.contains(node.colour, kind) for node in self.net.nodes()
-            )
-            if used:
-                self._base(kind, form)
-        for name, members in self.net.colours.enums.items():
-            parts = [self.ml.members[name, member] for member in members]
-            self.colsets["kind", name] = Colset(of[name], "enum", parts)
-        waiting = dict(self.net.colours.records)
-        while waiting:
-            for name, fields in list(waiting.items()):
-                if not any(kind in waiting for kind in fields.values()):
-                    for kind in fields.values():
-                        if kind in ("real", "time"):
-                            self._base(kind, kind)
-                    labels = [(self.ml.fields[name, it], of[kind]) for it, kind in fields.items()]
-                    self.colsets["kind", name] = Colset(of[name], "record", labels)
-                    del waiting[name]
-
-    def _base(self, kind: str, form: str) -> None:
-        if form == "time" and self.clock.is_real:
-            form = "real"
-        self.colsets.setdefault(("kind", kind), Colset(self.ml.colsets[kind], form))
-
-    def _kind(self, kind: str) -> str:
-        if ("kind", kind) not in self.colsets:
-            self._base(kind, kind)
-        return self.ml.colsets[kind]
-
-    def _derived(self, key: tuple[Any, ...], name: str, form: str, parts: list[Any]) -> str:
-        if key not in self.colsets:
-            self.colsets[key] = Colset(self.names.new(name), form, parts)
-        return self.colsets[key].name
-
-    def _range(self, first: int, last: int) -> str:
-        name = f"FROM_{first}_TO_{last}".replace("-", "M")
-        return self._derived(("range", first, last), name, "range", [first, last])
-
-    def _copies(self, page: Page) -> str:
-        total = self.total[page]
-        return self._derived(("copies", total), f"COPY_OF_{total}", "range", [0, total - 1])
-
-    def _list(self, kind: str) -> str:
-        of = self._kind(kind)
-        return self._derived(("list", kind), f"{of}_list", "list", [of])
-
-    def _colset(self, node: Node, of: str, *, timed: bool = False) -> str:
-        """Return the colour set of a node's tokens; `of` is that without copies."""
-        colset = of
-        if self.total[node.page] > 1:
-            colset = self._copies(node.page)
-            if of != "UNIT":
-                product = ("product", colset, of)
-                colset = self._derived(product, f"{colset}_{of}", "product", [colset, of])
-        if timed:
-            self.is_timed = True
-            key = ("timed", colset)
-            if key not in self.colsets:
-                name = self.names.new(f"{colset}_timed")
-                self.colsets[key] = Colset(name, "alias", [colset], True)
-            colset = self.colsets[key].name
-        return colset
-
-    def _variable(self, wanted: str, colset: str) -> str:
-        key = (wanted, colset)
-        if key not in self.variables:
-            self.variables[key] = self.names.new(wanted)
-        return self.variables[key]
-
-    def _fresh(self, wanted: str, colset: str, used: set[str]) -> str:
-        """Return a variable that a transition does not use yet."""
-        number = 1
-        while (name := self._variable(wanted if number == 1 else f"{wanted}{number}", colset)) in (
-            used
-        ):
-            number += 1
-        used.add(name)
-        return name
 
     # --- pages and nodes ----------------------------------------------------------------------
 
@@ -319,26 +198,6 @@ class _Exporter:
         except ValueError as error:
             raise ValueError(f"station {node.path}: {error}") from None
 
-    def _takes_any(self, node: Node) -> bool:
-        """Return true if the order of a node's tokens makes no difference to its transitions."""
-        for transition in self.net.transitions():
-            if not any(of is node for of, _ in transition.takes):
-                continue
-            ((_, arc), *others) = transition.takes
-            if others or "when" in transition.table or arc.get("count", 1) != 1:
-                return False
-            if "token" in arc:
-                kind, name = node_of(tree_of(arc["token"]))
-                if kind != "Name" or not self._is_new(name, node.colour, Scope()):
-                    return False
-        return True
-
-    def _wrap(self, node: Node, copy: str, token: str) -> str:
-        """Return a token with its copy."""
-        if self.total[node.page] == 1:
-            return token
-        return copy if node.colour == "unit" and not token.startswith("[") else f"({copy}, {token})"
-
     def _bag(self, node: Node, tokens: list[list[str]]) -> str:
         count: dict[str, int] = {}
         for copy, each in enumerate(tokens):
@@ -385,211 +244,12 @@ class _Exporter:
             number = int(self.ml.compile(trees[0], inner, "int").value)
             text = "()"
             if trees[1] is not None:
-                text = _literal(self.ml, node.colour, self.ml.compile(trees[1], inner, node.colour))
+                text = literal(self.ml, node.colour, self.ml.compile(trees[1], inner, node.colour))
             if number > MOST_TOKENS * 100:
                 raise ValueError(f"{node.path}: more than {MOST_TOKENS * 100} tokens at the start")
             yield from [text] * number
 
-    # --- queues and stations ------------------------------------------------------------------
-
-    def _own_copy(self, node: Node, used: set[str]) -> str:
-        if self.total[node.page] == 1:
-            return ""
-        return self._fresh("copy", self._copies(node.page), used)
-
-    def _serving(self, node: Node, name: str) -> Transition:
-        transition = self.sheets[node.page].transition(f"{node.name} {name}")
-        transition.priority = "P_HIGH" if self.high == 100 else ml_int(self.high)
-        return transition
-
-    def _queue(self, node: Node, source: Place, queue: Place, tokens: list[list[str]]) -> None:
-        """Make a place a queue of tokens that come from another; the first leaves first."""
-        listed = self._list(node.colour)
-        queue.colour = self._colset(node, listed)
-        queue.initial = self._lists(node, tokens)
-        self.lists.add(node)
-        self._arrive(node, source, queue, "{q} ^^ [{x}]")
-
-    def _lists(self, node: Node, tokens: list[list[str]]) -> str:
-        return " ++\n".join(
-            f"1`{self._wrap(node, str(copy), '[' + ', '.join(each) + ']')}"
-            for copy, each in enumerate(tokens)
-        )
-
-    def _arrive(self, node: Node, source: Place, queue: Place, joined: str) -> None:
-        used: set[str] = set()
-        transition = self._serving(node, "arrive" if source is self.entry.get(node) else "leave")
-        copy = self._own_copy(node, used)
-        x = self._fresh("x", self._kind(node.colour), used)
-        q = self._fresh("q", self._list(node.colour), used)
-        transition.arcs += [
-            Arc(source, True, self._wrap(node, copy, "()" if node.colour == "unit" else x)),
-            Arc(queue, True, self._in_list(node, copy, q)),
-            Arc(
-                queue,
-                False,
-                self._in_list(
-                    node, copy, joined.format(q=q, x="()" if node.colour == "unit" else x)
-                ),
-            ),
-        ]
-
-    def _in_list(self, node: Node, copy: str, text: str) -> str:
-        return text if self.total[node.page] == 1 else f"({copy}, {text})"
-
-    def _station(self, node: Node, arrivals: Place, served: Place) -> None:
-        discipline = str(node.table.get("discipline", "fcfs"))
-        if discipline not in DISCIPLINES:
-            raise ValueError(
-                f"the discipline {discipline} has no translation into timed places; expected one"
-                f" of {', '.join(DISCIPLINES)}"
-            )
-        if discipline in ("infinite", "delay"):
-            used: set[str] = set()
-            begin = self._serving(node, "begin")
-            copy = self._own_copy(node, used)
-            x = "()" if node.colour == "unit" else self._fresh("x", self._kind(node.colour), used)
-            token = self._wrap(node, copy, x)
-            begin.arcs += [
-                Arc(arrivals, True, token),
-                Arc(served, False, token + self._after(self._service(node, x))),
-            ]
-            return
-        sheet = self.sheets[node.page]
-        listed = self._colset(node, self._list(node.colour))
-        queue = sheet.place(
-            f"{node.name} queue", listed, self._lists(node, [[]] * self.total[node.page])
-        )
-        if discipline == "barrier":
-            self._arrive(node, arrivals, queue, "{q} ^^ [{x}]")
-            self._release(node, queue, served)
-            return
-        joined = "{q} ^^ [{x}]"
-        if discipline == "priority":
-            joined = f"{self._insertion(node)} ({{x}}, {{q}})"
-        self._arrive(node, arrivals, queue, joined)
-        self._serve(node, queue, served)
-
-    def _service(self, node: Node, x: str) -> Ml:
-        scope = Scope({"token": Ml(x, node.colour)})
-        return self._span(tree_of(node.table["service"]), scope)
-
-    def _span(self, tree: Tree, scope: Scope) -> Ml:
-        """Return a delay: real seconds, or a whole number of units. A negative one counts as 0."""
-        if not self.clock.is_real:
-            span = self._ticks(tree, scope)
-            if span.value is None and re.search(r" - |~", span.text):
-                return Ml(f"Int.max (0, {span.text})", "int", APPLY, None, span.random)
-            return span
-        span = self.ml.compile(tree, scope, "time")
-        if span.value is None and re.search(r"normal|uniform| - |~", span.text):
-            text = f"{self.ml.helper('longer')} (0.0, {span.text})"
-            return Ml(text, "time", APPLY, None, span.random)
-        return span
-
-    def _ticks(self, tree: Tree, scope: Scope) -> Ml:
-        """Return a time as an int, which is what delays are."""
-        form, parts = node_of(tree)
-        if form == "If":
-            test = self.ml.compile(parts[0], scope, "bool")
-            then, other = (self._ticks(part, scope) for part in parts[1:])
-            text = f"if {test.text} then {then.at(OR)} else {other.text}"
-            return Ml(text, "int", LET, None, test.random or then.random or other.random)
-        span = self.ml.compile(tree, scope, "time")
-        if span.value is not None:
-            return Ml(span.text, "int", ATOM, span.value)
-        if form == "Binary" and parts[0] == "*":
-            sides = [self.ml.infer(part, scope) for part in parts[1:]]
-            if {it.kind for it in sides} == {"int", "time"}:
-                texts = (
-                    it if it.kind == "int" else Ml(it.text, "int", it.binds, it.value)
-                    for it in sides
-                )
-                if all(it.kind == "int" or it.value is not None for it in sides):
-                    left, right = texts
-                    text = f"{left.at(PRODUCT)} * {right.at(APPLY)}"
-                    return Ml(text, "int", PRODUCT, None, span.random)
-        return Ml(f"IntInf.toInt {span.at(ATOM)}", "int", APPLY, None, span.random)
-
-    def _after(self, delay: Ml) -> str:
-        """Return the delay of a token that is put."""
-        self.is_timed = True
-        return f"{'@++' if self.clock.is_real else '@+'}{delay.at(ATOM)}"
-
-    def _serve(self, node: Node, queue: Place, served: Place) -> None:
-        """Add servers: each takes the first of the queue and is free when it is served."""
-        sheet = self.sheets[node.page]
-        servers = node.table.get("servers", 1)
-        number = int(self.ml.compile(tree_of(servers), Scope(), "int").value)
-        colset = self._colset(node, "UNIT", timed=True)
-        free = " ++\n".join(
-            f"{number}`{str(copy) if self.total[node.page] > 1 else '()'}"
-            for copy in range(self.total[node.page])
-        )
-        idle = sheet.place(f"{node.name} servers", colset, free)
-        used: set[str] = set()
-        begin = self._serving(node, "begin")
-        copy = self._own_copy(node, used)
-        x = self._fresh("x", self._kind(node.colour), used)
-        q = self._fresh("q", self._list(node.colour), used)
-        service = self._service(node, x)
-        if service.random:
-            span = self._fresh("span", self._kind(service.kind), used)
-            begin.code = f"output ({span});\naction ({service.text});"
-            if re.search(rf"\b{x}\b", service.text):
-                begin.code = f"input ({x});\n{begin.code}"
-            service = Ml(span, service.kind)
-        after = self._after(service)
-        server = copy if copy else "()"
-        begin.arcs += [
-            Arc(queue, True, self._in_list(node, copy, f"{x} :: {q}")),
-            Arc(queue, False, self._in_list(node, copy, q)),
-            Arc(idle, True, server),
-            Arc(idle, False, server + after),
-            Arc(
-                served, False, self._wrap(node, copy, x if node.colour != "unit" else "()") + after
-            ),
-        ]
-
-    def _insertion(self, node: Node) -> str:
-        """Return the name of a function that inserts a token behind those of its class."""
-        of = self._kind(node.colour)
-        urgency, insert = (
-            self.names.new(f"{word}_{node.name}") for word in ("class_of", "insert_in")
-        )
-        scope = Scope({"token": Ml("x", node.colour)})
-        rank = self.ml.compile(tree_of(node.table["class"]), scope, "int")
-        self.functions += [
-            f"fun {urgency} (x: {of}) = Int.max (0, {rank.text});",
-            f"fun {insert} (x: {of}, [] : {of} list) = [x] | {insert} (x, y :: rest) ="
-            f" if {urgency} x < {urgency} y then x :: y :: rest else y :: {insert} (x, rest);",
-        ]
-        return insert
-
-    def _release(self, node: Node, queue: Place, served: Place) -> None:
-        """Release all tokens of a queue when there are enough."""
-        number = int(self.ml.compile(tree_of(node.table["number"]), Scope(), "int").value)
-        used: set[str] = set()
-        release = self._serving(node, "release")
-        copy = self._own_copy(node, used)
-        q = self._fresh("q", self._list(node.colour), used)
-        tokens = q
-        if self.total[node.page] > 1:
-            x = "_" if node.colour == "unit" else "x"
-            tokens = f"List.map (fn {x} => {self._wrap(node, copy, x)}) {q}"
-        release.guard = f"[length {q} >= {number}]"
-        release.arcs += [
-            Arc(queue, True, self._in_list(node, copy, q)),
-            Arc(queue, False, self._in_list(node, copy, "[]")),
-            Arc(served, False, tokens),
-        ]
-
     # --- transitions --------------------------------------------------------------------------
-
-    def _is_new(self, name: str, kind: str, scope: Scope) -> bool:
-        members = self.net.colours.enums.get(kind, [])
-        known = name in scope.variables or name in self.ml.constants
-        return not known and name not in ("true", "false") and name not in members
 
     def _transition(self, source: Source) -> None:
         transition = self.sheets[source.page].transition(source.name)
@@ -714,7 +374,7 @@ class _Exporter:
             return value_ml.at(SUM)
         # Standard ML matches no real numbers, and nothing that it would have to compute.
         name = self._fresh("same", self._kind(kind), used)
-        guards.append(self.ml._equal("==", Ml(name, kind), value_ml, None).text)
+        guards.append(self.ml.equal("==", Ml(name, kind), value_ml, None).text)
         return name
 
     def _lets(self, source: Source, transition: Transition, scope: Scope, used: set[str]) -> None:
@@ -855,38 +515,12 @@ def _merge(transition: Transition) -> None:
             arcs.append(Arc(place, inward, f"{number}`{text}"))
         else:
             arcs += [Arc(place, inward, text) for _ in range(number)]
+    for arc in arcs:
+        if '"' not in arc.text:
+            arc.text = "\n".join(map(_folded, arc.text.split("\n")))
     transition.arcs = arcs
 
 
-def _literal(ml: Translator, kind: str, of: Ml) -> str:
-    """Return a constant by its value, or by its text if that is not known."""
-    if of.value is None:
-        return of.at(ATOM)
-    return _value(ml, kind, of.value)
-
-
-def _value(ml: Translator, kind: str, value: Any) -> str:
-    if kind in ml.net.colours.records:
-        fields = ml.net.colours.records[kind]
-        entries = (
-            f"{ml.fields[kind, name]} = {_value(ml, fields[name], value[name])}" for name in fields
-        )
-        return "{" + ", ".join(entries) + "}"
-    if kind in ml.net.colours.enums:
-        return ml.members[kind, value]
-    match kind:
-        case "unit":
-            return "()"
-        case "bool":
-            return "true" if value else "false"
-        case "int":
-            return ml_int(value)
-        case "real":
-            return ml_real(value)
-        case "time":
-            return ml.clock.constant(value)
-    return ml_string(value)
-
-
-def _type_of(ml: Translator, of: Ml) -> str:
-    return " : IntInf.int" if of.kind == "time" and not ml.clock.is_real else ""
+def _folded(line: str) -> str:
+    """Return a line of an inscription, in several lines if it is long."""
+    return line if len(line) <= LONGEST_LINE else line.replace(", ", ",\n")

@@ -1,74 +1,22 @@
 """Reads files of CPN Tools: a stated part of coloured nets, see `docs/how-to/exchange-nets.md`."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
-from headrace.net.exchange.cpn_declarations import Declarations
+from headrace.net.exchange.cpn_transitions import Target, Transitions
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.ml_meaning import (
     Colour,
-    called,
     is_random,
-    one,
-    walk,
 )
-from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
+from headrace.net.exchange.ml_syntax import MlError, parse_ml
+from headrace.net.exchange.multisets import terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 
-NORMAL_PRIORITY = 1000
-MOST_VARIANTS = 32
 MOST_PAGES = 2000
 """Most instances of pages."""
 DEEPEST_PAGE = 30
-
-
-@dataclass(frozen=True)
-class Term:
-    """Some equal tokens of a multiset."""
-
-    count: Ml
-    token: Ml
-    delay: Ml | None = None
-    conditions: tuple[Ml, ...] = ()
-
-
-@dataclass
-class Target:
-    """The node that a place of an instance of a page is."""
-
-    name: str
-    """As transitions of this page and those within write it."""
-    colour: Colour
-    table: dict[str, Any]
-
-
-@dataclass
-class Firing:
-    """A transition that is being read."""
-
-    table: dict[str, Any]
-    names: PlainNames
-    variables: dict[str, str] = field(default_factory=dict)
-    """Variables with their names or expressions."""
-    guards: list[Ml] = field(default_factory=list)
-    chances: dict[str, str] = field(default_factory=dict)
-    """Conditions on variables without arc, with the names of their values."""
-
-    def let(self, wanted: str, text: str) -> str:
-        """Compute a value in each firing; return its name."""
-        name = self.names.new(wanted, "value")
-        self.table.setdefault("let", []).append(f"{name} = {text}")
-        return name
-
-
-Input = tuple[Xml, Target, Term]
-Arm = tuple[list[Ml], list[Input]]
-"""A case of arcs from places: its conditions, and the tokens that are taken."""
-Flow = tuple[Xml, Target, Ml]
-"""An arc to a place."""
 
 
 def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
@@ -80,21 +28,13 @@ def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
     return _Reader(Source(file)).read(data)
 
 
-class _Reader:
+class _Reader(Transitions):
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.declared = Declarations(source)
-        self.meaning = self.declared.meaning
+        super().__init__(source)
         self.pages: dict[str, Xml] = {}
         self.fusion: dict[str, Target] = {}
         self.fused: dict[str, str] = {}
-        self.left_out: dict[str, int] = {}
         self.instances = 0
-
-    def count(self, what: str, number: int = 1) -> None:
-        """Count what is left out."""
-        if number:
-            self.left_out[what] = self.left_out.get(what, 0) + number
 
     def read(self, data: bytes) -> tuple[dict[str, Any], list[str]]:
         root = parse_xml(data, self.source)
@@ -261,19 +201,12 @@ class _Reader:
                 table["initial"] = initial
         return table, colour
 
-    def within(self, at: Xml, what: str, of: Any, *arguments: Any) -> Any:
-        """Call a function; its errors get the line of an element."""
-        try:
-            return of(*arguments)
-        except MlError as error:
-            raise self.source.error(at.line, f"{what}: {error}") from None
-
     def _initial(self, text: str, colour: Colour) -> Any:
         number = text.strip()
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        for term in self.terms(self.meaning.expand(parse_ml(text))):
+        for term in terms(self.meaning, self.meaning.expand(parse_ml(text))):
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")
             if term.delay is not None and term.delay not in (
@@ -283,466 +216,14 @@ class _Reader:
                 ("list", []),
             ):
                 raise MlError("first tokens with another time than 0 are not read")
-            for value in self._all(term.token, colour):
-                count = self.meaning.text(term.count, {})
-                token = value or self.meaning.text(term.token, {}, colour.kind)
-                if count == "1" and colour.kind != "unit":
-                    tokens.append(token)
-                elif count != "0":
-                    entry = {} if colour.kind == "unit" else {"token": token}
-                    tokens.append(entry | {"count": int(count) if count.isdigit() else count})
+            count = self.meaning.text(term.count, {})
+            token = self.meaning.text(term.token, {}, colour.kind)
+            if count == "1" and colour.kind != "unit":
+                tokens.append(token)
+            elif count != "0":
+                entry = {} if colour.kind == "unit" else {"token": token}
+                tokens.append(entry | {"count": int(count) if count.isdigit() else count})
         return tokens
-
-    def _all(self, token: Ml, colour: Colour) -> list[str]:
-        """Return the values of `COLOUR.all()`; one empty text for another token."""
-        name = called(token)
-        if name is None or not name.endswith(".all"):
-            return [""]
-        of = self.meaning.colours.get(name.removesuffix(".all"), colour)
-        if of.domain is None:
-            raise MlError(f"{name} () has too many values")
-        return of.domain
-
-    # --- multisets ----------------------------------------------------------------------------
-
-    def terms(self, tree: Ml, conditions: tuple[Ml, ...] = ()) -> Iterator[Term]:
-        """Yield the tokens of an expanded multiset."""
-        if tree == ("name", "empty"):
-            return
-        if tree[0] == "binary":
-            operator, a, b = tree[1:]
-            if operator in ("++", "+++"):
-                yield from self.terms(a, conditions)
-                yield from self.terms(b, conditions)
-                return
-            if operator in ("@+", "@++", "@"):
-                for term in self.terms(a, conditions):
-                    delay = b if term.delay is None else ("binary", "+", term.delay, b)
-                    yield Term(term.count, term.token, delay, term.conditions)
-                return
-            if operator == "`":
-                yield Term(a, b, None, conditions)
-                return
-            if operator == "--":
-                raise MlError("differences of multisets are not read")
-        if tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3])):
-            condition = tree[1]
-            no = ("apply", ("name", "not"), condition)
-            yield from self.terms(tree[2], (*conditions, condition))
-            yield from self.terms(tree[3], (*conditions, no))
-            return
-        yield Term(("int", 1), tree, None, conditions)
-
-    def _is_multiset(self, tree: Ml) -> bool:
-        if tree == ("name", "empty"):
-            return True
-        if tree[0] == "binary":
-            return tree[1] in ("++", "+++", "@+", "@++", "`", "--")
-        return tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3]))
-
-    # --- transitions --------------------------------------------------------------------------
-
-    def transitions(
-        self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
-    ) -> list[dict[str, Any]]:
-        """Return the tables of a transition: several if arcs from places have conditions."""
-        name = transition.text_at("text") or "transition"
-        inward: list[list[Arm]] = []
-        outward: list[Flow] = []
-        for arc in arcs:
-            place = arc.find("placeend")
-            target = targets.get(place.get("idref") if place is not None else "")
-            if target is None:
-                raise self.source.error(arc.line, f"transition {name}: this arc has no place")
-            tree = self.within(arc, f"transition {name}", self._inscription, arc, target)
-            orientation = arc.get("orientation").lower()
-            if orientation not in ("ptot", "ttop", "bothdir"):
-                raise self.source.error(
-                    arc.line,
-                    f"transition {name}: arcs of the kind {orientation or 'without arrows'} are"
-                    " not read",
-                )
-            if orientation in ("ptot", "bothdir"):
-                inward.append(self.within(arc, f"transition {name}", self._arms, arc, target, tree))
-            if orientation in ("ttop", "bothdir"):
-                outward.append((arc, target, tree))
-        variants: list[Arm] = [([], [])]
-        for arms in inward:
-            variants = [
-                (before[0] + arm[0], before[1] + arm[1]) for before in variants for arm in arms
-            ]
-            if len(variants) > MOST_VARIANTS:
-                raise self.source.error(
-                    transition.line,
-                    f"transition {name}: expected at most {MOST_VARIANTS} cases of conditions on"
-                    " arcs from places",
-                )
-        return [
-            self.transition(transition, name, inputs, conditions, outward)
-            for conditions, inputs in variants
-        ]
-
-    def _inscription(self, arc: Xml, target: Target) -> Ml:
-        text = arc.text_at("annot", "text")
-        if target.colour.kind == "unit" and (not text or (text.isascii() and text.isdigit())):
-            # Nets without colours have numbers of tokens, or nothing.
-            return ("binary", "`", ("int", int(text[:9] or 1)), ("tuple", []))
-        if not text:
-            raise MlError("this arc has no inscription")
-        return self.meaning.expand(parse_ml(text))
-
-    def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
-        """Return the cases of an arc from a place: conditions, and tokens that are taken."""
-        if tree[0] == "if" and (self._is_multiset(tree[2]) or self._is_multiset(tree[3])):
-            no = ("apply", ("name", "not"), tree[1])
-            return [
-                ([condition, *conditions], inputs)
-                for condition, part in ((tree[1], tree[2]), (no, tree[3]))
-                for conditions, inputs in self._arms(arc, target, part)
-            ]
-        return [([], [(arc, target, term) for term in self.terms(tree)])]
-
-    def transition(
-        self,
-        transition: Xml,
-        name: str,
-        inputs: list[Input],
-        conditions: list[Ml],
-        outward: list[Flow],
-    ) -> dict[str, Any]:
-        """Return the table of one case of a transition."""
-        firing = Firing({}, PlainNames(self.declared.names.taken))
-        priority = self._priority(transition, name)
-        if priority:
-            firing.table["priority"] = priority
-        if not inputs:
-            raise self.source.error(
-                transition.line,
-                f"transition {name} takes nothing and would fire forever: expected an arc from a"
-                " place",
-            )
-        guard = transition.find("cond")
-        text = transition.text_at("cond", "text")
-        if text and guard is not None:
-            firing.guards = self.within(guard, f"transition {name}", self._guards, text)
-        firing.guards += conditions
-        self._takes(inputs, firing, name)
-        self._guard(guard or transition, firing, name)
-        self._code(transition, firing, name)
-        outputs = [
-            (arc, target, term)
-            for arc, target, tree in outward
-            for term in self.within(
-                arc, f"transition {name}", self._outputs, self._with_chances(tree, firing), target
-            )
-        ]
-        delay = None
-        timing = transition.text_at("time", "text")
-        at = transition.find("time")
-        if timing and at is not None:
-            delay = self.within(at, f"transition {name}", self._time, timing)
-        self._puts(outputs, firing, name, delay)
-        return firing.table
-
-    def _outputs(self, tree: Ml, target: Target) -> list[Term]:
-        found = []
-        for term in self.terms(tree):
-            function = called(term.token) or ""
-            if not function.endswith(".all"):
-                found.append(term)
-                continue
-            for value in self._all(term.token, target.colour):
-                known = parse_ml(value)
-                found.append(Term(term.count, known, term.delay, term.conditions))
-        return found
-
-    def _with_chances(self, tree: Ml, firing: Firing) -> Ml:
-        """Replace x <= k, of an x without arc that is from 1 to n, by a truth of chance k / n."""
-        if tree[0] == "binary" and tree[1] == "<=" and tree[2][0] == "name" and tree[3][0] == "int":
-            variable, most = tree[2][1], tree[3][1]
-            colour = self.meaning.colours.get(self.declared.variables.get(variable, ""))
-            domain = colour.domain if colour is not None else None
-            if variable in firing.variables or domain is None or domain[0] != "1":
-                return tree
-            if not 0 < most < len(domain):
-                return tree
-            name = f"{variable} <= {most}"
-            if name not in firing.chances:
-                chance = most / len(domain)
-                firing.chances[name] = firing.let(variable, f"bernoulli({chance!r})")
-                firing.variables[name] = firing.chances[name]
-            return ("name", name)
-        match tree[0]:
-            case "tuple" | "list":
-                return (tree[0], [self._with_chances(it, firing) for it in tree[1]])
-            case "record":
-                return ("record", [(of, self._with_chances(it, firing)) for of, it in tree[1]])
-            case "if":
-                return ("if", *(self._with_chances(it, firing) for it in tree[1:]))
-            case "binary":
-                return ("binary", tree[1], *(self._with_chances(it, firing) for it in tree[2:]))
-            case "apply":
-                return ("apply", tree[1], self._with_chances(tree[2], firing))
-        return tree
-
-    def _priority(self, transition: Xml, name: str) -> int:
-        text = transition.text_at("priority", "text")
-        element = transition.find("priority")
-        if not text or element is None:
-            return 0
-        value = self.within(element, f"transition {name}", self.declared.whole, text)
-        return int(NORMAL_PRIORITY - value)
-
-    def _guards(self, text: str) -> list[Ml]:
-        tree = self.meaning.expand(parse_ml(text))
-        parts: list[Ml] = list(tree[1]) if tree[0] == "list" else [tree]
-        found: list[Ml] = []
-        while parts:
-            part = parts.pop(0)
-            if part[0] == "binary" and part[1] == "andalso":
-                parts[:0] = [part[2], part[3]]
-            elif part != ("name", "true"):
-                found.append(part)
-        return found
-
-    def _time(self, text: str) -> Ml:
-        match = re.fullmatch(r"\s*@\+\+?(.*)", text, re.DOTALL)
-        if match is None:
-            raise MlError(f"expected a time such as @+5, not {text[:40]}")
-        return self.meaning.expand(parse_ml(match[1]))
-
-    # --- inputs -------------------------------------------------------------------------------
-
-    def _variables(self, tree: Ml) -> set[str]:
-        return {it[1] for it in walk(tree) if it[0] == "name" and it[1] in self.declared.variables}
-
-    def _computed(self, tree: Ml) -> set[str]:
-        """Return the variables that must be known before a pattern can be matched."""
-        match tree[0]:
-            case "name":
-                return set()
-            case "tuple":
-                return set().union(*map(self._computed, tree[1]))
-            case "record":
-                return set().union(*(self._computed(part) for _, part in tree[1]))
-        return self._variables(tree)
-
-    def _takes(self, inputs: list[Input], firing: Firing, name: str) -> None:
-        """Take tokens in an order in which all variables are known in time."""
-        waiting = list(inputs)
-        while waiting:
-            ready = [it for it in waiting if self._computed(it[2].token) <= set(firing.variables)]
-            if not ready and not self._solve(firing):
-                arc, _, term = waiting[0]
-                missing = sorted(self._computed(term.token) - set(firing.variables))
-                raise self.source.error(
-                    arc.line,
-                    f"transition {name}: {', '.join(missing)} must be on an arc from a place first",
-                )
-            for it in ready[:1]:
-                waiting.remove(it)
-                self.within(it[0], f"transition {name}", self._take, it[1], it[2], firing)
-
-    def _take(self, target: Target, term: Term, firing: Firing) -> None:
-        if term.conditions:
-            raise MlError("conditions on arcs into a transition are not read")
-        if term.delay is not None:
-            raise MlError("times on arcs into a transition are not read")
-        entry: dict[str, Any] = {"place": target.name}
-        if target.colour.kind != "unit":
-            for variable in sorted(self._variables(term.token)):
-                if variable not in firing.variables:
-                    firing.variables[variable] = firing.names.new(variable, "v")
-            entry["token"] = self.meaning.text(term.token, firing.variables, target.colour.kind)
-        else:
-            for variable in self._variables(term.token):
-                firing.variables[variable] = "()"
-        count = self.meaning.text(term.count, {})
-        if count == "0":
-            return
-        if count != "1":
-            entry["count"] = int(count) if count.isdigit() else count
-        firing.table.setdefault("take", []).append(entry if len(entry) > 1 else target.name)
-
-    def _solve(self, firing: Firing) -> bool:
-        """Give a variable its value by a guard such as x = y + 1."""
-        for guard in firing.guards:
-            if guard[0] != "binary" or guard[1] != "=":
-                continue
-            for side, other in ((guard[2], guard[3]), (guard[3], guard[2])):
-                if side[0] != "name" or side[1] not in self.declared.variables:
-                    continue
-                if side[1] in firing.variables:
-                    continue
-                if self._variables(other) <= set(firing.variables) and not is_random(other):
-                    kind = self._kind(side[1])
-                    text = self.meaning.text(other, firing.variables, kind)
-                    firing.variables[side[1]] = f"({text})"
-                    firing.guards.remove(guard)
-                    return True
-        return False
-
-    def _kind(self, variable: str) -> str | None:
-        colour = self.meaning.colours.get(self.declared.variables[variable])
-        return colour.kind if colour is not None else None
-
-    def _guard(self, at: Xml, firing: Firing, name: str) -> None:
-        while self._solve(firing):
-            pass
-        for guard in firing.guards:
-            missing = sorted(self._variables(guard) - set(firing.variables))
-            if missing:
-                raise self.source.error(
-                    at.line,
-                    f"transition {name}: {', '.join(missing)} of the guard must be on an arc from"
-                    " a place",
-                )
-            text = self.within(at, f"transition {name}", self.meaning.text, guard, firing.variables)
-            firing.table.setdefault("when", []).append(text)
-
-    # --- actions ------------------------------------------------------------------------------
-
-    def _code(self, transition: Xml, firing: Firing, name: str) -> None:
-        code = transition.find("code")
-        text = transition.text_at("code", "text")
-        if not text or code is None:
-            return
-        self.within(code, f"transition {name}", self._action, text, firing)
-
-    def _action(self, text: str, firing: Firing) -> None:
-        match = re.fullmatch(
-            r"\s*(?:input\s*(?P<input>\([^)]*\)|\w+)?\s*;)?"
-            r"\s*(?:output\s*(?P<output>\([^)]*\)|\w+)?\s*;)?"
-            r"\s*(?:action\b(?P<action>.*))?",
-            text,
-            re.DOTALL,
-        )
-        if match is None:
-            raise MlError("expected input (…); output (…); action …;")
-        names = re.findall(r"[\w']+", match["output"] or "")
-        action = (match["action"] or "").strip().rstrip(";").strip()
-        if not names:
-            if action and action != "()":
-                self.count("code segments without outputs")
-            return
-        tree = parse_ml(action)
-        local: dict[str, str] = {}
-        while tree[0] == "let":
-            for pattern, value in tree[1]:
-                if pattern[0] != "name":
-                    raise MlError("expected val NAME = … in a code segment")
-                expanded = self.meaning.expand(value)
-                text = self._bound(expanded, firing, local)
-                local[pattern[1]] = firing.let(pattern[1], text)
-            tree = tree[2]
-        parts = tree[1] if tree[0] == "tuple" and len(names) > 1 else [tree]
-        if len(parts) != len(names):
-            raise MlError(f"expected {len(names)} values of the code segment")
-        found = {}
-        for name, part in zip(names, parts, strict=True):
-            if part[0] == "name" and part[1] in local:
-                found[name] = local[part[1]]
-                continue
-            value = self._bound(self.meaning.expand(part), firing, local, self._kind_of(name))
-            found[name] = firing.let(name, value)
-        firing.variables |= found
-
-    def _kind_of(self, name: str) -> str | None:
-        return self._kind(name) if name in self.declared.variables else None
-
-    def _bound(
-        self, tree: Ml, firing: Firing, local: dict[str, str], kind: str | None = None
-    ) -> str:
-        for variable in sorted(self._variables(tree) - set(local)):
-            if variable not in firing.variables:
-                self._draw(variable, firing)
-        return self.meaning.text(tree, firing.variables | local, kind)
-
-    def _draw(self, variable: str, firing: Firing) -> None:
-        """Give a variable without an arc any of its values, each with the same probability."""
-        kind = self.declared.variables[variable]
-        colour = self.meaning.colours.get(kind)
-        domain = colour.domain if colour is not None else None
-        if domain is None:
-            raise MlError(f"{variable} is on no arc from a place, and {kind} has too many values")
-        if domain == ["false", "true"]:
-            firing.variables[variable] = firing.let(variable, "bernoulli(0.5)")
-        elif (
-            domain == [str(it) for it in range(int(domain[0]), int(domain[0]) + len(domain))]
-            if (domain[0].lstrip("-").isdigit())
-            else False
-        ):
-            text = f"discrete({domain[0]}, {domain[-1]})"
-            firing.variables[variable] = firing.let(variable, text)
-        else:
-            draw = firing.let(f"{variable}_number", f"below({len(domain)})")
-            text = domain[-1]
-            for number in reversed(range(len(domain) - 1)):
-                text = f"if {draw} == {number} then {domain[number]} else {text}"
-            firing.variables[variable] = firing.let(variable, text)
-
-    def _puts(
-        self,
-        outputs: list[Input],
-        firing: Firing,
-        name: str,
-        delay: Ml | None,
-    ) -> None:
-        drawn: dict[int, tuple[Ml, str]] = {}
-        for arc, target, term in outputs:
-            self.within(arc, f"transition {name}", self._put, target, term, firing, delay, drawn)
-
-    def _put(
-        self,
-        target: Target,
-        term: Term,
-        firing: Firing,
-        delay: Ml | None,
-        drawn: dict[int, tuple[Ml, str]],
-    ) -> None:
-        entry: dict[str, Any] = {"place": target.name}
-        kind = target.colour.kind
-        if kind != "unit":
-            entry["token"] = self._bound(term.token, firing, {}, kind)
-        conditions = []
-        for condition in term.conditions:
-            negated = called(condition) == "not"
-            inner = condition[2] if negated else condition
-            if is_random(inner):
-                # Once for both branches.
-                _, variable = drawn.get(id(inner), (inner, ""))
-                if not variable:
-                    variable = firing.let("chance", self._bound(inner, firing, {}))
-                    drawn[id(inner)] = (inner, variable)
-                conditions.append(f"not {variable}" if negated else variable)
-            else:
-                text = self._bound(condition, firing, {})
-                conditions.append(f"({text})" if len(term.conditions) > 1 else text)
-        if conditions:
-            entry["when"] = " and ".join(conditions)
-        count = self._bound(term.count, firing, {})
-        if count == "0":
-            return
-        if count != "1":
-            entry["count"] = int(count) if count.isdigit() else count
-        if target.colour.timed:
-            spans = [it for it in (term.delay, delay) if it is not None]
-            text = " + ".join(self._span(span, firing) for span in spans)
-            if text and text != "0 s":
-                entry["delay"] = text
-        elif term.delay is not None:
-            raise MlError("a time on an arc to a place whose colour set is not timed")
-        firing.table.setdefault("put", []).append(entry if len(entry) > 1 else target.name)
-
-    def _span(self, span: Ml, firing: Firing) -> str:
-        unit = "s" if self.meaning.has_real_time else self.meaning.unit
-        if called(span) == "IntInf.toInt" and not self.meaning.has_real_time:
-            # Of a time, as files of Headrace have it.
-            return self._bound(span[2], firing, {})
-        if span[0] in ("int", "real") and span[1] >= 0:
-            return f"{span[1]} {unit}" if span[1] else "0 s"
-        text = self._bound(span, firing, {})
-        return f"({text}) * {one(unit)}"
 
 
 def _page_name(page: Xml) -> str:

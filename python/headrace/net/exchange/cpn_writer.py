@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from headrace.net.exchange.cpn_net import Colset, CpnNet, cpn_net
+from headrace.net.exchange.cpn_colsets import Colset
+from headrace.net.exchange.cpn_net import CpnNet, cpn_net
 from headrace.net.exchange.layout import Layout, Symbol, lay_out
 from headrace.net.exchange.sheets import Arc, Sheet, Shown, Transition
 from headrace.net.exchange.structure import structure_of
@@ -214,7 +215,7 @@ class _Writer:
         SubElement(element, "marking", x="0.000000", y="0.000000", hidden="false")
         self._text(element, "type", place.colour, x + 55, y - 26)
         initial = place.initial if shown.socket is None else ""
-        self._text(element, "initmark", initial, x + 60, y + 26)
+        self._text(element, "initmark", initial, x + 60, y + 26 + 7 * initial.count("\n"))
         if shown.socket is not None:
             port = SubElement(element, "port", id=self._id(), type=_port_type(shown))
             self._graphics(port, x - 24, y - 24)

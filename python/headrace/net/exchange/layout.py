@@ -8,7 +8,10 @@ from headrace.net.exchange.sheets import Place, Sheet, Transition
 WIDTH, HEIGHT = 110.0, 46.0
 """Size of a symbol, with its texts around it."""
 SPREAD_X, SPREAD_Y = 2.1, 2.2
-"""Room for inscriptions between symbols."""
+"""Least room for inscriptions between symbols."""
+WIDEST = 2.6
+LETTER = 7.0
+"""Width of a letter."""
 
 Symbol = Place | Transition | Sheet
 """A place, a transition, or a page within this one: a substitution transition."""
@@ -62,8 +65,11 @@ def lay_out(sheet: Sheet) -> Layout:
         ends = sorted((number[source], number[target]), key=lambda it: layers[it])
         links.append(Link(*ends))
     place(boxes, links)
+    texts = [arc.text for transition in sheet.transitions for arc in transition.arcs]
+    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
+    spread = min(max(SPREAD_X, 1.2 + longest * LETTER / WIDTH), WIDEST)
     at = {
-        symbol: (round((box.x + WIDTH / 2) * SPREAD_X), round(-(box.y + HEIGHT / 2) * SPREAD_Y))
+        symbol: (round((box.x + WIDTH / 2) * spread), round(-(box.y + HEIGHT / 2) * SPREAD_Y))
         for symbol, box in zip(symbols, boxes, strict=True)
     }
     return Layout(at, ways)

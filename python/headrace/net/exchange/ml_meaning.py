@@ -81,6 +81,27 @@ CALLS = {
 """Functions with the same meaning in both languages."""
 
 
+KINDS = {
+    "time": "time",
+    "ModelTime.time": "time",
+    "IntInf.fromInt": "time",
+    "IntInf.toInt": "int",
+    "intTime": "int",
+    "real": "real",
+    "Real.fromInt": "real",
+    "Real.fromLargeInt": "real",
+    "floor": "int",
+    "ceil": "int",
+    "round": "int",
+    "trunc": "int",
+    "discrete": "int",
+    "bernoulli": "int",
+    "Int.max": "int",
+    "Int.min": "int",
+}
+"""Kinds of the values of functions, without those that have that of their argument."""
+
+
 @dataclass
 class Colour:
     """A colour set."""
@@ -88,8 +109,8 @@ class Colour:
     kind: str
     """Name of its colour in the document; "" if it is not read."""
     timed: bool = False
-    domain: list[str] | None = None
-    """Its values as expressions, if they are few."""
+    domain: list[Ml] | None = None
+    """Its values, if they are few."""
     why: str = ""
     """Why it is not read."""
 
@@ -112,8 +133,18 @@ class Meaning:
     functions: dict[str, Any] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     """Names whose declarations are not read, and why."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Colour sets of variables."""
     unit: str = "s"
     has_real_time: bool = False
+
+    def kind_of(self, name: str) -> str | None:
+        """Return the kind of a variable or number."""
+        if name in self.variables:
+            colour = self.colours.get(self.variables[name])
+            return colour.kind if colour is not None else None
+        tree = self.values.get(name)
+        return tree[0] if tree is not None and tree[0] in ("int", "real") else None
 
     # --- putting in declarations --------------------------------------------------------------
 
@@ -312,6 +343,60 @@ def uses(tree: Ml, name: str) -> int:
     return sum(it[0] == "name" and it[1] == name for it in walk(tree))
 
 
+TRUE, FALSE = ("name", "true"), ("name", "false")
+
+
+def is_constant(tree: Ml) -> bool:
+    """Return true for numbers, texts and tuples of these."""
+    return tree[0] in ("int", "text") or (
+        tree[0] == "tuple" and all(is_constant(part) for part in tree[1])
+    )
+
+
+def reduced(tree: Ml) -> Ml:
+    """Return an expanded tree with what is constant computed: whole numbers and conditions."""
+    match tree[0]:
+        case "tuple":
+            return ("tuple", [reduced(part) for part in tree[1]])
+        case "if":
+            condition = reduced(tree[1])
+            if condition in (TRUE, FALSE):
+                return reduced(tree[2] if condition == TRUE else tree[3])
+            return ("if", condition, reduced(tree[2]), reduced(tree[3]))
+        case "apply" if tree[1] == ("name", "not"):
+            of = reduced(tree[2])
+            return {TRUE: FALSE, FALSE: TRUE}[of] if of in (TRUE, FALSE) else (*tree[:2], of)
+        case "binary":
+            return _reduced_binary(tree[1], reduced(tree[2]), reduced(tree[3]))
+    return tree
+
+
+def _reduced_binary(operator: str, a: Ml, b: Ml) -> Ml:
+    tree = ("binary", operator, a, b)
+    if operator in ("andalso", "orelse"):
+        decides, other = (FALSE, TRUE) if operator == "andalso" else (TRUE, FALSE)
+        if decides in (a, b):
+            return decides
+        return b if a == other else a if b == other else tree
+    if not (is_constant(a) and is_constant(b)):
+        return tree
+    truth = None
+    if operator in ("=", "<>"):
+        truth = (a == b) == (operator == "=")
+    elif a[0] == b[0] == "int":
+        x, y = a[1], b[1]
+        if operator in ("<", ">", "<=", ">="):
+            truth = {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y}[operator]
+        elif operator in ("+", "-", "*"):
+            value = {"+": x + y, "-": x - y, "*": x * y}[operator]
+            return ("int", value) if abs(value) < 2**62 else tree
+        elif operator in ("div", "mod") and y:
+            return ("int", x // y if operator == "div" else x % y)
+    if truth is None:
+        return tree
+    return TRUE if truth else FALSE
+
+
 Text = tuple[str, int]
 """An expression of a net, and how tightly it binds."""
 
@@ -325,6 +410,11 @@ class _Text:
         return text if own >= binds else f"({text})"
 
     def of(self, tree: Ml, expected: str | None = None) -> Text:
+        """Return the expression of a tree; a whole number is one of units where a time stands."""
+        if expected == "time" and self.kind(tree) == "int":
+            if tree[0] == "int" and tree[1] >= 0:
+                return f"{tree[1]} {self.meaning.unit}", ATOM
+            return f"{self.at(tree, PRODUCT)} * {one(self.meaning.unit)}", PRODUCT
         match tree[0]:
             case "int":
                 return str(tree[1]), SIGN if tree[1] < 0 else ATOM
@@ -415,7 +505,43 @@ class _Text:
             raise MlError(f"{operator} of {what} is not read here")
         word, binds = OPERATORS[operator]
         first = binds + 1 if binds == COMPARISON else binds
+        is_time = "time" in (self.kind(a), self.kind(b))
+        if is_time and operator == "*":
+            a, b = (it[2] if called(it) == "IntInf.fromInt" else it for it in (a, b))
+        elif is_time:
+            left, right = self.at(a, first, "time"), self.at(b, binds + 1, "time")
+            if operator == "div":
+                # A whole number here, and a time there.
+                return f"({left} // {right}) * {one(self.meaning.unit)}", PRODUCT
+            return f"{left} {word} {right}", binds
         return f"{self.at(a, first)} {word} {self.at(b, binds + 1)}", binds
+
+    def kind(self, tree: Ml) -> str | None:
+        """Return the kind of a value, if it matters: times are numbers in CPN ML."""
+        match tree[0]:
+            case "int" | "real" | "text":
+                kind: str = tree[0]
+                return kind
+            case "name":
+                return self.meaning.kind_of(tree[1])
+            case "field":
+                label = f"f{tree[1]}" if tree[1].isdigit() else plain_label(tree[1])
+                return self.meaning.records.get(self.kind(tree[2]) or "", {}).get(label)
+            case "if":
+                return self.kind(tree[2]) or self.kind(tree[3])
+            case "binary" if tree[1] in ("+", "-", "*", "div", "mod", "/"):
+                kinds = [self.kind(part) for part in tree[2:]]
+                return next((it for it in ("time", "real") if it in kinds), kinds[0])
+            case "binary":
+                return "bool"
+        name = called(tree)
+        if name in KINDS:
+            return KINDS[name]
+        if name in ("~", "abs", "IntInf.max", "IntInf.min"):
+            parts = tree[2][1] if tree[2][0] == "tuple" else [tree[2]]
+            kinds = [self.kind(part) for part in parts]
+            return "time" if "time" in kinds else kinds[0] if kinds else None
+        return None
 
     def apply(self, tree: Ml) -> Text:
         name = called(tree)
@@ -440,19 +566,27 @@ class _Text:
                 stages = self.at(parts[0], PRODUCT)
                 rate = self.at(parts[1], SIGN)
                 return f"erlang({self.of(parts[0])[0]}, {stages} / {rate})", ATOM
+            case "weibull", 2:
+                # Scale and shape in CPN Tools.
+                return f"weibull({self.of(parts[1])[0]}, {self.of(parts[0])[0]})", ATOM
             case (("trunc" | "Real.trunc"), 1):
                 of = self.of(argument)[0]
                 if is_random(argument):
                     return f"floor({of})", ATOM
                 return f"if {self.at(argument, SUM)} < 0.0 then ceil({of}) else floor({of})", CHOICE
-            case "floor_of", 1:
+            case (("floor_of" | "Real.realFloor"), 1):
                 return f"{self.at(argument, PRODUCT)} // 1.0", PRODUCT
+            case "Real.fromLargeInt", 1 if self.kind(argument) == "int":
+                return f"to_real({self.of(argument)[0]})", ATOM
+            case "Real.fromLargeInt", 1:
+                return f"{self.at(argument, PRODUCT)} / {one(self.meaning.unit)}", PRODUCT
             case (("IntInf.fromInt" | "IntInf.toInt"), 1):
                 return self.ticks(name, argument)
         if name in TIMES and not parts:
             return self.now(name)
         if name in CALLS:
-            texts = ", ".join(self.of(part)[0] for part in parts)
+            kind = "time" if "time" in map(self.kind, parts) else None
+            texts = ", ".join(self.of(part, kind)[0] for part in parts)
             return f"{CALLS[name]}({texts})", ATOM
         if name in self.meaning.unread:
             raise MlError(f"{name} is declared, but not read: {self.meaning.unread[name]}")
@@ -468,6 +602,11 @@ class _Text:
     def ticks(self, name: str, argument: Ml) -> Text:
         if name == "IntInf.fromInt":
             return f"{self.at(argument, PRODUCT)} * {one(self.meaning.unit)}", PRODUCT
+        if argument[0] == "binary" and argument[1] == "div" and self.kind(argument) == "time":
+            left, right = (self.at(part, SIGN, "time") for part in argument[2:])
+            return f"{left} // {right}", PRODUCT
+        if self.kind(argument) == "int":
+            return self.of(argument)
         return f"{self.at(argument, PRODUCT)} // {one(self.meaning.unit)}", PRODUCT
 
     def inverse(self, rate: Ml) -> str:
