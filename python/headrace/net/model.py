@@ -10,6 +10,7 @@ from typing import Any
 from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
 from headrace._core import NetModel as CoreModel
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
+from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
 
@@ -22,9 +23,7 @@ Progress = Callable[[float], object]
 class NetModel:
     """A net that has been read and checked."""
 
-    def __init__(
-        self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()
-    ) -> None:
+    def __init__(self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()) -> None:
         self._core, self._text, self._functions = core, text, list(functions)
 
     @property
@@ -51,6 +50,8 @@ class NetModel:
     def structure(self) -> dict[str, Any]:
         """Return its pages, places, stations and transitions, for drawings."""
         structure = json.loads(self._core.structure())
+        if "outline" in self._text:
+            draw_outline(structure["page"], _parsed(self._text))
         for it in self._functions:
             _note(structure["page"], it)
         return {"page": structure["page"]}
@@ -202,7 +203,13 @@ def load(path: str | Path) -> NetModel:
     format = FORMATS.get(path.suffix.lower())
     if format is None:
         raise ValueError(f"{path}: expected a net in a file that ends in .toml or .json")
-    return NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
+    model = NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
+    if "outline" in text:
+        try:
+            model.structure()
+        except ValueError as error:
+            raise ScenarioError(f"{path}: {error}") from None
+    return model
 
 
 def read_text(path: Path) -> str:
@@ -220,10 +227,15 @@ def read_text(path: Path) -> str:
 def read_document(path: Path) -> dict[str, Any]:
     """Return the document of a file whose text is a net."""
     text = read_text(path)
-    document = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    document = _parsed(text)
     if not isinstance(document, dict):
         raise ValueError(f"{path}: expected a table")
     return {"name": path.stem} | document
+
+
+def _parsed(text: str) -> Any:
+    """Return the document of a text in JSON or TOML."""
+    return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
 
 
 def as_text(document: Mapping[str, Any], format: str) -> str:

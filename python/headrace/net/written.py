@@ -11,6 +11,7 @@ from typing import Any
 from headrace.net.expressions import Expression, field_types, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, from_document
+from headrace.net.outline import escaped
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
 
@@ -213,7 +214,7 @@ class Page:
                     f"{first} of page {page.name} is hidden by an element of page {inner.name};"
                     " rename one"
                 )
-        return "/".join(reversed(names))
+        return "/".join(escaped(name) for name in reversed(names))
 
     def _node(self, kind: str, name: str, colour: Any, table: dict[str, Any], initial: Any) -> Node:
         self._claim(name)

@@ -174,17 +174,21 @@ def _store(raw: Any, page: str) -> Store:
 def _transition(raw: Any, page: str) -> Transition:
     name = str(_field(raw, "name", f"a transition of {page}"))
     where = f"{page}/{name}"
+
+    def ids(key: str) -> tuple[int, ...]:
+        return tuple(_integer(each, f"{where}: {key}") for each in _list(raw, key, where))
+
     return Transition(
         name,
         _integer(raw.get("priority", 0), f"{where}: priority"),
         bool(raw.get("guarded", False)),
         tuple(_input(each, where) for each in _list(raw, "inputs", where)),
         tuple(_output(each, where) for each in _list(raw, "outputs", where)),
-        *(
-            tuple(_integer(each, f"{where}: {ids}") for each in _list(raw, ids, where))
-            for ids in ("stores", "signals", "observed_nodes", "observed_stores")
-        ),
-        note=str(raw.get("note") or ""),
+        ids("stores"),
+        ids("signals"),
+        ids("observed_nodes"),
+        ids("observed_stores"),
+        str(raw.get("note") or ""),
     )
 
 
