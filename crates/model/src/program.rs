@@ -236,6 +236,13 @@ impl Program {
     }
 }
 
+/// The names of a path: `/` stands between them, and `//` for a `/` in a name.
+fn names_of(path: &str) -> Vec<String> {
+    let escaped = path.replace("//", "\0");
+    let names = escaped.split('/');
+    names.map(|name| name.replace('\0', "/")).collect()
+}
+
 /// Something in a page that has a name.
 #[derive(Clone, Debug)]
 enum Item {
@@ -825,7 +832,7 @@ impl Compiler {
 
     /// The node behind a name in a page or one around it, such as `server/waiting`.
     fn resolve(&mut self, page: usize, text: &Text, depth: usize) -> Option<usize> {
-        let first = text.text.split('/').next().unwrap_or_default();
+        let first = &*names_of(&text.text)[0];
         let scope = self
             .program
             .around(page)
@@ -844,7 +851,8 @@ impl Compiler {
 
     /// The node behind a path that starts in a page.
     fn follow(&mut self, mut page: usize, text: &Text, depth: usize) -> Option<usize> {
-        let mut parts = text.text.split('/').peekable();
+        let parts = names_of(&text.text);
+        let mut parts = parts.iter().map(String::as_str).peekable();
         while let Some(part) = parts.next() {
             let last = parts.peek().is_none();
             match self.names[page].get(part).cloned() {

@@ -1,8 +1,8 @@
 """Nets of scenarios as documents to start from.
 
-The guards, actions and states of the built-in models are machine code. A document has pages,
-ports, places, stations and arcs; what it cannot have is replaced by something that runs, noted in
-`description`, and drawn as `outline` says.
+The guards, actions and states of the built-in models are machine code, which a document cannot
+have. Something that runs stands in their place. `description` notes it, and drawings show what
+`outline` says.
 """
 
 import dataclasses

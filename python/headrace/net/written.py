@@ -97,8 +97,8 @@ class Transition:
 
         Parameters:
             value: An expression, or a function. The names of its parameters are those of tokens
-                and values before, `now` (the simulated time in seconds), `copy` (of the folded
-                page) or `random` (a `random.Random` that the run's seed seeds).
+                and values before. `now` is the simulated time in seconds, `copy` that of the
+                folded page, and `random` a `random.Random` that the run's seed seeds.
             colour: Type of what a function returns.
         """
         fields = None
