@@ -62,7 +62,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
+	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/model benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
@@ -87,6 +87,7 @@ bench: build
 	@cargo run --release --quiet -p headrace-load --example engine_cost
 	@cargo run --release --quiet -p headrace-load --example open_loop
 	@cargo run --release --quiet -p headrace-model --example net_speed
+	@$(PY) benches/model/callback.py
 	@cargo run --release --quiet -p headrace-survival --example speed
 	@$(PY) benches/survival/whole_command.py
 	@$(PY) benches/web/serve_load.py

@@ -49,6 +49,10 @@ def _output(output: dict[str, Any], name: str, pictures: dict[str, bytes]) -> st
         file = f"{name}-{len(pictures) + 1}.png"
         pictures[file] = base64.b64decode("".join(data["image/png"]))
         return f"![output of the cell above]({file})"
+    if "image/svg+xml" in data:
+        file = f"{name}-{len(pictures) + 1}.svg"
+        pictures[file] = "".join(data["image/svg+xml"]).encode()
+        return f"![output of the cell above]({file})"
     if "text/html" in data:
         return f'<div class="notebook-output">{"".join(data["text/html"])}</div>'
     return _text("".join(data.get("text/plain", "")))

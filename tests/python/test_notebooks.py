@@ -62,7 +62,8 @@ def test_its_page_has_code_outputs_and_pictures(path: Path) -> None:
     assert page.pictures
     for picture, content in page.pictures.items():
         assert f"({picture})" in page.markdown
-        assert content.startswith(b"\x89PNG")
+        start = b"<svg" if picture.endswith(".svg") else b"\x89PNG"
+        assert content.startswith(start)
 
 
 def test_a_notebook_without_cells_is_refused(tmp_path: Path) -> None:

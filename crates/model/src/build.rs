@@ -197,7 +197,8 @@ impl<const W: usize> Writer<'_, W> {
             .collect();
         let inputs: Vec<Handle<W>> = transition.inputs.iter().map(|it| node(it.node)).collect();
         let builder = page.transition(&transition.name);
-        let builder = declare(builder.priority(transition.priority), &outputs);
+        let builder = builder.priority(transition.priority);
+        let builder = declare(transition, builder, &outputs);
         let compiled = Compiled {
             fifo: transition
                 .inputs
@@ -320,8 +321,45 @@ struct Put<const W: usize> {
     output: Output,
 }
 
+/// The outputs, from this one on, of which each firing uses one: their conditions compare a number
+/// that is drawn below some bound with each of its values.
+fn one_of<const W: usize>(
+    transition: &Transition,
+    outputs: &[Put<W>],
+    first: usize,
+) -> Option<Vec<usize>> {
+    let Some(Code::WordIs(word, _)) = outputs[first].output.when else {
+        return None;
+    };
+    let mut drawn = transition.lets.iter();
+    let bound = drawn.find_map(|(of, code)| match code {
+        Code::Below(bound) if *of == word => Some(&**bound),
+        _ => None,
+    });
+    let Some(Code::Constant(bound)) = bound else {
+        return None;
+    };
+    let mut cases = Vec::new();
+    for value in 0..*bound {
+        let mut of = outputs.iter().enumerate().skip(first).filter(|(_, it)| {
+            it.output.when == Some(Code::WordIs(word, value)) && it.output.count.is_none()
+        });
+        let (case, _) = of.next()?;
+        if of.next().is_some() {
+            return None;
+        }
+        cases.push(case);
+    }
+    // No other output leads to a node of theirs.
+    let others = (0..outputs.len()).filter(|other| !cases.contains(other));
+    let mut nodes = others.map(|other| outputs[other].output.node);
+    let own = |node| cases.iter().any(|&case| outputs[case].output.node == node);
+    (!nodes.any(own)).then_some(cases)
+}
+
 /// Declares outputs, as exactly as the kernel can use for invariants.
 fn declare<'b, const W: usize>(
+    transition: &Transition,
     mut builder: TransitionBuilder<'b, (), ()>,
     outputs: &[Put<W>],
 ) -> TransitionBuilder<'b, (), ()> {
@@ -333,6 +371,21 @@ fn declare<'b, const W: usize>(
     let mut done = vec![false; outputs.len()];
     for (index, put) in outputs.iter().enumerate() {
         if done[index] {
+            continue;
+        }
+        if let Some(cases) = one_of(transition, outputs, index) {
+            let targets = cases.iter().map(|&case| outputs[case].to);
+            let mut targets = targets.enumerate();
+            for (number, to) in &mut targets {
+                builder = match number {
+                    0 => builder.puts_one_of([to]),
+                    _ => builder.or_puts(to),
+                };
+                if outputs[cases[number]].output.delay.is_some() {
+                    builder = builder.later();
+                }
+            }
+            cases.iter().for_each(|&case| done[case] = true);
             continue;
         }
         // One of two, by a condition and its opposite.

@@ -410,8 +410,8 @@ impl<'v, 'f> Table<'v, 'f> {
         let mut all = Vec::new();
         for (name, value) in inner.entries {
             let path = join(&inner.path, name);
-            if name.is_empty() || name.contains('/') {
-                fault(inner.faults, &path, "expected a name without /");
+            if name.is_empty() {
+                fault(inner.faults, &path, "expected a name");
             }
             if let Some(read) = read(value, path, inner.faults) {
                 all.push((name.clone(), read));
@@ -512,6 +512,8 @@ fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> Pag
                 .map(|(name, node)| NodeText { name, ..node }),
         );
     }
+    // What only drawings show.
+    table.take("outline");
     let transitions = table.entries("transitions", |value, path, faults| {
         Some(read_transition(value, path, faults))
     });
@@ -563,6 +565,7 @@ fn read_node(value: &Value, path: Vec<String>, faults: &mut Faults, station: boo
     let colour = table.text("colour");
     let initial = table.list("initial", read_initial);
     table.text("description");
+    table.take("outline");
     let (sink, rest, conserve) = (
         table.truth("sink"),
         table.truth("rest"),
@@ -673,6 +676,7 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
     let mut table = Table::new(value, path.clone(), faults);
     let priority = table.whole("priority", i64::from(i32::MIN), i64::from(i32::MAX));
     table.text("description");
+    table.take("outline");
     let take = table.list("take", |value, path, faults| {
         Some(read_arc(value, path, faults, |_| ()).0)
     });
@@ -716,5 +720,5 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
 
 /// Returns true if a document has a key that only nets have.
 pub fn is_net(value: &Value) -> bool {
-    PAGE_KEYS[..3].iter().any(|key| value.get(key).is_some())
+    PAGE_KEYS[..4].iter().any(|key| value.get(key).is_some())
 }

@@ -26,6 +26,9 @@ pub struct PageStructure {
     pub path: String,
     /// Copies within one copy of the page around it.
     pub copies: u32,
+    /// True if tokens choose a copy on their way in, even among one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub folded: bool,
     /// Places and stations.
     pub nodes: Vec<NodeStructure>,
     /// Stores.
@@ -154,6 +157,12 @@ pub struct OutputStructure {
     pub delayed: bool,
     /// True if tokens choose a copy on the way.
     pub selects_copy: bool,
+    /// The group of outputs of which one gets a token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// True if the arc leads into one of several pages, of which this is the node in one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub of_union: bool,
 }
 
 impl PageStructure {
@@ -197,6 +206,7 @@ fn describe_page(builder: &Builder, outputs: &[Vec<OutArc>], page: u32) -> PageS
         name: spec.name.clone(),
         path: spec.path.clone(),
         copies: spec.copies,
+        folded: spec.folded,
         nodes: nodes.collect(),
         stores: stores.collect(),
         transitions: transitions.collect(),
@@ -301,6 +311,11 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
         },
         delayed: arc.delayed,
         selects_copy: !arc.levels.is_empty(),
+        group: match arc.how {
+            How::Either(group) => Some(group),
+            _ => None,
+        },
+        of_union: arc.union.is_some(),
     });
     TransitionStructure {
         id,

@@ -11,6 +11,7 @@ from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_docu
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
+from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
 
@@ -49,8 +50,7 @@ class NetModel:
 
     def document(self) -> dict[str, Any]:
         """Return the net as a document."""
-        is_json = self.text.lstrip().startswith("{")
-        document = json.loads(self.text) if is_json else tomllib.loads(self.text)
+        document: dict[str, Any] = _parsed(self.text)
         return {"name": self.name} | document
 
     def save(self, path: str | Path) -> None:
@@ -61,6 +61,8 @@ class NetModel:
     def structure(self) -> dict[str, Any]:
         """Return its pages, places, stations and transitions, for drawings."""
         structure = json.loads(self._core.structure())
+        if "outline" in self._text:
+            draw_outline(structure["page"], _parsed(self._text))
         for it in self._functions:
             _note(structure["page"], it)
         return {"page": structure["page"]}
@@ -219,7 +221,13 @@ def load(path: str | Path) -> NetModel:
     if format is None:
         raise ValueError(f"{path}: expected a net in a file that ends in {known_endings()}")
     text = read_text(path)
-    return NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
+    model = NetModel(CoreModel.from_text(text, format, str(path), path.stem), text)
+    if "outline" in text:
+        try:
+            model.structure()
+        except ValueError as error:
+            raise ScenarioError(f"{path}: {error}") from None
+    return model
 
 
 def read_text(path: Path) -> str:
@@ -232,6 +240,11 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: expected a text in UTF-8: {error.reason}") from None
+
+
+def _parsed(text: str) -> Any:
+    """Return the document of a text in JSON or TOML."""
+    return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
 
 
 def as_text(document: Mapping[str, Any], format: str) -> str:

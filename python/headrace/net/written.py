@@ -11,6 +11,7 @@ from typing import Any
 from headrace.net.expressions import Expression, field_types, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
+from headrace.net.outline import escaped
 from headrace.net.results import NetResult, StateSpace
 
 BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
@@ -95,8 +96,8 @@ class Transition:
 
         Parameters:
             value: An expression, or a function. The names of its parameters are those of tokens
-                and values before, `now` (the simulated time in seconds), `copy` (of the folded
-                page) or `random` (a `random.Random` that the run's seed seeds).
+                and values before. `now` is the simulated time in seconds, `copy` that of the
+                folded page, and `random` a `random.Random` that the run's seed seeds.
             colour: Type of what a function returns.
         """
         fields = None
@@ -212,7 +213,7 @@ class Page:
                     f"{first} of page {page.name} is hidden by an element of page {inner.name};"
                     " rename one"
                 )
-        return "/".join(reversed(names))
+        return "/".join(escaped(name) for name in reversed(names))
 
     def _node(self, kind: str, name: str, colour: Any, table: dict[str, Any], initial: Any) -> Node:
         self._claim(name)

@@ -188,7 +188,7 @@ def _transition(raw: Any, page: str) -> Transition:
         ids("signals"),
         ids("observed_nodes"),
         ids("observed_stores"),
-        note=str(raw.get("note") or ""),
+        str(raw.get("note") or ""),
     )
 
 

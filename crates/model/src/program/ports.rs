@@ -4,6 +4,13 @@ use super::compiler::{Compiler, Item, fault};
 use crate::document::Text;
 use crate::error::did_you_mean;
 
+/// The names of a path: `/` stands between them, and `//` for a `/` in a name.
+fn names_of(path: &str) -> Vec<String> {
+    let escaped = path.replace("//", "\0");
+    let names = escaped.split('/');
+    names.map(|name| name.replace('\0', "/")).collect()
+}
+
 impl Compiler {
     /// Every output port leads somewhere, and every input port to a node.
     pub(super) fn bind_ports(&mut self) {
@@ -34,7 +41,7 @@ impl Compiler {
 
     /// The node behind a name in a page or one around it, such as `server/waiting`.
     pub(super) fn resolve(&mut self, page: usize, text: &Text, depth: usize) -> Option<usize> {
-        let first = text.text.split('/').next().unwrap_or_default();
+        let first = &*names_of(&text.text)[0];
         let scope = self
             .program
             .around(page)
@@ -53,7 +60,8 @@ impl Compiler {
 
     /// The node behind a path that starts in a page.
     fn follow(&mut self, mut page: usize, text: &Text, depth: usize) -> Option<usize> {
-        let mut parts = text.text.split('/').peekable();
+        let parts = names_of(&text.text);
+        let mut parts = parts.iter().map(String::as_str).peekable();
         while let Some(part) = parts.next() {
             let last = parts.peek().is_none();
             match self.names[page].get(part).cloned() {

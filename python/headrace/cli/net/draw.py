@@ -26,7 +26,8 @@ def draw(
             "--output",
             "-o",
             metavar="FILE",
-            help="Picture (.svg) or page for a browser (.html) to write.",
+            help="Picture (.svg), page for a browser (.html), or document of the net (.toml, .json)"
+            " to write.",
         ),
     ],
     sets: Sets = None,
@@ -56,7 +57,8 @@ def draw(
     """Draw the net of a scenario, or a net of your own.
 
     The picture shows its pages, places, stations and transitions. A page for a browser can be
-    zoomed, and plays the frames of a run.
+    zoomed, and plays the frames of a run. A document is a net to start from: what it cannot have
+    of a scenario's net is counted and noted in it.
     """
     from headrace import simulate
     from headrace.net.model import is_net
@@ -64,6 +66,14 @@ def draw(
     from headrace.report.net_diagram import load_of
     from headrace.report.net_player import net_element, net_page
 
+    if output.suffix.lower() in (".toml", ".json"):
+        options = {"--load": load, "--depth": depth is not None, "--playback": playback is not None}
+        for option in (option for option, given in options.items() if given):
+            raise ValueError(f"{option} and --output {output}: expected a picture or a page")
+        if is_net(file):
+            raise ValueError(f"--output {output}: write headrace net export {file} -o {output}")
+        _write_document(file, output, sets or [])
+        return
     if is_net(file):
         if playback is not None or sets:
             option = "--set" if sets else "--playback"
@@ -102,13 +112,30 @@ def draw(
         partial.write_text(picture, encoding="utf-8")
 
 
+def _write_document(file: Path, output: Path, sets: list[str]) -> None:
+    """Write the net of a scenario as a document, and report what it lacks."""
+    from headrace import simulate
+    from headrace.net.model import as_text
+    from headrace.net.outline import skeleton
+    from headrace.report.plain_text import plain_line
+
+    scenario = simulate.load_with_sets(file, sets)
+    check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
+    check_writable(output)
+    net = skeleton(scenario.structure(), f"the net of {scenario.name}")
+    with atomic_file(output) as partial:
+        text = as_text(net.document, output.suffix.lower().removeprefix("."))
+        partial.write_text(text, encoding="utf-8")
+    typer.echo(plain_line(f"{output}: {net.sentence()}"), err=True)
+
+
 def _suffix(output: Path) -> str:
     """Return the end of the picture's name in small letters; an error for another than these."""
     suffix = output.suffix.lower()
     if suffix not in ("", ".svg", ".html"):
         raise ValueError(
             f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
-            " a name that ends in .svg or .html"
+            " a name that ends in .svg or .html; .toml or .json for a document"
         )
     return suffix
 
