@@ -31,7 +31,7 @@ pub use document::{Document, is_net, read};
 pub use error::{Fault, Faults};
 pub use expression::{Expression, ExpressionError, parse as parse_expression};
 pub use invariants::transition_invariants;
-pub use monitor::{Column, Monitor, MonitorReport, Watch};
+pub use monitor::{Column, Monitor, MonitorReport, Watch, transition_of};
 pub use play::{Enabled, Fired, Pending, Play, Tokens};
 pub use program::{Program, compile, run_settings};
 pub use run::{Extras, Failure, Result as RunResult, Settings, run, run_with, structure};

@@ -112,15 +112,16 @@ impl Play {
         self.session.built.net.now().as_seconds()
     }
 
-    /// Goes on to the next firing; else tells why there is none: "quiet" or "deadlock". Breakpoints
-    /// end no step.
+    /// Goes on to the next firing until a time in seconds; else tells why there is none: "time",
+    /// "quiet" or "deadlock". Breakpoints end no step.
     ///
     /// # Errors
     /// The net fails.
-    pub fn step(&mut self) -> Result<Result<Fired, &'static str>, Failure> {
+    pub fn step(&mut self, until: Option<f64>) -> Result<Result<Fired, &'static str>, Failure> {
+        let until = until.map_or(Time::NEVER, Time::from_seconds);
         loop {
             let firings = self.session.built.net.firings();
-            match self.session.step(Time::NEVER)? {
+            match self.session.step(until)? {
                 Moved::Fired(transition, copy) => return Ok(Ok(self.fired(transition, copy))),
                 Moved::Event => {}
                 Moved::Ended("breakpoint") if self.session.built.net.firings() > firings => {
@@ -379,12 +380,11 @@ impl Play {
         })
     }
 
-    /// Tokens in each place and station, by its number in drawings.
-    pub fn counts(&self) -> Vec<u64> {
-        let nodes = 0..self.session.numbers.len() as u32;
-        nodes
-            .map(|it| self.session.built.net.tokens_inside(it))
-            .collect()
+    /// Tokens, tokens that wait for a server, and servers at work of each place and station, by
+    /// its number in drawings.
+    pub fn counts(&self) -> Vec<(u64, u64, u64)> {
+        let nodes = self.session.built.net.node_frames().into_iter();
+        nodes.map(|it| (it.tokens, it.queue, it.busy)).collect()
     }
 
     /// All figures so far.

@@ -109,7 +109,7 @@ pub(crate) fn compile(
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn transition_of(program: &Program, path: &str) -> Result<usize, String> {
+pub fn transition_of(program: &Program, path: &str) -> Result<usize, String> {
     let paths: Vec<String> = (0..program.transitions.len())
         .map(|index| program.transition_path(index))
         .collect();
