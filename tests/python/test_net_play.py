@@ -38,7 +38,7 @@ def test_a_play_fires_as_the_run_with_its_seed() -> None:
     assert play.run_until("desk >= 1000", limit=play.time + 1.0) == "time"
     with pytest.raises(ValueError, match="expected from"):
         play.run_to(1.0)
-    with pytest.raises(ScenarioError, match="column 6"):
+    with pytest.raises(ScenarioError, match="column 7"):
         play.run_until("desk >")
 
 

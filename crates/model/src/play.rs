@@ -11,9 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::expression::{Pure, evaluate};
-use crate::monitor::{Condition, transition_of};
-use crate::program::Program;
-use crate::run::{Failure, Result as RunResult};
+use crate::outcome::{Failure, Result as RunResult};
+use crate::program::{Condition, Program, transition_of};
 use crate::seen::{Request, binding, value_of};
 use crate::session::{Moved, Session, each_coming, each_token};
 
@@ -151,7 +150,8 @@ impl Play {
         let Some(text) = condition else {
             return self.session.run(until, watch);
         };
-        let condition = Condition::compile(&self.session.program, text)?;
+        let condition =
+            Condition::compile(&self.session.program, text).map_err(Failure::Document)?;
         let mut frame = Vec::new();
         for step in 1_u64.. {
             if step & 0xFFF == 0 && watch(self.time()).is_break() {

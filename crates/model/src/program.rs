@@ -1,6 +1,13 @@
 //! From a document to a program: names resolved, expressions compiled, everything checked that the
 //! kernel does not check itself.
 
+mod markings;
+mod monitors;
+
+pub(crate) use markings::{Term, replace};
+pub(crate) use monitors::Condition;
+pub use monitors::{Monitor, Watch, transition_of};
+
 use std::collections::BTreeMap;
 
 use crate::colour::{Colours, Enumeration, Kind, MOST_WORDS, Record};
@@ -12,7 +19,6 @@ use crate::error::{Fault, Faults, did_you_mean};
 use crate::expression::{
     Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, Typed, evaluate, parse,
 };
-use crate::monitor::{self, Monitor};
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]
@@ -288,7 +294,7 @@ pub fn compile(document: &Document, name: &str) -> Result<Program, Faults> {
     }
     // Those of transitions with faults would not be found.
     if compiler.faults.is_empty() {
-        compiler.program.monitors = monitor::compile(
+        compiler.program.monitors = monitors::compile(
             &document.monitors,
             &mut compiler.program,
             &compiler.constants,
@@ -978,7 +984,7 @@ impl Compiler {
             let value = self.parse(&record.value)?;
             let value =
                 self.in_frame(&record.value, &mut frame, Allowed::TimeAndChance, |scope| {
-                    monitor::figure(scope, &value)
+                    monitors::figure(scope, &value)
                 })?;
             let when = match &record.when {
                 None => None,

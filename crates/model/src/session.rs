@@ -8,11 +8,10 @@ use serde_json::Value;
 use crate::build::{Built, build_seen, suits, token_width};
 use crate::colour::Kind;
 use crate::expression::{Code, Pure, Typed, World, evaluate};
-use crate::monitor::{Column, Figures, Monitor, MonitorReport, Series, Watch};
-use crate::program::Program;
-use crate::run::{Failure, Result as RunResult, figures, stopped};
+use crate::figures::{Column, Figures, MonitorReport, Series};
+use crate::outcome::{Failure, Result as RunResult, figures, stopped};
+use crate::program::{Monitor, Program, Term, Watch};
 use crate::seen::{Seen, value_of};
-use crate::space::Term;
 
 /// What happened in a step.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,8 +4,8 @@ use super::Path;
 use super::marking::{Markings, read, write};
 use crate::build::suits;
 use crate::expression::{Code, Pure, World, evaluate};
+use crate::outcome::Failure;
 use crate::program::{NodeKind, Program, Station, Transition, initial_tokens};
-use crate::run::Failure;
 
 /// A copy of a node.
 struct Copy {

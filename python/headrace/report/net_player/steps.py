@@ -86,7 +86,7 @@ def step_frames(play: "Play", steps: int) -> StepFrames:
         counts.append(play.counts())
         _note(marking, ids, play.marking, len(fired))
     columns = [
-        {str(id): [it[kind][id] for it in counts] for id in ids.values()} for kind in range(3)
+        {str(id): [it[id][kind] for it in counts] for id in ids.values()} for kind in range(3)
     ]
     tokens, queue, busy = ({id: it for id, it in of.items() if any(it)} for of in columns)
     return StepFrames(
