@@ -273,6 +273,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
 ADDRESSES: dict[str, tuple[str, ...]] = {
     "/": ("/",),
     "/simulate": ("/simulate", "/simulate?result={results[simulated]}"),
+    "/nets": ("/nets",),
     "/measure": ("/measure",),
     "/measure/{name}": ("/measure/quick", "/measure/sharing", "/measure/run"),
     "/results": ("/results",),

@@ -1,7 +1,10 @@
 //! A net as a document: its tables and keys, read from values.
 
+mod monitors;
+
+pub use monitors::MonitorText;
+
 use crate::error::{Fault, did_you_mean};
-use crate::monitor::{self, MonitorText};
 use crate::source::Value;
 
 /// A text with its place in the document.
@@ -237,7 +240,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
         seed: table.whole("seed", 0, 1 << 53).map(|it| it as u64),
         replications: table.whole("replications", 1, 100_000).map(|it| it as u32),
     });
-    let monitors = root.entries("monitors", monitor::read);
+    let monitors = root.entries("monitors", monitors::read);
     root.finish();
     let document = Document {
         name: name.map(|it| it.text),
@@ -260,7 +263,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
 type Faults = Vec<Fault>;
 
 /// A table that is read key by key.
-pub(crate) struct Table<'v, 'f> {
+struct Table<'v, 'f> {
     entries: &'v [(String, Value)],
     path: Vec<String>,
     faults: &'f mut Faults,
@@ -268,7 +271,7 @@ pub(crate) struct Table<'v, 'f> {
     known: Vec<&'static str>,
 }
 
-pub(crate) fn fault(faults: &mut Faults, path: &[String], message: impl Into<String>) {
+fn fault(faults: &mut Faults, path: &[String], message: impl Into<String>) {
     faults.push(Fault {
         path: path.to_vec(),
         column: 0,
@@ -311,7 +314,7 @@ impl<'v, 'f> Table<'v, 'f> {
         Some((value, join(&self.path, key)))
     }
 
-    pub(crate) fn text(&mut self, key: &'static str) -> Option<Text> {
+    fn text(&mut self, key: &'static str) -> Option<Text> {
         let (value, path) = self.take(key)?;
         match value {
             Value::Text(text) => Some(Text {
@@ -326,12 +329,12 @@ impl<'v, 'f> Table<'v, 'f> {
         }
     }
 
-    pub(crate) fn expression(&mut self, key: &'static str) -> Option<Text> {
+    fn expression(&mut self, key: &'static str) -> Option<Text> {
         let (value, path) = self.take(key)?;
         read_text(value, path, self.faults)
     }
 
-    pub(crate) fn needed(&mut self, key: &'static str) -> Text {
+    fn needed(&mut self, key: &'static str) -> Text {
         let given = self.expression(key);
         let missing = !self.entries.iter().any(|(name, _)| name == key);
         if missing {
@@ -357,7 +360,7 @@ impl<'v, 'f> Table<'v, 'f> {
         }
     }
 
-    pub(crate) fn whole(&mut self, key: &'static str, least: i64, most: i64) -> Option<i64> {
+    fn whole(&mut self, key: &'static str, least: i64, most: i64) -> Option<i64> {
         let (value, path) = self.take(key)?;
         match value {
             Value::Int(number) if (least..=most).contains(number) => Some(*number),
@@ -398,7 +401,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 
     /// The entries of a table.
-    pub(crate) fn entries<R>(
+    fn entries<R>(
         &mut self,
         key: &'static str,
         read: impl Fn(&Value, Vec<String>, &mut Faults) -> Option<R>,
@@ -433,7 +436,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 
     /// Reports keys that nothing asked for.
-    pub(crate) fn finish(self) {
+    fn finish(self) {
         for (name, _) in self.entries {
             if !self.known.contains(&name.as_str()) {
                 let near = did_you_mean(name, self.known.iter().copied());
@@ -453,7 +456,7 @@ impl<'v, 'f> Table<'v, 'f> {
     }
 }
 
-pub(crate) fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Text> {
+fn read_text(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<Text> {
     let text = match value {
         Value::Text(text) => text.clone(),
         Value::Int(_) | Value::Bool(_) => value.describe(),

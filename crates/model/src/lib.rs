@@ -2,8 +2,9 @@
 //! or a state space.
 //!
 //! ```text
-//! text ─▶ source ─▶ document ─▶ program ─┬─▶ build ─▶ run
-//!                    expression ─▶ ┘     └─▶ space
+//! text ─▶ source ─▶ document ─▶ program ─┬─▶ build ─┬─▶ run
+//!                    expression ─▶ ┘     │          └─▶ session ─▶ run, play
+//!                                        └─▶ space
 //! ```
 //!
 //! Not modelled: places of unbounded types such as lists; transitions that choose at random among
@@ -15,8 +16,9 @@ mod colour;
 mod document;
 mod error;
 mod expression;
+mod figures;
 mod invariants;
-mod monitor;
+mod outcome;
 mod play;
 mod program;
 mod run;
@@ -30,11 +32,12 @@ pub use colour::{Colours, Kind};
 pub use document::{Document, is_net, read};
 pub use error::{Fault, Faults};
 pub use expression::{Expression, ExpressionError, External, Function, parse as parse_expression};
+pub use figures::{Column, MonitorReport};
 pub use invariants::transition_invariants;
-pub use monitor::{Column, Monitor, MonitorReport, Watch};
+pub use outcome::{Failure, Result as RunResult};
 pub use play::{Enabled, Fired, Pending, Play, Tokens};
-pub use program::{Program, compile, compile_with, run_settings};
-pub use run::{Extras, Failure, Result as RunResult, Settings, run, run_with, structure};
+pub use program::{Monitor, Program, Watch, compile, compile_with, run_settings, transition_of};
+pub use run::{Extras, Settings, run, run_with, structure};
 pub use session::{Occurrence, OwnMonitor, Verdict};
 pub use source::{Language, Value, parse, position};
 pub use space::{Answer, Question, explore};

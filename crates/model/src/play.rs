@@ -11,9 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::expression::{Pure, evaluate};
-use crate::monitor::{Condition, transition_of};
-use crate::program::Program;
-use crate::run::{Failure, Result as RunResult};
+use crate::outcome::{Failure, Result as RunResult};
+use crate::program::{Condition, Program, transition_of};
 use crate::seen::{Request, binding, value_of};
 use crate::session::{Moved, Session, each_coming, each_token};
 
@@ -112,15 +111,16 @@ impl Play {
         self.session.built.net.now().as_seconds()
     }
 
-    /// Goes on to the next firing; else tells why there is none: "quiet" or "deadlock". Breakpoints
-    /// end no step.
+    /// Goes on to the next firing until a time in seconds; else tells why there is none: "time",
+    /// "quiet" or "deadlock". Breakpoints end no step.
     ///
     /// # Errors
     /// The net fails.
-    pub fn step(&mut self) -> Result<Result<Fired, &'static str>, Failure> {
+    pub fn step(&mut self, until: Option<f64>) -> Result<Result<Fired, &'static str>, Failure> {
+        let until = until.map_or(Time::NEVER, Time::from_seconds);
         loop {
             let firings = self.session.built.net.firings();
-            match self.session.step(Time::NEVER)? {
+            match self.session.step(until)? {
                 Moved::Fired(transition, copy) => return Ok(Ok(self.fired(transition, copy))),
                 Moved::Event => {}
                 Moved::Ended("breakpoint") if self.session.built.net.firings() > firings => {
@@ -150,7 +150,8 @@ impl Play {
         let Some(text) = condition else {
             return self.session.run(until, watch);
         };
-        let condition = Condition::compile(&self.session.program, text)?;
+        let condition =
+            Condition::compile(&self.session.program, text).map_err(Failure::Document)?;
         let mut frame = Vec::new();
         for step in 1_u64.. {
             if step & 0xFFF == 0 && watch(self.time()).is_break() {
@@ -379,12 +380,11 @@ impl Play {
         })
     }
 
-    /// Tokens in each place and station, by its number in drawings.
-    pub fn counts(&self) -> Vec<u64> {
-        let nodes = 0..self.session.numbers.len() as u32;
-        nodes
-            .map(|it| self.session.built.net.tokens_inside(it))
-            .collect()
+    /// Tokens, tokens that wait for a server, and servers at work of each place and station, by
+    /// its number in drawings.
+    pub fn counts(&self) -> Vec<(u64, u64, u64)> {
+        let nodes = self.session.built.net.node_frames().into_iter();
+        nodes.map(|it| (it.tokens, it.queue, it.busy)).collect()
     }
 
     /// All figures so far.

@@ -2,15 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use headrace_net::{
-    InvariantReport, Limits, Net, NodeReport, Playback, Progress, RunError, Stop, Structure,
-    TallyId, Time,
-};
-use serde::Serialize;
+use headrace_net::{InvariantReport, Limits, Net, Playback, Progress, Stop, Structure, Time};
 
 use crate::build::{Built, build};
 use crate::error::Faults;
-use crate::monitor::MonitorReport;
+use crate::outcome::{Failure, Result, figures, stopped};
 use crate::program::Program;
 use crate::session::{OwnMonitor, Session};
 
@@ -25,73 +21,6 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// Firings of a transition.
-#[derive(Clone, Debug, Serialize)]
-pub struct Firings {
-    /// Page path and name.
-    pub path: String,
-    /// Their number.
-    pub firings: u64,
-    /// Their number a second.
-    pub throughput: f64,
-}
-
-/// Figures of a probe.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProbeReport {
-    /// Page path and name.
-    pub path: String,
-    /// Number of values.
-    pub count: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub deviation: f64,
-    /// Least value; none without values.
-    pub least: Option<f64>,
-    /// Greatest value; none without values.
-    pub most: Option<f64>,
-    /// Half the width of the 95 % confidence interval by batch means; none if there are too few
-    /// values.
-    pub half_width: Option<f64>,
-}
-
-/// Result of a run.
-#[derive(Clone, Debug, Serialize)]
-pub struct Result {
-    /// The seed.
-    pub seed: u64,
-    /// Why it ended: "time", "quiet", "deadlock" or "breakpoint".
-    pub stop: &'static str,
-    /// The monitor that ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped_by: Option<String>,
-    /// Places that hold tokens in a deadlock.
-    pub standing: Vec<(String, u64)>,
-    /// Simulated time at the end, in seconds.
-    pub time: f64,
-    /// Simulated time that was measured, in seconds.
-    pub measured: f64,
-    /// Firings since the start.
-    pub firings: u64,
-    /// Future events since the start.
-    pub events: u64,
-    /// Places and stations.
-    pub nodes: Vec<NodeReport>,
-    /// Transitions.
-    pub transitions: Vec<Firings>,
-    /// Probes.
-    pub probes: Vec<ProbeReport>,
-    /// Sums of tokens that no firing changes.
-    pub invariants: Vec<InvariantReport>,
-    /// Monitors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub monitors: Vec<MonitorReport>,
-    /// Seconds between two of the monitors' means, the first of which begins at 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<f64>,
-}
-
 /// What a run is asked for beside its figures.
 #[derive(Default)]
 pub struct Extras<'a> {
@@ -99,17 +28,6 @@ pub struct Extras<'a> {
     pub own: Vec<OwnMonitor<'a>>,
     /// Frames of a playback.
     pub playback: Option<u32>,
-}
-
-/// Why there is no result.
-#[derive(Clone, Debug)]
-pub enum Failure {
-    /// The document is wrong.
-    Document(Faults),
-    /// The run failed.
-    Run(String),
-    /// The caller ended it.
-    Interrupted,
 }
 
 /// Returns the structure of a net, for drawings, with its invariants at the start and the paths of
@@ -273,65 +191,5 @@ impl<P: std::ops::Deref<Target = Program>> Runner for Session<'_, P> {
             stop,
             ..self.figures()
         }
-    }
-}
-
-/// Tells why a run ended; an error if it failed. The tokens of a deadlock go to `standing`.
-pub(crate) fn stopped<T>(
-    result: std::result::Result<T, RunError>,
-    standing: &mut Vec<(String, u64)>,
-) -> std::result::Result<std::result::Result<T, &'static str>, Failure> {
-    match result {
-        Ok(stop) => Ok(Ok(stop)),
-        Err(RunError::Deadlock { standing: at, .. }) => {
-            *standing = at;
-            Ok(Err("deadlock"))
-        }
-        Err(RunError::Interrupted { .. }) => Err(Failure::Interrupted),
-        Err(error) => Err(Failure::Run(error.to_string())),
-    }
-}
-
-/// The figures of a net so far, without those of monitors.
-pub(crate) fn figures(net: &Net, probes: &[TallyId]) -> Result {
-    let measured = net.measured().as_seconds();
-    let transitions = net.transition_firings();
-    let transitions = transitions.map(|(path, firings)| Firings {
-        path: path.to_owned(),
-        firings,
-        throughput: if measured > 0.0 {
-            firings as f64 / measured
-        } else {
-            0.0
-        },
-    });
-    let probes = probes.iter().map(|probe| {
-        let tally = net.tally(*probe);
-        let some = |value: f64| (tally.count() > 0).then_some(value);
-        ProbeReport {
-            path: tally.path().to_owned(),
-            count: tally.count(),
-            mean: tally.mean(),
-            deviation: tally.deviation(),
-            least: some(tally.least()),
-            most: some(tally.most()),
-            half_width: tally.half_width(0.95),
-        }
-    });
-    Result {
-        seed: 0,
-        stop: "time",
-        stopped_by: None,
-        standing: Vec::new(),
-        time: net.now().as_seconds(),
-        measured,
-        firings: net.firings(),
-        events: net.events(),
-        nodes: net.reports(),
-        transitions: transitions.collect(),
-        probes: probes.collect(),
-        invariants: net.invariants(),
-        monitors: Vec::new(),
-        interval: None,
     }
 }

@@ -8,11 +8,10 @@ use serde_json::Value;
 use crate::build::{Built, build_seen, suits, token_width};
 use crate::colour::Kind;
 use crate::expression::{Code, Pure, Typed, World, evaluate};
-use crate::monitor::{Column, Figures, Monitor, MonitorReport, Series, Watch};
-use crate::program::Program;
-use crate::run::{Failure, Result as RunResult, figures, stopped};
+use crate::figures::{Column, Figures, MonitorReport, Series};
+use crate::outcome::{Failure, Result as RunResult, figures, stopped};
+use crate::program::{Monitor, Program, Term, Watch};
 use crate::seen::{Seen, value_of};
-use crate::space::Term;
 
 /// What happened in a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,13 +62,10 @@ impl Occurrence<'_> {
         crate::seen::binding(self.program, of, self.frame)
     }
 
-    /// The number of tokens in each place and station, by path.
-    pub fn tokens(&self) -> impl Iterator<Item = (String, u64)> + '_ {
-        let nodes = self.numbers.iter().enumerate();
-        nodes.map(|(node, number)| {
-            let path = self.program.node_path(node);
-            (path, self.net.tokens_inside(*number))
-        })
+    /// The number of tokens in each place and station, in the order of [`Program::nodes`].
+    pub fn tokens(&self) -> Vec<u64> {
+        let numbers = self.numbers.iter();
+        numbers.map(|it| self.net.tokens_inside(*it)).collect()
     }
 }
 
@@ -514,11 +510,11 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
                     report.means = changes.map(|(area, _)| Some(area / interval)).collect();
                 }
                 Some(Watch::Observation(_)) | None => {
-                    let means = changes.map(|(sum, number)| match number {
-                        0 => None,
-                        number => Some(sum / number as f64),
+                    let changes = changes.map(|(sum, number)| {
+                        let mean = (number > 0).then(|| sum / number as f64);
+                        (mean, number)
                     });
-                    report.means = means.collect();
+                    (report.means, report.numbers) = changes.unzip();
                 }
                 Some(Watch::Collector(columns, _)) => {
                     report.left_out = state.left_out;

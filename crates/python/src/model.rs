@@ -1,12 +1,19 @@
 //! Nets of one's own for Python: documents in, JSON out.
 
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
-use headrace_model::{Failure, Fault, Faults, Language, Program, Question, Settings};
+use headrace_model::{
+    Extras, Failure, Fault, Faults, Language, OwnMonitor, Play, Program, Question, Settings,
+    Verdict,
+};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use serde_json::json;
+use pyo3::types::{PyDict, PyString};
+use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::columns;
 use crate::errors::{self, RunError, ScenarioError};
 use crate::guard::detached;
 use crate::net_functions::{Described, NetFunctions, TypesByName};
@@ -17,7 +24,7 @@ pub struct PyNetModel {
     text: String,
     language: Language,
     file: String,
-    program: Program,
+    program: Arc<Program>,
     run: [Option<f64>; 4],
     functions: NetFunctions,
 }
@@ -87,7 +94,7 @@ impl PyNetModel {
             let run = headrace_model::run_settings(&document, &program)?;
             // Finds what the kernel does not accept.
             headrace_model::structure(&program)?;
-            Ok((program, run))
+            Ok((Arc::new(program), run))
         };
         let (program, run) = detached(py, read)?
             .map_err(|faults: Faults| refused(py, &text, language, &file, &faults))?;
@@ -127,17 +134,37 @@ impl PyNetModel {
         Ok(all.to_string())
     }
 
-    /// Runs the net; the result is a JSON document. `on_progress` is called with the simulated
-    /// time; an exception that it raises, or a signal, ends the run.
-    #[pyo3(signature = (until, warmup, seed, on_progress=None))]
-    fn run(
+    /// Paths of the places and stations, in the order of tokens of monitors.
+    #[getter]
+    fn node_paths(&self) -> Vec<String> {
+        let nodes = 0..self.program.nodes.len();
+        nodes.map(|node| self.program.node_path(node)).collect()
+    }
+
+    /// Names and kinds of the monitors.
+    #[getter]
+    fn monitors(&self) -> Vec<(String, &'static str)> {
+        let monitors = self.program.monitors.iter();
+        monitors
+            .map(|it| (it.name.clone(), it.watch.kind()))
+            .collect()
+    }
+
+    /// Runs the net; the result is a JSON document, and the frames of a playback if that many were
+    /// asked for. `on_progress` is called with the simulated time; an exception that it raises, or
+    /// a signal, ends the run. `own` has names, transitions and functions of monitors.
+    #[pyo3(signature = (until, warmup, seed, on_progress=None, own=Vec::new(), playback=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn run<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         until: Option<f64>,
         warmup: f64,
         seed: u64,
         on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
+        own: Vec<(String, Option<String>, Py<PyAny>)>,
+        playback: Option<u32>,
+    ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
         let settings = Settings {
             until,
             warmup,
@@ -153,23 +180,44 @@ impl PyNetModel {
             })?),
         };
         let mut raised = None;
+        let of_monitors = Arc::new(Mutex::new(None));
+        let own: PyResult<Vec<OwnMonitor<'_>>> = own
+            .into_iter()
+            .map(|(name, transition, function)| {
+                let transition = transition.map(|path| self.transition(&path)).transpose()?;
+                Ok(own_monitor(
+                    name,
+                    transition,
+                    function,
+                    Arc::clone(&of_monitors),
+                ))
+            })
+            .collect();
+        let extras = Extras {
+            own: own?,
+            playback,
+        };
         let result = {
             let mut watch = watcher(on_progress, &mut raised);
             detached(py, || {
-                headrace_model::run(&self.program, &settings, &mut watch)
+                headrace_model::run_with(&self.program, &settings, extras, &mut watch)
             })?
         };
         drop(running);
         let raised = self.functions.take_failure().or(raised);
-        match (result, raised) {
-            (_, Some(error)) => Err(error),
-            (Ok(result), None) => {
-                serde_json::to_string(&result).map_err(|error| errors::of_ours(&error.to_string()))
-            }
-            (Err(Failure::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
-            (Err(Failure::Run(message)), None) => Err(RunError::new_err(message)),
-            (Err(Failure::Document(faults)), None) => Err(self.refused(py, &faults)),
-        }
+        let raised = raised.or_else(|| of_monitors.lock().ok()?.take());
+        let (result, playback) = self.checked(py, result, raised)?;
+        let playback = playback.map(|it| columns::playback(py, &it)).transpose()?;
+        Ok((as_json(&result)?, playback))
+    }
+
+    /// Begins to play the net.
+    fn play(&self, py: Python<'_>, seed: u64) -> PyResult<PyNetPlay> {
+        let program = Arc::clone(&self.program);
+        let play = detached(py, || Play::new(program, seed))?;
+        Ok(PyNetPlay {
+            play: Mutex::new(self.checked(py, play, None)?),
+        })
     }
 
     /// Explores the state space; the answer is a JSON document. `on_progress` is called with the
@@ -196,23 +244,214 @@ impl PyNetModel {
                 headrace_model::explore(&self.program, &question, &mut watch)
             })?
         };
-        match (answer, raised) {
-            (_, Some(error)) => Err(error),
-            (Ok(answer), None) => {
-                serde_json::to_string(&answer).map_err(|error| errors::of_ours(&error.to_string()))
-            }
-            (Err(Failure::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
-            (Err(Failure::Run(message)), None) => Err(RunError::new_err(message)),
-            (Err(Failure::Document(faults)), None) => {
-                Err(ScenarioError::new_err(faults.to_string()))
-            }
-        }
+        let answer = self.checked(py, answer, raised)?;
+        as_json(&answer)
     }
 }
 
 impl PyNetModel {
     fn refused(&self, py: Python<'_>, faults: &Faults) -> PyErr {
         refused(py, &self.text, self.language, &self.file, faults)
+    }
+
+    /// The number of a transition by its path.
+    fn transition(&self, path: &str) -> PyResult<usize> {
+        headrace_model::transition_of(&self.program, path).map_err(PyValueError::new_err)
+    }
+
+    fn checked<T>(
+        &self,
+        py: Python<'_>,
+        result: Result<T, Failure>,
+        raised: Option<PyErr>,
+    ) -> PyResult<T> {
+        let faults = |faults: &Faults| match faults.0.iter().all(|it| it.path.is_empty()) {
+            // A question's text is not part of the document.
+            true => ScenarioError::new_err(faults.to_string()),
+            false => self.refused(py, faults),
+        };
+        checked(result, raised, &faults)
+    }
+}
+
+/// The result, or the error in Python.
+fn checked<T>(
+    result: Result<T, Failure>,
+    raised: Option<PyErr>,
+    refused: &dyn Fn(&Faults) -> PyErr,
+) -> PyResult<T> {
+    match (result, raised) {
+        (_, Some(error)) => Err(error),
+        (Ok(result), None) => Ok(result),
+        (Err(Failure::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
+        (Err(Failure::Run(message)), None) => Err(RunError::new_err(message)),
+        (Err(Failure::Document(faults)), None) => Err(refused(&faults)),
+    }
+}
+
+fn as_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| errors::of_ours(&error.to_string()))
+}
+
+/// A monitor that is a function of Python: called with transition, copy, time, variables and
+/// numbers of tokens. It gives a number to record, "stop", or None. What it raises is kept.
+fn own_monitor(
+    name: String,
+    transition: Option<usize>,
+    function: Py<PyAny>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+) -> OwnMonitor<'static> {
+    let look = move |occurrence: &headrace_model::Occurrence<'_>| {
+        let verdict = Python::attach(|py| -> PyResult<Verdict> {
+            let binding = to_python(py, &Value::Object(occurrence.binding()))?;
+            let path = occurrence.program.transition_path(occurrence.transition);
+            let (copy, time) = (occurrence.copy, occurrence.time());
+            let answer = function.bind(py);
+            let answer = answer.call1((path, copy, time, binding, occurrence.tokens()))?;
+            if answer.is_none() {
+                return Ok(Verdict::Nothing);
+            }
+            if answer.cast::<PyString>().is_ok() {
+                return Ok(Verdict::Stop);
+            }
+            Ok(Verdict::Figure(answer.extract()?))
+        });
+        verdict.unwrap_or_else(|error| {
+            if let Ok(mut raised) = raised.lock() {
+                raised.get_or_insert(error);
+            }
+            Verdict::Failed
+        })
+    };
+    OwnMonitor {
+        name,
+        transition,
+        look: Box::new(look),
+    }
+}
+
+/// A value of JSON in Python.
+fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(truth) => truth.into_pyobject(py)?.to_owned().into_any(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into_pyobject(py)?.into_any(),
+            None => number.as_f64().into_pyobject(py)?.into_any(),
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(items) => {
+            let items = items.iter().map(|it| to_python(py, it));
+            items.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?
+        }
+        Value::Object(fields) => {
+            let table = PyDict::new(py);
+            for (name, value) in fields {
+                table.set_item(name, to_python(py, value)?)?;
+            }
+            table.into_any()
+        }
+    })
+}
+
+/// A net that is played. Answers are JSON documents.
+#[pyclass(frozen, module = "headrace._core", name = "NetPlay")]
+pub struct PyNetPlay {
+    play: Mutex<Play>,
+}
+
+impl PyNetPlay {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Play) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let answer = self.answer(py, work)?;
+        checked(answer, None, &of_question)
+    }
+
+    fn answer<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Play) -> Result<T, Failure> + Send,
+    ) -> PyResult<Result<T, Failure>> {
+        detached(py, || match self.play.lock() {
+            Ok(mut play) => work(&mut play),
+            Err(_) => Err(Failure::Run("an earlier step failed".to_owned())),
+        })
+    }
+}
+
+/// The error of a condition, which is not part of the document.
+fn of_question(faults: &Faults) -> PyErr {
+    ScenarioError::new_err(faults.to_string())
+}
+
+#[pymethods]
+impl PyNetPlay {
+    /// Simulated time, in seconds.
+    #[getter]
+    fn time(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |play| Ok(play.time()))
+    }
+
+    /// The next firing, or why there is none.
+    #[pyo3(signature = (until=None))]
+    fn step(&self, py: Python<'_>, until: Option<f64>) -> PyResult<String> {
+        let step = self.with(py, |play| play.step(until))?;
+        as_json(&step.map_or_else(|stop| json!({ "stop": stop }), |fired| json!(fired)))
+    }
+
+    /// Runs to a time or condition; tells why it stopped.
+    #[pyo3(signature = (until=None, condition=None, on_progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        until: Option<f64>,
+        condition: Option<String>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<&'static str> {
+        let mut raised = None;
+        let stop = {
+            let mut watch = watcher(on_progress, &mut raised);
+            self.answer(py, |play| play.run(until, condition.as_deref(), &mut watch))?
+        };
+        checked(stop, raised, &of_question)
+    }
+
+    /// The transitions that can fire now.
+    fn enabled(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&self.with(py, Play::enabled)?)
+    }
+
+    /// Fires a transition by hand.
+    fn fire(&self, py: Python<'_>, path: String, copy: u32, binding: usize) -> PyResult<String> {
+        as_json(&self.with(py, |play| play.fire(&path, copy, binding))?)
+    }
+
+    /// The tokens of each place and station.
+    fn marking(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&self.with(py, |play| Ok(play.marking()))?)
+    }
+
+    /// The next event, or null.
+    fn pending(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&self.with(py, |play| Ok(play.pending()))?)
+    }
+
+    /// Tokens, tokens that wait, and servers at work, by node of drawings.
+    fn counts(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64)>> {
+        self.with(py, |play| Ok(play.counts()))
+    }
+
+    /// All figures so far.
+    fn figures(&self, py: Python<'_>) -> PyResult<String> {
+        as_json(&self.with(py, |play| Ok(play.figures()))?)
+    }
+
+    /// Returns to the first marking.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Play::reset)
     }
 }
 
@@ -256,6 +495,7 @@ fn parse_net_expression(text: &str) -> PyResult<String> {
 /// Makes nets known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyNetModel>()?;
+    module.add_class::<PyNetPlay>()?;
     module.add_function(wrap_pyfunction!(parse_net_expression, module)?)?;
     module.add_function(wrap_pyfunction!(is_net_document, module)?)
 }

@@ -24,26 +24,47 @@ from headrace.net.expressions import (
     weibull,
 )
 from headrace.net.model import NetModel, load
+from headrace.net.monitors import (
+    Firing,
+    Monitor,
+    breakpoint_when,
+    collector,
+    counter,
+    marking,
+    observation,
+    tokens,
+)
+from headrace.net.play import Enabled, Fired, Pending, Play, Tokens
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.written import Net, Node, Page, Port, Time, Transition
 
 __all__ = [
     "EMPTY",
+    "Enabled",
     "Expression",
+    "Fired",
+    "Firing",
     "LeftOutWarning",
+    "Monitor",
     "Net",
     "NetModel",
     "NetResult",
     "Node",
     "Page",
+    "Pending",
+    "Play",
     "Port",
     "StateSpace",
     "Time",
+    "Tokens",
     "Transition",
     "below",
     "bernoulli",
+    "breakpoint_when",
     "choose",
+    "collector",
     "copy",
+    "counter",
     "discrete",
     "erlang",
     "exponential",
@@ -51,9 +72,12 @@ __all__ = [
     "least",
     "load",
     "lognormal",
+    "marking",
     "normal",
     "now",
+    "observation",
     "pareto",
+    "tokens",
     "uniform",
     "weibull",
 ]

@@ -5,15 +5,19 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
+from headrace.net.monitors import OwnFunction, caller
 from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
+
+if TYPE_CHECKING:
+    from headrace.net.play import Play
 
 FORMATS = {".toml": "toml", ".json": "json"}
 """Languages of documents, by the end of a file's name."""
@@ -26,6 +30,7 @@ class NetModel:
 
     def __init__(self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()) -> None:
         self._core, self._text, self._functions = core, text, list(functions)
+        self._own: dict[str, tuple[str | None, OwnFunction]] = {}
 
     @property
     def text(self) -> str:
@@ -47,6 +52,11 @@ class NetModel:
     def run_end(self) -> float | None:
         """The end of runs that the document has, in seconds."""
         return self._core.run_settings[0]
+
+    @property
+    def collectors(self) -> list[str]:
+        """Names of the monitors that collect rows."""
+        return [name for name, kind in self._core.monitors if kind == "collector"]
 
     def document(self) -> dict[str, Any]:
         """Return the net as a document."""
@@ -92,6 +102,41 @@ class NetModel:
             "transitions": structure["transition_invariants"],
         }
 
+    def monitor(self, name: str, function: OwnFunction, *, transition: str | None = None) -> None:
+        """Add a monitor of your own: a function that is called after each firing.
+
+        It is slower than other monitors by a factor of about a hundred, and no document has it.
+
+        Parameters:
+            function: Gets a `Firing`, and returns a number to record or None.
+            transition: Path of the transition whose firings it gets; None for all.
+
+        Raises:
+            ValueError: The net has a monitor of this name.
+        """
+        if name in self._own or name in dict(self._core.monitors):
+            raise ValueError(f"two monitors are called {name!r}; rename one")
+        self._own[name] = (transition, function)
+
+    def play(self, *, seed: int | None = None) -> "Play":
+        """Play the net, firing by firing.
+
+        Parameters:
+            seed: Seed of all random numbers; by default that of the document, or 1.
+
+        Raises:
+            ValueError: The net has monitors of your own: they observe runs only.
+        """
+        from headrace.net.play import Play
+
+        if self._own:
+            names = ", ".join(self._own)
+            raise ValueError(f"monitors of your own observe runs only; leave out: {names}")
+        seed = int(self._core.run_settings[2] or 1) if seed is None else seed
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"seed = {seed}: expected from 0 to less than 2^63")
+        return Play(self, self._core.play(seed), seed)
+
     def run(
         self,
         until: float | None = None,
@@ -100,6 +145,7 @@ class NetModel:
         seed: int | None = None,
         replications: int | None = None,
         progress: Progress | None = None,
+        playback: int | None = None,
     ) -> NetResult:
         """Run the net. Settings that are not given are those of the document.
 
@@ -109,17 +155,18 @@ class NetModel:
             seed: Seed of all random numbers; replications have the seeds that follow.
             replications: Number of runs; more than one give confidence intervals.
             progress: Called with the simulated time, in seconds.
+            playback: Frames to record of the first run, see `NetResult.playback`.
 
         Raises:
             RunError: The run failed: an endless loop, an expression without value, or an
                 exception in a function, which is the cause.
             ValueError: A setting is out of range.
         """
-        own = self._core.run_settings
-        until = own[0] if until is None else until
-        warmup = own[1] or 0.0 if warmup is None else warmup
-        seed = int(own[2] or 1) if seed is None else seed
-        replications = int(own[3] or 1) if replications is None else replications
+        known = self._core.run_settings
+        until = known[0] if until is None else until
+        warmup = known[1] or 0.0 if warmup is None else warmup
+        seed = int(known[2] or 1) if seed is None else seed
+        replications = int(known[3] or 1) if replications is None else replications
         if until is not None and not 0 < until < 1.8e7:
             raise ValueError(f"until = {until}: expected more than 0 and at most 208 days, in s")
         if not warmup >= 0 or (until is not None and warmup >= until):
@@ -128,15 +175,25 @@ class NetModel:
             raise ValueError(f"replications = {replications}: expected from 1 to 100000")
         if not 0 <= seed < 2**63:
             raise ValueError(f"seed = {seed}: expected from 0 to less than 2^63")
-        try:
-            runs = [
-                json.loads(self._core.run(until, warmup, seed + number, progress))
-                for number in range(replications)
-            ]
-        except FunctionFailure as failure:
-            error = function_error(failure, self._functions)
-            raise error from error.__cause__
-        return NetResult(self.name, runs)
+        if playback is not None and not 1 <= playback <= 100_000:
+            raise ValueError(f"playback = {playback}: expected from 1 to 100000 frames")
+        paths = self._core.node_paths
+        own = [(name, it, caller(function, paths)) for name, (it, function) in self._own.items()]
+        runs, frames = [], None
+        for number in range(replications):
+            try:
+                text, recorded = self._core.run(
+                    until, warmup, seed + number, progress, own, playback if number == 0 else None
+                )
+            except FunctionFailure as failure:
+                error = function_error(failure, self._functions)
+                raise error from error.__cause__
+            runs.append(json.loads(text))
+            if recorded is not None:
+                from headrace.simulate.playback import playback_of
+
+                frames = playback_of(recorded)
+        return NetResult(self.name, runs, frames)
 
     def state_space(
         self,

@@ -4,9 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace.intervals import half_width, means
+from headrace.net import monitor_figures
+from headrace.net.monitor_figures import SteadyState
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
+
+    from headrace.simulate import Playback
 
 NODE_FIGURES = (
     "arrivals",
@@ -23,14 +28,22 @@ NODE_FIGURES = (
 class NetResult:
     """Figures of a net's runs."""
 
-    def __init__(self, name: str, runs: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        runs: Sequence[Mapping[str, Any]],
+        playback: "Playback | None" = None,
+    ) -> None:
         self.name = name
         self.runs = runs
         """Each run as a document."""
+        self.playback = playback
+        """Frames of the first run, if they were asked for."""
 
     @property
     def stop(self) -> str:
-        """Why the first run ended: "time", "quiet" (nothing can happen) or "deadlock"."""
+        """Why the first run ended: "time", "quiet" (nothing can happen), "deadlock" or
+        "breakpoint"."""
         return str(self.runs[0]["stop"])
 
     @property
@@ -52,10 +65,12 @@ class NetResult:
             yield row
 
     def rows(self, key: str) -> list[dict[str, Any]]:
-        """Return the rows of "nodes", "transitions" or "probes": means over the runs.
+        """Return the rows of "nodes", "transitions", "probes" or "monitors": means over the runs.
 
         With several runs, a figure has the half width of its 95 % confidence interval beside it.
         """
+        if key == "monitors":
+            return list(monitor_figures.rows(self.runs))
         figures = {
             "nodes": NODE_FIGURES,
             "transitions": ("firings", "throughput"),
@@ -83,18 +98,69 @@ class NetResult:
         """A row for each probe."""
         return self._frame("probes")
 
+    @property
+    def monitors(self) -> "pl.DataFrame":
+        """A row for each monitor: its name as `path`, and its figures."""
+        return self._frame("monitors")
+
+    def transient(self, monitor: str) -> "pl.DataFrame":
+        """Return a monitor over time: `time_s`, and the `mean` over the runs with the `half_width`
+        of its 95 % confidence interval.
+
+        Each value is a mean over the interval that ends then. Firings are per second.
+
+        Raises:
+            KeyError: There is no such monitor.
+            ValueError: It has no values over time: a collector or breakpoint.
+        """
+        return monitor_figures.transient(self.runs, monitor)
+
+    def steady_state(self, monitor: str, *, warmup: float | None = None) -> SteadyState | None:
+        """Return a monitor's mean in the steady state, with its 95 % confidence interval.
+
+        The interval is over the runs; of one run it is by batch means.
+
+        Parameters:
+            warmup: Seconds at the start that are left out; by default the warm-up of the run.
+        """
+        return monitor_figures.steady_state(self.runs, monitor, warmup=warmup)
+
+    def collected(self, monitor: str) -> "pl.DataFrame":
+        """Return the rows of a collector as a table; several runs have a column `run`.
+
+        Raises:
+            KeyError: There is no such monitor.
+            ValueError: It is no collector.
+        """
+        return monitor_figures.collected(self.runs, monitor)
+
+    def plot(self, *monitors: str) -> "Figure":
+        """Draw monitors over time, each with the band of its 95 % confidence intervals.
+
+        Parameters:
+            monitors: Their names; without any, all that have values over time.
+        """
+        from headrace.report.figures import net_monitors
+
+        return net_monitors.draw(self, monitors or self.over_time)
+
+    @property
+    def over_time(self) -> list[str]:
+        """Names of the monitors that have values over time."""
+        return [it["name"] for it in self.runs[0].get("monitors", ()) if it.get("means")]
+
     def _repr_html_(self) -> str:
         return "".join(
             self._frame(key)._repr_html_()
-            for key in ("nodes", "transitions", "probes")
-            if self.runs[0][key]
+            for key in ("nodes", "transitions", "probes", "monitors")
+            if self.runs[0].get(key)
         )
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        """Return the figures of a place, station, transition or probe by its path or name."""
+        """Return the figures of a place, station, transition, probe or monitor by its name."""
         found = [
             row
-            for key in ("nodes", "transitions", "probes")
+            for key in ("nodes", "transitions", "probes", "monitors")
             for row in self.rows(key)
             if row["path"] in (name, f"{self.name}/{name}")
         ]

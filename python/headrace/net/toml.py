@@ -7,7 +7,7 @@ from headrace.document_io import toml_value
 
 DEEP = ("pages",)
 """Tables whose entries are pages."""
-NAMED = ("places", "stations", "transitions", "ports", "colours")
+NAMED = ("places", "stations", "transitions", "ports", "colours", "monitors")
 """Tables whose entries are tables of their own."""
 
 

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.net.expressions import Expression, field_types, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
+from headrace.net.monitors import Monitor, OwnFunction, path_of
 from headrace.net.outline import escaped
 from headrace.net.results import NetResult, StateSpace
+
+if TYPE_CHECKING:
+    from headrace.net.play import Play
 
 BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
 
@@ -348,6 +352,8 @@ class Net(Page):
     def __init__(self, name: str, description: str = "") -> None:
         super().__init__(self, None, name, {})
         self.description = description
+        self._monitors: dict[str, Any] = {}
+        self._own: dict[str, tuple[str | None, OwnFunction]] = {}
         self._colours: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._functions: list[NetFunction] = []
@@ -422,7 +428,7 @@ class Net(Page):
             head["description"] = self.description
         if self._colours:
             head["colours"] = self._colours
-        return head | self.table
+        return head | self.table | ({"monitors": self._monitors} if self._monitors else {})
 
     def model(self) -> NetModel:
         """Check the net and compile it.
@@ -430,7 +436,33 @@ class Net(Page):
         Raises:
             ScenarioError: All that is wrong with it.
         """
-        return from_document(self._document(), self.name, self._functions, self._types)
+        model = from_document(self._document(), self.name, self._functions, self._types)
+        for name, (transition, function) in self._own.items():
+            model.monitor(name, function, transition=transition)
+        return model
+
+    def monitor(
+        self,
+        name: str,
+        what: Monitor | OwnFunction,
+        *,
+        transition: str | Transition | None = None,
+    ) -> None:
+        """Add a monitor, which observes runs and changes nothing of them.
+
+        Parameters:
+            what: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
+                `breakpoint_when(…)`; or a function of your own, see `NetModel.monitor`.
+            transition: Of a function: the transition whose firings it gets; None for all.
+        """
+        if name in self._monitors or name in self._own:
+            raise ValueError(f"two monitors are called {name!r}; rename one")
+        if not isinstance(what, Monitor):
+            self._own[name] = (None if transition is None else path_of(transition), what)
+        elif transition is None:
+            self._monitors[name] = dict(what.table)
+        else:
+            raise TypeError(f"monitor {name!r}: give the transition to what it does")
 
     def check(self) -> dict[str, Any]:
         """Check the net; return its invariants, as `NetModel.invariants` does.
@@ -455,6 +487,9 @@ class Net(Page):
             ValueError: The ending is unknown, or the format cannot express the net.
         """
         path = Path(path)
+        if self._own:
+            names = ", ".join(self._own)
+            raise ValueError(f"no document has functions of Python; leave out the monitors {names}")
         check_ending(path)
         document = self.document()
         if path.suffix.lower() != ".toml":
@@ -468,9 +503,16 @@ class Net(Page):
         warmup: float = 0.0,
         seed: int = 1,
         replications: int = 1,
+        playback: int | None = None,
     ) -> NetResult:
         """Run the net; see `NetModel.run`."""
-        return self.model().run(until, warmup=warmup, seed=seed, replications=replications)
+        return self.model().run(
+            until, warmup=warmup, seed=seed, replications=replications, playback=playback
+        )
+
+    def play(self, *, seed: int = 1) -> "Play":
+        """Play the net, firing by firing; see `NetModel.play`."""
+        return self.model().play(seed=seed)
 
     def state_space(
         self, limit: int = 1_000_000, *, timed: bool = False, reach: str | None = None

@@ -17,7 +17,7 @@ from headrace.report.net_drawing import (
     draw_tick,
     number,
 )
-from headrace.report.net_graph import Graph, build_graph
+from headrace.report.net_graph import Edge, Graph, build_graph
 from headrace.report.net_legend import draw_legend, entries
 from headrace.report.net_structure import StructureError, read_structure
 from headrace.report.net_symbols import Load
@@ -99,12 +99,30 @@ def _draw_net(svg: Element, graph: Graph, load: Mapping[int, Load]) -> None:
         names = [graph.symbols[at].name for at in (edge.source, edge.target)]
         joint = " \N{EN DASH} " if edge.kind == "store" else " \N{RIGHTWARDS ARROW} "
         label = f" ({edge.label})" if edge.label else ""
-        draw_edge(svg, edge, f"{edge.kind} {joint.join(names)}{label}")
+        draw_edge(svg, edge, f"{edge.kind} {joint.join(names)}{label}", _ends(graph, edge))
     for symbol in graph.symbols:
         draw_symbol(svg, symbol, graph.sheets[symbol.page].page.path, load)
     for edge in graph.edges:
         if edge.tick is not None:
-            draw_tick(svg, tick_of(graph, edge), edge.tick.name)
+            path = graph.sheets[edge.tick_page].page.path
+            draw_tick(svg, tick_of(graph, edge), edge.tick.name, path)
+
+
+def _ends(graph: Graph, edge: Edge) -> dict[str, str]:
+    """Return attributes that name the ends of an arc, for the player."""
+    if edge.kind != "arc":
+        return {}
+    ends = {}
+    for key, at in (("data_source", edge.source), ("data_target", edge.target)):
+        symbol = graph.symbols[at]
+        path = graph.sheets[symbol.page].page.path
+        of_node = symbol.kind != "transition"
+        name = f"n{getattr(symbol.item, 'id', '')}" if of_node else f"t{path}/{symbol.name}"
+        ends[key] = printable(name)
+    if edge.tick is not None:
+        path = graph.sheets[edge.tick_page].page.path
+        ends["data_tick"] = printable(f"t{path}/{edge.tick.name}")
+    return ends
 
 
 def load_of(structure: Mapping[str, Any], stations: Iterable[Mapping[str, Any]]) -> dict[int, Load]:

@@ -99,7 +99,10 @@ def draw_sheet(parent: Element, sheet: Sheet) -> None:
 
 def draw_symbol(parent: Element, symbol: Symbol, path: str, load: Mapping[int, Load]) -> None:
     """A symbol with what is written in and under it."""
-    ids = {} if symbol.kind == "transition" else {"data_id": str(getattr(symbol.item, "id", ""))}
+    if symbol.kind == "transition":
+        ids = {"data_path": printable(f"t{path}/{symbol.name}")}
+    else:
+        ids = {"data_id": str(getattr(symbol.item, "id", ""))}
     group = add(
         parent,
         "g",
@@ -260,10 +263,12 @@ def shade(utilisation: float | None) -> str:
     return PAPER
 
 
-def draw_edge(parent: Element, edge: Edge, description: str) -> None:
-    """An arc, a store line or a signal along its route."""
+def draw_edge(
+    parent: Element, edge: Edge, description: str, ends: Mapping[str, str] | None = None
+) -> None:
+    """An arc, a store line or a signal along its route; `ends` are attributes naming its ends."""
     ink = {"store": STORE_LINE, "signal": SIGNAL_LINE}.get(edge.kind, INK)
-    group = add(parent, "g", data_line=edge.kind, fill="none", stroke=ink)
+    group = add(parent, "g", data_line=edge.kind, **(ends or {}), fill="none", stroke=ink)
     add(group, "title", printable(description))
     route = list(edge.route)
     style: dict[str, str | float] = {"stroke_width": 2.8 if edge.how == "many" else 1.2}
@@ -332,9 +337,12 @@ def _label(group: Element, edge: Edge) -> None:
     )
 
 
-def draw_tick(parent: Element, tick: Tick, name: str) -> None:
-    """The mark of a plain transition on its arc."""
-    group = add(parent, "g", data_kind="tick", data_name=printable(name), fill=INK)
+def draw_tick(parent: Element, tick: Tick, name: str, path: str | None = None) -> None:
+    """The mark of a plain transition on its arc, and the path of the transition's page."""
+    names = {"data_name": printable(name)}
+    if path is not None:
+        names["data_path"] = printable(f"t{path}/{name}")
+    group = add(parent, "g", data_kind="tick", **names, fill=INK)
     add(group, "title", printable(f"transition {name}"))
     width, height = (3.4, 11.0) if tick.upright else (11.0, 3.4)
     _pill(group, tick.x, tick.y, width, height, 0.8)

@@ -26,35 +26,72 @@ PROBES = {
     "least": "least",
     "most": "most",
 }
+MONITORS = {
+    "count": "count",
+    "rate": "per second",
+    "mean": "mean",
+    "deviation": "deviation",
+    "least": "least",
+    "most": "most",
+}
 
 
 def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
-    """Yield a table each of places and stations, transitions, and probes, and how it ended."""
+    """Yield tables of places and stations, transitions, probes and monitors, and how it ended."""
     for key, title, columns in (
         ("nodes", "place or station", NODES),
         ("transitions", "transition", TRANSITIONS),
         ("probes", "probe", PROBES),
     ):
-        rows = result.rows(key)
-        if not rows:
-            continue
-        table = Table(box=None, pad_edge=False)
-        table.add_column(title)
-        for column in columns.values():
-            table.add_column(column, justify="right")
-        for row in rows:
-            table.add_row(row["path"], *(_figure(row, figure) for figure in columns))
-        yield table
+        table = _table(result, key, title, columns)
+        if table is not None:
+            yield table
+            yield ""
+    monitors = monitor_table(result)
+    if monitors is not None:
+        yield monitors
         yield ""
+    yield from how_it_ended(result)
+
+
+def how_it_ended(result: "NetResult") -> Iterator[str]:
+    """Yield how the runs ended, and what collectors left out."""
+    for row in result.rows("monitors"):
+        if row["left_out"]:
+            yield f"{row['path']}: {row['left_out']:,} rows are beyond its limit and left out"
     first = result.runs[0]
     end = {
         "time": f"ended at {first['time']:g} s",
         "quiet": f"nothing can happen after {first['time']:g} s",
         "deadlock": f"deadlock at {first['time']:g} s: tokens wait in "
         + ", ".join(f"{path} ({tokens})" for path, tokens in first["standing"]),
+        "breakpoint": f"ended at {first['time']:g} s by the monitor {first.get('stopped_by')}",
     }[result.stop]
     runs = len(result.runs)
     yield f"{end}; {first['firings']:,} firings" + (f"; means of {runs} runs" if runs > 1 else "")
+
+
+def monitor_table(result: "NetResult") -> Table | None:
+    """Return the table of monitors; None without any."""
+    return _table(result, "monitors", "monitor", MONITORS)
+
+
+def _table(result: "NetResult", key: str, title: str, columns: Mapping[str, str]) -> Table | None:
+    rows = result.rows(key)
+    if not rows:
+        return None
+    table = Table(box=None, pad_edge=False)
+    table.add_column(title)
+    for column in columns.values():
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*cells(row, columns))
+    return table
+
+
+def cells(row: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:
+    """Return a row of figures as texts, its name first."""
+    return [row["path"], *(_figure(row, figure) for figure in columns)]
 
 
 def _figure(row: Mapping[str, Any], figure: str) -> str:

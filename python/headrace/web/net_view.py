@@ -9,12 +9,13 @@ from nicegui import app, ui
 from nicegui.events import ValueChangeEventArguments
 
 from headrace import __version__
-from headrace.report.net_player import SCRIPT, net_element
+from headrace.report.net_player import SCRIPT, STEPS_SCRIPT, net_element
 
 if TYPE_CHECKING:
     from headrace.simulate import Playback
 
 URL = f"/net-player/{__version__}/player.js"
+STEPS_URL = f"/net-player/{__version__}/steps.js"
 
 
 class NetView:
@@ -45,7 +46,7 @@ class NetView:
             structure = self.prepare(structure, stations, playback)
         # All text in it is escaped where it is drawn.
         self.element = ui.html(structure, sanitize=False).classes("w-full")
-        ui.run_javascript(f"import({URL!r})")
+        ui.run_javascript(f"import({STEPS_URL!r}).then(() => import({URL!r}))")
 
     @staticmethod
     def prepare(
@@ -95,3 +96,4 @@ def _prepared(path: Path) -> str:
 
 
 app.add_static_file(local_file=SCRIPT, url_path=URL, max_cache_age=0)
+app.add_static_file(local_file=STEPS_SCRIPT, url_path=STEPS_URL, max_cache_age=0)

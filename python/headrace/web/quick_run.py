@@ -25,7 +25,7 @@ from headrace.web.settings import GIB
 
 __all__ = ["QuickAnswer", "QuickError", "QuickRuns", "Work"]
 
-Work = Literal["check", "run", "net"]
+Work = Literal["check", "run", "net", "net-check", "net-run", "net-play"]
 
 LARGEST_TEXT = 1 << 20
 """Characters of a scenario at the most."""
@@ -169,7 +169,8 @@ class QuickRuns:
 
         Parameters:
             work: `check` gives the complete scenario and its quantities, `run` the document of a
-                run, `net` the drawn net.
+                run, `net` the drawn net. `net-check`, `net-run` and `net-play` are about a net of
+                one's own.
             text: The scenario.
             sets: Settings in the command line's form, `path=value`.
             page: What asks. A newer request of the same page and work supersedes this one.

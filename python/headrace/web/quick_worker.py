@@ -25,6 +25,7 @@ from headrace import RunError, ScenarioError, TraceError, simulate
 from headrace.report import net_diagram
 from headrace.report.net_diagram import StructureError
 from headrace.simulate.trust import Trust, UntrustedCode
+from headrace.web import quick_nets
 from headrace.web.access.scenario_files import ScenarioFiles, is_inside, texts_of_setting
 from headrace.web.jobs.job import RefusedRequest
 
@@ -149,6 +150,8 @@ def answer(request: QuickRequest) -> QuickAnswer:
     try:
         if wrong := _not_toml(text):
             return QuickAnswer(error=wrong)
+        if request.work in quick_nets.WORK:
+            return QuickAnswer(quick_nets.WORK[request.work](text, sets))
         allowed = [Path(it) for it in request.directories]
         withheld = [Path(it) for it in request.withheld]
 
@@ -163,6 +166,8 @@ def answer(request: QuickRequest) -> QuickAnswer:
             # Of a preset, or of a file that the scenario names.
             return _failed(str(error))
         return _failed(error.message, error.line, error.column, error.text)
+    except quick_nets.WrongSetting as error:
+        return _failed(str(error))
     except (RefusedRequest, RunError, TraceError, UntrustedCode, StructureError) as error:
         return _failed(str(error))
     except (MemoryError, RecursionError):

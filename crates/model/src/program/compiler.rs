@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Page, Program};
+use super::{Page, Program, monitors};
 use crate::colour::Colours;
 use crate::colour::Kind;
 use crate::document::{Document, PageText, Text};
@@ -10,7 +10,6 @@ use crate::error::{Fault, Faults};
 use crate::expression::{
     Allowed, Code, Expression, ExpressionError, External, Scope, Typed, Variable, parse,
 };
-use crate::monitor;
 
 /// Something in a page that has a name.
 #[derive(Clone, Debug)]
@@ -81,7 +80,7 @@ pub fn compile_with(
     }
     // Those of transitions with faults would not be found.
     if compiler.faults.is_empty() {
-        compiler.program.monitors = monitor::compile(
+        compiler.program.monitors = monitors::compile(
             &document.monitors,
             &mut compiler.program,
             &compiler.constants,

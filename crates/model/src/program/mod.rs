@@ -4,6 +4,8 @@
 mod colours;
 mod compiler;
 mod initial;
+mod markings;
+mod monitors;
 mod nodes;
 mod ports;
 mod settings;
@@ -13,10 +15,12 @@ use std::collections::BTreeMap;
 
 pub use self::compiler::{compile, compile_with};
 pub use self::initial::initial_tokens;
+pub(crate) use self::markings::{Term, replace};
+pub(crate) use self::monitors::Condition;
+pub use self::monitors::{Monitor, Watch, transition_of};
 pub use self::settings::run_settings;
 use crate::colour::{Colours, Kind};
 use crate::expression::{Code, Step, Typed};
-use crate::monitor::Monitor;
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]

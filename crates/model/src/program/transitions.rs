@@ -1,12 +1,11 @@
 //! Transitions of a document.
 
 use super::compiler::{Compiler, Frame, fault};
-use super::{Input, Output, Recorded, Transition};
+use super::{Input, Output, Recorded, Transition, monitors};
 use crate::colour::Kind;
 use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
 use crate::error::did_you_mean;
 use crate::expression::{Allowed, Code, Expression, ExpressionError, Step, Syntax, parse};
-use crate::monitor;
 
 impl Compiler {
     /// Goes through pages in the order in which they were numbered.
@@ -156,7 +155,7 @@ impl Compiler {
         let anything = Allowed::TimeAndChance;
         let value = self.parse(&text.value)?;
         let value = self.in_frame(&text.value, frame, anything, |scope| {
-            monitor::figure(scope, &value)
+            monitors::figure(scope, &value)
         })?;
         let when = match &text.when {
             None => None,

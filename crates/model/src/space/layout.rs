@@ -1,8 +1,8 @@
 //! The layout of markings: which copies of nodes there are, and what each transition touches.
 
 use crate::expression::Code;
+use crate::outcome::Failure;
 use crate::program::{NodeKind, Program, Station, Transition};
-use crate::run::Failure;
 
 /// A copy of a node.
 pub struct Copy {

@@ -30,10 +30,9 @@ use self::components::Components;
 use self::contents::Contents;
 use self::marking::{Markings, hash_of};
 use self::predicate::Predicate;
-pub(crate) use self::predicate::{Term, replace};
 use self::step::Stepper;
+use crate::outcome::Failure;
 use crate::program::Program;
-use crate::run::Failure;
 
 /// What is asked about a state space.
 #[derive(Clone, Debug)]

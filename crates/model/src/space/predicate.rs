@@ -5,19 +5,8 @@ use super::step::Current;
 use crate::build::suits;
 use crate::colour::Kind;
 use crate::error::{Fault, Faults};
-use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, Pure, Scope, Step, Syntax, evaluate, parse,
-};
-use crate::program::Program;
-
-/// A number of tokens that an expression on markings uses.
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
-    /// The place or station.
-    pub node: usize,
-    /// Pattern of the tokens that count.
-    pub steps: Vec<Step>,
-}
+use crate::expression::{Allowed, Code, ExpressionError, Pure, Scope, evaluate, parse};
+use crate::program::{Program, Term, replace};
 
 /// A condition on markings.
 pub struct Predicate {
@@ -74,81 +63,4 @@ impl Predicate {
             .collect();
         evaluate(&self.code, &counts, &mut pure) != 0 && pure.failure.is_none()
     }
-}
-
-/// Replaces names of places, and calls of `tokens`, by variables. Names of other variables hide
-/// those of places.
-pub(crate) fn replace(
-    of: &mut Expression,
-    program: &mut Program,
-    hidden: &[&str],
-    terms: &mut Vec<Term>,
-    names: &mut Vec<String>,
-) -> Result<(), ExpressionError> {
-    let column = of.column;
-    let node_of = |program: &Program, name: &str| {
-        let mut nodes = 0..program.nodes.len();
-        nodes.find(|&node| {
-            let path = program.node_path(node);
-            let inner = path.split_once('/').map(|(_, inner)| inner);
-            path == name || inner == Some(name)
-        })
-    };
-    let (node, pattern) = match &of.node {
-        Syntax::Name(name) => match node_of(program, name) {
-            Some(_) if hidden.contains(&&**name) => return Ok(()),
-            Some(node) => (node, None),
-            None => return Ok(()),
-        },
-        Syntax::Call(name, arguments) if name == "tokens" => {
-            let Some((
-                _,
-                Expression {
-                    node: Syntax::Text(path),
-                    ..
-                },
-            )) = arguments.first()
-            else {
-                return Err(ExpressionError {
-                    column,
-                    message: "expected tokens(\"place\") or tokens(\"place\", pattern)".to_owned(),
-                });
-            };
-            let Some(node) = node_of(program, path) else {
-                return Err(ExpressionError {
-                    column,
-                    message: format!("no place or station is called {path:?}"),
-                });
-            };
-            (node, arguments.get(1).map(|(_, pattern)| pattern.clone()))
-        }
-        Syntax::Binary(..) | Syntax::Unary(..) | Syntax::If(_) | Syntax::Call(..) => {
-            let mut replace = |part: &mut Expression| replace(part, program, hidden, terms, names);
-            return match &mut of.node {
-                Syntax::Binary(_, a, b) => {
-                    replace(a)?;
-                    replace(b)
-                }
-                Syntax::Unary(_, part) => replace(part),
-                Syntax::If(parts) => parts.iter_mut().try_for_each(replace),
-                Syntax::Call(_, parts) => parts.iter_mut().try_for_each(|(_, it)| replace(it)),
-                _ => Ok(()),
-            };
-        }
-        _ => return Ok(()),
-    };
-    let colour = program.nodes[node].colour;
-    let steps = match pattern {
-        None => Vec::new(),
-        Some(pattern) => {
-            let constants = program.constants.clone();
-            let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
-            scope.pattern(&pattern, colour)?
-        }
-    };
-    let name = format!("_term{}", terms.len());
-    of.node = Syntax::Name(name.clone());
-    names.push(name);
-    terms.push(Term { node, steps });
-    Ok(())
 }

@@ -6,8 +6,8 @@ use super::layout::Layout;
 use super::marking::{hash_of, part_of_hash};
 use crate::build::suits;
 use crate::expression::{Pure, Step, evaluate};
+use crate::outcome::Failure;
 use crate::program::{Program, initial_tokens};
-use crate::run::Failure;
 
 /// Steps through a net, with memory that all steps use.
 pub struct Stepper<'p> {

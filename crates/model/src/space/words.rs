@@ -4,8 +4,8 @@ use super::contents::{Contents, EMPTY};
 use super::marking::Markings;
 use super::step::{Current, Stepper};
 use super::{Origin, Path};
+use crate::outcome::Failure;
 use crate::program::Transition;
-use crate::run::Failure;
 
 impl Stepper<'_> {
     /// The firings from the first marking to another, in words.

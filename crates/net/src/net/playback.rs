@@ -166,6 +166,13 @@ impl Net {
         self.next_frame = self.now();
     }
 
+    /// Returns the state of each node now, by its number. Sums over time are since the start of
+    /// statistics.
+    pub fn node_frames(&self) -> Vec<NodeFrame> {
+        let nodes = self.nodes.iter();
+        nodes.map(|node| node_frame(&**node, self.now())).collect()
+    }
+
     /// Returns the frames so far and one of the state now, if the run is recorded.
     pub fn playback(&self) -> Option<Playback> {
         let recording = self.recording.as_ref()?;

@@ -48,8 +48,21 @@ def draw(
         typer.Option(
             "--playback",
             metavar="FILE",
-            help="Play a run in the page: a file of headrace run --playback.",
+            help="Play a run in the page: a file of headrace run --playback, or of headrace net run"
+            " --playback.",
         ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            min=1,
+            metavar="N",
+            help="Play N firings of a net of your own in the page: tokens move along the arcs.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of the firings of --steps.")
     ] = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
@@ -75,20 +88,19 @@ def draw(
         _write_document(file, output, sets or [])
         return
     if is_net(file):
-        if playback is not None or sets:
-            option = "--set" if sets else "--playback"
-            raise ValueError(f"{option}: expected a scenario, but {file} is a net of your own")
-        _draw_own(file, output, load, depth, show_progress)
+        if sets:
+            raise ValueError(f"--set: expected a scenario, but {file} is a net of your own")
+        _draw_own(file, output, load, depth, playback, steps, seed, show_progress)
         return
+    if steps is not None or seed is not None:
+        option = "--seed" if steps is None else "--steps"
+        raise ValueError(f"{option}: expected a net of your own, but {file} is a scenario")
     scenario = simulate.load_with_sets(file, sets or [])
     inputs = {"the scenario": file} | scenario.inputs
     check_apart({"--output": output}, inputs | ({"--playback": playback} if playback else {}))
     suffix = _suffix(output)
-    if playback is not None and (load or suffix != ".html"):
-        other = "--load" if load else f"--output {output}"
-        raise ValueError(
-            f"--playback and {other}: expected a page that ends in .html, and no --load"
-        )
+    if playback is not None:
+        _check_page("--playback", output, suffix, load)
     _check_depth(depth, output, suffix)
     check_writable(output)
     structure = scenario.structure()
@@ -140,6 +152,13 @@ def _suffix(output: Path) -> str:
     return suffix
 
 
+def _check_page(option: str, output: Path, suffix: str, load: bool) -> None:
+    """Check that frames go into a page, which is not shaded too."""
+    if load or suffix != ".html":
+        other = "--load" if load else f"--output {output}"
+        raise ValueError(f"{option} and {other}: expected a page that ends in .html, and no --load")
+
+
 def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
     if depth is not None and suffix == ".html":
         raise ValueError(
@@ -148,16 +167,32 @@ def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
         )
 
 
-def _draw_own(file: Path, output: Path, load: bool, depth: int | None, show_progress: bool) -> None:
+def _draw_own(
+    file: Path,
+    output: Path,
+    load: bool,
+    depth: int | None,
+    playback: Path | None,
+    steps: int | None,
+    seed: int | None,
+    show_progress: bool,
+) -> None:
     """Draw a net of one's own."""
     from headrace.cli.net.foreign import load_net
     from headrace.cli.net.run import net_progress
     from headrace.report.net_diagram import draw, load_of
     from headrace.report.net_player import net_element, net_page
+    from headrace.simulate import load_playback
 
-    check_apart({"--output": output}, {"the net": file})
+    check_apart({"--output": output}, {"the net": file, "--playback": playback})
     suffix = _suffix(output)
     _check_depth(depth, output, suffix)
+    if playback is not None and steps is not None:
+        raise ValueError("--playback and --steps: expected one of them")
+    if seed is not None and steps is None:
+        raise ValueError("--seed: expected --steps, whose firings it seeds")
+    if playback is not None or steps is not None:
+        _check_page("--steps" if playback is None else "--playback", output, suffix, load)
     check_writable(output)
     model = load_net(file)
     structure = model.structure()
@@ -166,8 +201,12 @@ def _draw_own(file: Path, output: Path, load: bool, depth: int | None, show_prog
         with net_progress(model, None, show_progress) as report:
             nodes = model.run(progress=report, replications=1).runs[0]["nodes"]
         stations = [node | {"station": node["path"], "queue": node["mean_queue"]} for node in nodes]
-    if suffix == ".html":
-        picture = net_page(model.name, net_element(structure, stations=stations))
+    if steps is not None:
+        picture = model.play(seed=seed).animate(steps).page
+    elif suffix == ".html":
+        frames = load_playback(playback) if playback is not None else None
+        element = net_element(structure, stations=stations, playback=frames)
+        picture = net_page(model.name, element)
     else:
         figures = load_of(structure, stations) if stations is not None else {}
         picture = draw(structure, figures, depth)

@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.net.foreign import load_net
-from headrace.cli.options import ResultAsJson, ResultFile, ShowProgress
+from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, ShowProgress
 from headrace.cli.screen import progress, show
-from headrace.files import check_apart, check_writable, save_json
+from headrace.files import (
+    atomic_file,
+    check_apart,
+    check_directory,
+    check_writable,
+    save_json,
+)
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from headrace.net import NetModel
+
+FRAMES = 200
+"""Fewest frames of a playback of a long run."""
 
 NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net: .toml, .json, .cpn or .pnml.")]
 
@@ -60,11 +71,28 @@ def run(
         int | None,
         typer.Option("--replications", min=1, help="Runs with seeds of their own, for intervals."),
     ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rows",
+            metavar="MONITOR=FILE",
+            help="Save the rows of a collector as .csv or .parquet; can be repeated.",
+        ),
+    ] = None,
+    plot: PlotDirectory = None,
+    playback: Annotated[
+        Path | None,
+        typer.Option(
+            "--playback",
+            metavar="FILE",
+            help="Save frames of the first run as Parquet, for headrace net FILE --playback.",
+        ),
+    ] = None,
     output: ResultFile = None,
     as_json: ResultAsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Run a net of your own, and show its figures."""
+    """Run a net of your own, and show its figures and monitors."""
     from headrace._core import parse_seconds
     from headrace.report.net_tables import net_tables
 
@@ -75,10 +103,15 @@ def run(
             raise ValueError(f"{option} {text}: {error}") from None
 
     end = seconds("--until", until)
-    check_apart({"--output": output}, {"the net": file})
-    if output is not None:
-        check_writable(output)
     model = load_net(file)
+    saved = _row_files(rows or [], model)
+    targets = {f"--rows {name}": path for name, path in saved.items()}
+    check_apart({"--output": output, "--playback": playback} | targets, {"the net": file})
+    for path in (output, playback, *saved.values()):
+        if path is not None:
+            check_writable(path)
+    if plot is not None:
+        check_directory(plot)
     with net_progress(model, end, show_progress) as report:
         result = model.run(
             end,
@@ -86,11 +119,45 @@ def run(
             seed=seed,
             replications=replications,
             progress=report,
+            playback=None if playback is None else FRAMES,
         )
     if output is not None:
         save_json(output, result.document)
+    if playback is not None and result.playback is not None:
+        result.playback.save(playback)
+    for name, path in saved.items():
+        _save_rows(result.collected(name), path)
+    if plot is not None:
+        from headrace.report import plots
+
+        plots.save_figures(plot, {"monitors": result.plot()})
     if as_json:
         print(json.dumps(result.document))
         return
     for table in net_tables(result):
         show(table)
+
+
+def _row_files(options: list[str], model: "NetModel") -> dict[str, Path]:
+    """Return the file of each collector that is to be saved."""
+    files: dict[str, Path] = {}
+    for option in options:
+        name, equals, file = option.rpartition("=")
+        path = Path(file)
+        if not equals or not name or path.suffix.lower() not in (".csv", ".parquet"):
+            raise ValueError(
+                f"--rows {option}: expected a monitor, = and a name that ends in .csv or .parquet"
+            )
+        if name not in model.collectors:
+            known = ", ".join(model.collectors) or "none"
+            raise ValueError(f"--rows {option}: expected a collector of the net, of these: {known}")
+        files[name] = path
+    return files
+
+
+def _save_rows(frame: "pl.DataFrame", path: Path) -> None:
+    from headrace.parquet import as_parquet
+
+    content = as_parquet(frame) if path.suffix.lower() == ".parquet" else frame.write_csv().encode()
+    with atomic_file(path) as partial:
+        partial.write_bytes(content)

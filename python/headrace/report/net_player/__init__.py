@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).with_name("player.js")
 """The script that defines the element."""
+STEPS_SCRIPT = Path(__file__).with_name("steps.js")
+"""The script that moves tokens. The element needs it where frames have steps."""
 
 PAGE_STYLE = """
 body { margin: 0; padding: 12px 16px; color: #1d2730; background: #fff;
@@ -52,12 +54,15 @@ def net_element(
     if playback is None:
         load = load_of(structure, stations) if stations is not None else {}
         return f"<headrace-net>{draw(structure, load)}</headrace-net>"
-    if list(_nodes(playback.structure["page"])) != list(_nodes(structure["page"])):
-        raise ValueError("the playback is of another net: expected one of a run of this scenario")
-    frames = escape(
-        json.dumps(to_document(frames_of(playback)), separators=(",", ":")), quote=False
-    )
-    return f"<headrace-net>{draw(structure)}<data hidden>{frames}</data></headrace-net>"
+    if list(player_nodes(playback.structure["page"])) != list(player_nodes(structure["page"])):
+        raise ValueError("the playback is of another net: expected one of a run of this one")
+    return frames_element(structure, frames_of(playback))
+
+
+def frames_element(structure: Mapping[str, Any], frames: msgspec.Struct) -> str:
+    """Return the element of a net with frames."""
+    text = escape(json.dumps(to_document(frames), separators=(",", ":")), quote=False)
+    return f"<headrace-net>{draw(structure)}<data hidden>{text}</data></headrace-net>"
 
 
 def net_page(name: str, element: str) -> str:
@@ -68,6 +73,7 @@ def net_page(name: str, element: str) -> str:
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(name)}</title><style>{PAGE_STYLE}</style></head>\n"
         f"<body><main><h1>{escape(name)}</h1>{element}</main>\n"
+        f"<script>{STEPS_SCRIPT.read_text(encoding='utf-8')}</script>\n"
         f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
     )
 
@@ -96,7 +102,7 @@ def frames_of(playback: "Playback") -> PlayerFrames:
     """Return the frames for `player.js`: columns by node id, without those that are zero."""
     return PlayerFrames(
         time=[float(f"{it:.9g}") for it in playback.time_s],
-        nodes=list(_nodes(playback.structure["page"])),
+        nodes=list(player_nodes(playback.structure["page"])),
         tokens=_columns(playback.tokens),
         queue=_columns(playback.queue),
         busy=_columns(playback.busy_mean.round(4)),
@@ -107,9 +113,10 @@ def _columns(grid: "NDArray[np.generic]") -> dict[str, list[Any]]:
     return {str(at): column.tolist() for at, column in enumerate(grid.T) if column.any()}
 
 
-def _nodes(page: Mapping[str, Any]) -> Iterator[PlayerNode]:
+def player_nodes(page: Mapping[str, Any]) -> Iterator[PlayerNode]:
+    """Yield the nodes of a page and of those within."""
     for it in page["nodes"]:
         path = f"{page['path']}/{it['name']}"
         yield PlayerNode(it["id"], it["kind"], path, it["servers"], it["copies"])
     for inner in page["pages"]:
-        yield from _nodes(inner)
+        yield from player_nodes(inner)

@@ -13,6 +13,8 @@
   const RUN_SECONDS = 20; // of the whole run at normal speed
   const SPEEDS = [0.25, 0.5, 1, 2, 4];
   const BUSIEST = 10;
+  const STEP_SECONDS = 1; // of a firing at normal speed
+  const MOST_PLACES = 60;
   const MARGIN = 12;
   const SHADES = [[0, 255, 255, 255], [0.5, 252, 236, 190], [0.8, 246, 190, 120], [1, 226, 120, 95]];
 
@@ -40,7 +42,7 @@ headrace-net :is(th, td) { text-align: right; padding: 3px 8px; border-bottom: 1
 headrace-net :is(th, td):first-child { text-align: left; overflow-wrap: anywhere; }
 headrace-net .net-level { fill: #9cc9ea; stroke: none; }
 headrace-net .net-queue { fill: #e0a458; stroke: none; }
-headrace-net .net-count { font-size: 10px; font-weight: bold; fill: #1d2730; stroke: none; text-anchor: middle; }
+headrace-net .net-count { font-size: 10px; font-weight: bold; fill: #1d2730; stroke: #fff; stroke-width: 2.5; paint-order: stroke; text-anchor: middle; }
 headrace-net .net-waiting { font-size: 9px; }
 .body--dark headrace-net .net-sight { background: #000; }
 .body--dark headrace-net .net-sight svg { filter: invert(1) hue-rotate(180deg); }
@@ -367,6 +369,7 @@ headrace-net .net-waiting { font-size: 9px; }
     drawPlayer(picture) {
       const frames = this.frames;
       this.drawn = [];
+      this.steps = frames.steps === undefined ? null : new globalThis.HeadraceNetSteps(picture, frames);
       for (const node of frames.nodes) {
         // Stores have numbers of their own.
         const group = picture.querySelector(`[data-kind="${node.kind}"][data-id="${node.id}"]`);
@@ -377,7 +380,8 @@ headrace-net .net-waiting { font-size: 9px; }
       const step = (label, sign, by) =>
         html("button", { type: "button", textContent: sign, "aria-label": label, title: label, onclick: () => this.step(by) });
       this.slider = html("input", {
-        type: "range", className: "net-slider", min: 0, max: last, step: 1, value: 0, "aria-label": "Simulated time",
+        type: "range", className: "net-slider", min: 0, max: last, step: 1, value: 0,
+        "aria-label": this.steps === null ? "Simulated time" : "Firing",
         oninput: () => this.go(Number(this.slider.value)),
       });
       this.time = html("output", { className: "net-time" });
@@ -388,11 +392,14 @@ headrace-net .net-waiting { font-size: 9px; }
       ]);
       this.table = html("tbody");
       this.caption = html("caption");
-      const heads = ["Station", "Busy", "Waiting", "Tokens"].map((it) => html("th", { scope: "col", textContent: it }));
+      const names = this.steps === null ? ["Station", "Busy", "Waiting", "Tokens"] : ["Place or station", "Tokens", "Values"];
+      const heads = names.map((it) => html("th", { scope: "col", textContent: it, className: it === "Values" ? "net-words" : "" }));
+      this.firing = html("div", { className: "net-firing", role: "status" });
       const table = html("div", { className: "net-table" }, [
         html("table", { "aria-live": "off" }, [this.caption, html("thead", {}, [html("tr", {}, heads)]), this.table]),
       ]);
-      this.sight.box.after(bar, table);
+      if (this.steps === null) this.sight.box.after(bar, table);
+      else this.sight.box.after(bar, this.firing, table);
       this.go(0);
     }
 
@@ -403,12 +410,56 @@ headrace-net .net-waiting { font-size: 9px; }
     // Pauses at a frame.
     go(frame) {
       if (this.playing) this.pause();
+      this.moving = undefined;
+      this.steps?.end();
       this.show(Math.min(Math.max(frame, 0), this.frames.time.length - 1));
+      this.markFiring();
       this.tell();
     }
 
     step(by) {
-      this.go(this.current + by);
+      if (this.steps !== null && by === 1 && !this.playing) this.fire();
+      else this.go(this.current + by);
+    }
+
+    // Shows the next firing, and then pauses.
+    fire() {
+      // A firing that is shown already ends at once.
+      const frame = this.moving === undefined ? this.current : this.moving + 1;
+      this.go(frame);
+      if (frame >= this.frames.time.length - 1 || reduced.matches) {
+        this.go(frame + 1);
+        return;
+      }
+      this.move(frame, () => this.go(frame + 1));
+    }
+
+    // Moves the tokens of the firing after a frame; `done` is called at its end.
+    move(frame, done) {
+      this.moving = frame;
+      this.steps.begin(frame);
+      this.firing.textContent = this.steps.text(frame + 1);
+      const start = performance.now();
+      const next = (now) => {
+        if (this.moving !== frame) return;
+        const part = Math.max(0, now - start) / 1000 * this.speed / STEP_SECONDS;
+        if (part < 1) {
+          this.steps.move(part);
+          requestAnimationFrame(next);
+          return;
+        }
+        this.moving = undefined;
+        this.steps.end();
+        done();
+      };
+      requestAnimationFrame(next);
+    }
+
+    // The firing that led to the marking shown is lit, and told.
+    markFiring() {
+      if (this.steps === null) return;
+      this.steps.mark(this.current);
+      this.firing.textContent = this.steps.text(this.current);
     }
 
     show(frame) {
@@ -416,6 +467,7 @@ headrace-net .net-waiting { font-size: 9px; }
       this.current = frame;
       for (const it of this.drawn) it.show(frame);
       this.slider.value = frame;
+      this.markFiring();
       const time = timeText(this.frames.time[frame]);
       const end = timeText(this.frames.time.at(-1));
       this.time.textContent = `${time} of ${end}`;
@@ -426,6 +478,10 @@ headrace-net .net-waiting { font-size: 9px; }
     // The same in words: the busiest stations.
     tell() {
       const frame = this.current;
+      if (this.steps !== null) {
+        this.tellMarking(frame);
+        return;
+      }
       const stations = this.drawn.filter((it) => it.node.kind === "station");
       const order = (it) => [it.share(frame) ?? 0, it.columns.queue[frame], it.columns.tokens[frame]];
       stations.sort((one, other) => {
@@ -448,6 +504,16 @@ headrace-net .net-waiting { font-size: 9px; }
       }));
     }
 
+    tellMarking(frame) {
+      this.caption.textContent = `Marking at ${timeText(this.frames.time[frame])}`;
+      const filled = this.drawn.filter((it) => it.columns.tokens[frame] > 0 || this.steps.words(it.node.id, frame) !== "");
+      this.table.replaceChildren(...filled.slice(0, MOST_PLACES).map((it) => html("tr", {}, [
+        html("th", { scope: "row", textContent: it.node.path }),
+        html("td", { textContent: it.columns.tokens[frame].toLocaleString("en") }),
+        html("td", { className: "net-words", textContent: this.steps.words(it.node.id, frame) }),
+      ])));
+    }
+
     toggle() {
       if (this.playing) this.pause();
       else this.play();
@@ -458,6 +524,10 @@ headrace-net .net-waiting { font-size: 9px; }
       if (this.current >= last) this.show(0);
       this.playing = true;
       this.button.textContent = "Pause";
+      if (this.steps !== null) {
+        this.playSteps();
+        return;
+      }
       let position = this.current;
       let before = performance.now();
       const next = (now) => {
@@ -477,8 +547,27 @@ headrace-net .net-waiting { font-size: 9px; }
       requestAnimationFrame(next);
     }
 
+    playSteps() {
+      const frame = this.current;
+      if (!this.playing) return;
+      if (frame >= this.frames.time.length - 1) {
+        this.pause();
+        return;
+      }
+      const on = () => {
+        this.show(frame + 1);
+        this.tell();
+        this.playSteps();
+      };
+      if (reduced.matches) setTimeout(() => this.playing && this.current === frame && on(), 1000 * STEP_SECONDS / this.speed);
+      else this.move(frame, on);
+    }
+
     pause() {
       this.playing = false;
+      this.moving = undefined;
+      this.steps?.end();
+      this.markFiring();
       this.button.textContent = "Play";
       this.tell();
     }

@@ -7,6 +7,7 @@ from headrace.web.pages import (
     jobs,
     measure,
     monitors,
+    nets,
     profiles,
     results,
     simulate,
@@ -17,6 +18,7 @@ from headrace.web.pages import (
 PAGES: tuple[Page, ...] = (
     start.PAGE,
     simulate.PAGE,
+    nets.PAGE,
     measure.PAGE,
     results.PAGE,
     monitors.PAGE,

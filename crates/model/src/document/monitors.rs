@@ -1,6 +1,6 @@
 //! Monitors as a document has them.
 
-use crate::document::{Table, Text, fault, read_text};
+use super::{Table, Text, fault, read_text};
 use crate::error::{Fault, did_you_mean};
 use crate::source::Value;
 

@@ -4,24 +4,15 @@
 //! A monitor of firings is asked after each firing of its transition, one of markings after each
 //! step that changes a number of tokens it uses.
 
-mod figures;
-mod text;
-
-pub use figures::{Column, MonitorReport};
-pub(crate) use figures::{Figures, Series};
-pub use text::{MonitorText, read};
-
 use std::collections::BTreeMap;
 
+use super::{Program, Term, replace};
 use crate::colour::Kind;
-use crate::document::Text;
+use crate::document::{MonitorText, Text};
 use crate::error::{Fault, Faults, did_you_mean};
 use crate::expression::{
     Allowed, Code, Expression, ExpressionError, Scope, Syntax, Typed, Variable, parse,
 };
-use crate::program::Program;
-use crate::run::Failure;
-use crate::space::{Term, replace};
 
 /// A monitor, compiled.
 #[derive(Clone, Debug)]
@@ -109,7 +100,7 @@ pub(crate) fn compile(
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn transition_of(program: &Program, path: &str) -> Result<usize, String> {
+pub fn transition_of(program: &Program, path: &str) -> Result<usize, String> {
     let paths: Vec<String> = (0..program.transitions.len())
         .map(|index| program.transition_path(index))
         .collect();
@@ -140,7 +131,7 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// Compiles a condition of a net that is compiled already.
-    pub fn compile(program: &Program, text: &str) -> Result<Condition, Failure> {
+    pub fn compile(program: &Program, text: &str) -> Result<Condition, Faults> {
         // Texts in the condition get numbers of their own.
         let mut program = program.clone();
         let constants = program.constants.clone();
@@ -166,7 +157,7 @@ impl Condition {
             Err(mut fault) => {
                 let column = fault.column + 1;
                 fault.message = format!("{text:?}, column {column}: {}", fault.message);
-                Err(Failure::Document(Faults(vec![fault])))
+                Err(Faults(vec![fault]))
             }
         }
     }

@@ -146,6 +146,9 @@ pub struct MonitorReport {
     /// where nothing was observed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub means: Vec<Option<f64>>,
+    /// Numbers of values in the intervals, of observations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<u64>,
 }
 
 impl MonitorReport {
@@ -166,6 +169,7 @@ impl MonitorReport {
             left_out: 0,
             columns: Vec::new(),
             means: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 }

@@ -1,0 +1,218 @@
+"""Nets of one's own: a document is opened, checked, run and played."""
+
+import asyncio
+from typing import Any
+
+from nicegui import app, ui
+
+from headrace.web.access.users import User
+from headrace.web.charts import Chart, Series
+from headrace.web.file_button import file_button
+from headrace.web.layout import heading
+from headrace.web.net_view import NetView
+from headrace.web.page import Page, submit_button
+from headrace.web.quick_run import LARGEST_TEXT, Work
+from headrace.web.quick_worker import QuickAnswer
+from headrace.web.site import site
+from headrace.web.tables import show_table
+
+PAUSE_S = 0.5
+"""Seconds without a key before the text is checked."""
+FIRST = """\
+# One customer a second comes, and is served for half a second in the mean.
+name = "queue"
+
+[run]
+until = "1000 s"
+
+[stations.arrivals]
+discipline = "infinite"
+service = "exponential(1 s)"
+initial = 1
+
+[stations.desk]
+service = "exponential(0.5 s)"
+
+[places.served]
+sink = true
+
+[transitions.arrive]
+take = "arrivals"
+put = ["arrivals", "desk"]
+
+[transitions.leave]
+take = "desk"
+put = "served"
+
+[monitors.inside]
+kind = "marking"
+value = "desk"
+"""
+STYLE = """
+.hr-nets { display: grid; gap: 16px; width: 100%;
+  grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
+.hr-nets .nicegui-codemirror { height: 60vh; min-height: 300px; max-height: none; width: 100%;
+  border: 1px solid rgba(128, 128, 128, 0.5); }
+.hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
+@media (max-width: 900px) {
+  .hr-nets { grid-template-columns: minmax(0, 1fr); }
+  .hr-nets .nicegui-codemirror { height: 40vh; }
+}
+"""
+LABEL = """
+(() => {{
+  const find = (left) => {{
+    const it = document.querySelector('#c{id} .cm-content');
+    if (it) it.setAttribute('aria-label', 'Net (TOML)');
+    else if (left) setTimeout(() => find(left - 1), 100);
+  }};
+  find(50);
+}})()
+"""
+
+
+def build(user: User) -> None:
+    """Draw the editor and what is known of the net."""
+    ui.add_css(STYLE)
+    Nets()
+
+
+class Nets:
+    """The text of a net beside its drawing, its figures and its play."""
+
+    def __init__(self) -> None:
+        self._client = ui.context.client.id
+        self._turn = 0
+        with ui.row().classes("items-end"):
+            fields = (
+                ("until", "End, such as 100 s", ""),
+                ("replications", "Runs", ""),
+                ("seed", "Seed", "1"),
+                ("steps", "Firings to play", "100"),
+            )
+            self._fields = {
+                name: ui.input(label, value=value).classes("w-36") for name, label, value in fields
+            }
+            submit_button("Run", self._run, icon="play_arrow")
+            submit_button("Play", self._play, icon="directions_run")
+        self._state = ui.label("").props('role="status" data-testid="state"')
+        self._wrong = ui.label("").props('role="alert" data-testid="error"')
+        self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
+        with ui.element("div").classes("hr-nets"):
+            with ui.element("section").props('aria-label="Text"'):
+                self._text = ui.codemirror(
+                    FIRST,
+                    language="TOML",
+                    theme="vscodeLight",
+                    line_wrapping=True,
+                    on_change=self._typed,
+                )
+                with ui.row().classes("items-center q-mt-sm"):
+                    file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
+                    ui.button("Download", icon="download", on_click=self._download).props("flat")
+            with ui.element("section").props('aria-label="Net"').classes("min-w-0"):
+                self._net = ui.element("div").classes("w-full")
+        self._figures = ui.element("div").classes("w-full")
+        ui.run_javascript(LABEL.format(id=self._text.id))
+        ui.timer(0.0, self._follow_theme, once=True)
+        ui.timer(0.0, self._check, once=True)
+
+    async def _ask(self, work: Work) -> Any:
+        """Return the answer to a request, or None after showing why there is none."""
+        text = self._text.value or ""
+        sets = [f"{name}={field.value or ''}" for name, field in self._fields.items()]
+        answer = await site().quick.ask(work, text, sets, page=self._client)
+        if answer.superseded or text != (self._text.value or ""):
+            return None
+        self._show_error(answer)
+        return answer.result
+
+    async def _typed(self) -> None:
+        self._turn += 1
+        turn = self._turn
+        await asyncio.sleep(PAUSE_S)
+        # Another key came meanwhile.
+        if turn == self._turn:
+            await self._check()
+
+    async def _check(self) -> None:
+        found = await self._ask("net-check")
+        if found is None:
+            return
+        held = "".join(f" Always {it}." for it in found["always"])
+        self._state.text = f"The net {found['name']} is correct.{held}"
+        self._draw(found["element"])
+        self._figures.clear()
+
+    async def _run(self) -> None:
+        self._state.text = "The net runs."
+        found = await self._ask("net-run")
+        if found is None:
+            return
+        self._state.text = "; ".join(found["end"])
+        self._draw(found["element"])
+        self._figures.clear()
+        with self._figures:
+            if found["curves"]:
+                heading("Monitors over time")
+                for name, curve in found["curves"].items():
+                    _chart(name, curve)
+            heading("Figures")
+            for it in found["tables"]:
+                show_table(it["title"], it["columns"], it["rows"])
+
+    async def _play(self) -> None:
+        self._state.text = "The net is played."
+        found = await self._ask("net-play")
+        if found is not None:
+            self._state.text = "Play, or step with the arrow keys."
+            self._draw(found["element"])
+
+    def _draw(self, element: str) -> None:
+        self._net.clear()
+        with self._net:
+            NetView(element)
+
+    def _show_error(self, answer: QuickAnswer) -> None:
+        error = answer.error
+        self._wrong.set_visibility(error is not None)
+        self._text.decorations = []
+        if error is None:
+            self._wrong.text = ""
+            return
+        self._state.text = ""
+        at = ""
+        if error.line is not None:
+            at = f"Line {error.line}" + (f", column {error.column}: " if error.column else ": ")
+            wrong = {"kind": "line", "line": error.line, "class": "hr-wrong-line"}
+            self._text.decorations = [wrong]
+        self._wrong.text = f"{at}{error.message}"
+
+    def _opened(self, _: str, text: str) -> None:
+        self._text.value = text
+
+    def _download(self) -> None:
+        ui.download.content(self._text.value or "", "net.toml", "application/toml")
+
+    async def _follow_theme(self) -> None:
+        dark = app.storage.user.get("dark")
+        if dark is None:
+            dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
+        self._text.theme = "githubDark" if dark else "vscodeLight"
+
+
+def _chart(name: str, curve: dict[str, list[float | None]]) -> None:
+    """Draw a monitor over time, with the ends of its 95 % interval if there are several runs."""
+    time, mean, half = curve["time_s"], curve["mean"], curve["half_width"]
+    series = [Series(name, time, mean)]
+    if any(it is not None for it in half):
+        for sign, end in ((-1, "lower"), (1, "upper")):
+            bound = [
+                None if value is None else value + sign * (width or 0.0)
+                for value, width in zip(mean, half, strict=True)
+            ]
+            series.append(Series(f"{end} end of the 95 % interval", time, bound))
+    Chart(name, "simulated time (s)", "value", series, height=260, has_live_table=False)
+
+
+PAGE = Page("/nets", "Nets", "schema", build)

@@ -1,0 +1,174 @@
+"""Nets of one's own that are played: in Python, in the terminal, and in a browser."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from conftest import ROOT, Command
+from headrace import RunError, ScenarioError
+from headrace.net import load
+from test_net_player import opened
+
+NETS = ROOT / "scenarios" / "nets"
+QUEUE = NETS / "queue.toml"
+
+
+def test_a_play_fires_as_the_run_with_its_seed() -> None:
+    model = load(QUEUE)
+    play = model.play(seed=7)
+    times = {"queue/arrive": 0, "queue/leave": 0}
+    while (fired := play.step()) and fired.time <= 200.0:
+        times[fired.transition] += 1
+    run = model.run(until=200.0, seed=7).runs[0]
+    assert times == {it["path"]: it["firings"] for it in run["transitions"]}
+    play.reset()
+    assert play.time == 0.0 and play.run_to(200.0) == "time"
+    assert play.result.runs[0]["transitions"] == run["transitions"]
+    assert {it.place for it in play.marking} >= {"queue/arrivals", "queue/served"}
+    assert play.run_until("desk >= 3") == "condition"
+    desk = [it for it in play.marking if it.place == "queue/desk"]
+    assert sum(it.count for it in desk) == 3 and not any(it.ready for it in desk)
+    assert play.run_until(lambda it: it.last is not None and it.last.transition == "queue/leave")
+    assert play.last is not None and play.last.transition == "queue/leave"
+    assert play.run_until("desk >= 1000", limit=play.time + 1.0) == "time"
+    with pytest.raises(ValueError, match="expected from"):
+        play.run_to(1.0)
+    with pytest.raises(ScenarioError, match="column 7"):
+        play.run_until("desk >")
+
+
+def test_firings_are_chosen_by_hand() -> None:
+    play = load(NETS / "philosophers.toml").play()
+    assert [it.transition for it in play.enabled()] == ["philosophers/left"]
+    assert len(play.enabled()[0].bindings) == 5
+    fired = play.fire("left", binding={"p": 3})
+    assert fired.binding == {"p": 3}
+    assert str(fired) == "0 s  philosophers/left (p = 3)"
+    with pytest.raises(ValueError, match="left cannot fire now with p = 3"):
+        play.fire("left", binding={"p": 3})
+    with pytest.raises(RunError, match="has no binding number 9 now"):
+        play.fire("left", binding=9)
+    with pytest.raises(RunError, match="no transition is called"):
+        play.fire("lefft")
+    for _ in range(4):
+        play.fire("left")
+    assert play.enabled() == [] and play.pending is None
+    assert play.step() is None and play.stop == "deadlock"
+    assert play.marking_frame.filter(place="philosophers/waiting")["count"].sum() == 5
+
+
+def test_an_animation_has_a_frame_for_each_firing(tmp_path: Path) -> None:
+    play = load(NETS / "simple-protocol.toml").play(seed=2)
+    animation = play.animate(50)
+    frames = animation.frames
+    assert len(frames.time) == 51 and len(frames.steps) == 50
+    assert frames.steps[0].transition == "simple protocol/send_packet"
+    assert [it.text for it in frames.steps[0].taken] == ["1", "Packet(1)", "()"]
+    assert "<iframe" in animation._repr_html_() and "<iframe" in play._repr_html_()
+    animation.save(tmp_path / "net.html")
+    assert (tmp_path / "net.html").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="ends in .html"):
+        animation.save(tmp_path / "net.svg")
+    # The deadlock of the philosophers ends it.
+    short = load(NETS / "philosophers.toml").play(seed=1).animate(10_000).frames
+    assert short.end.startswith("Nothing can happen") and len(short.steps) == 5
+
+
+def played(*lines: str, file: Path = QUEUE) -> "subprocess.CompletedProcess[str]":
+    """Send lines to `headrace net play`."""
+    words = [sys.executable, "-m", "headrace", "net", "play", str(file), "--seed", "3"]
+    text = "".join(f"{line}\n" for line in lines)
+    return subprocess.run(words, input=text, capture_output=True, text=True, timeout=300)
+
+
+def test_the_terminal_plays_from_a_pipe() -> None:
+    lines = ("", "step 2", "run 10 s", "until desk >= 2", "marking", "enabled", "quit", "no")
+    ended = played(*lines)
+    assert ended.returncode == 0, ended.stderr
+    printed = ended.stdout.splitlines()
+    assert printed[0].endswith("s  queue/arrive") and printed[1] == "  - queue/arrivals: ()"
+    assert any(line.endswith("the condition holds") for line in printed)
+    assert "queue/desk: 2 \N{MULTIPLICATION SIGN} () (not ready)" in printed
+    assert any(line.startswith("next event: queue/") for line in printed)
+    ended = played("fire left 2", "fire right", "marking", file=NETS / "philosophers.toml")
+    assert "philosophers/eating: 2" in ended.stdout
+    for line, part in (("jump", "no command is called 'jump'"), ("until desc", "desc"),
+                       ("run", "expected a time"), ("step x", "expected a whole number"),
+                       ("fire leave", "cannot fire now")):  # fmt: skip
+        ended = played(line)
+        assert ended.returncode == 2 and part in ended.stderr, ended.stderr
+        assert "line 1" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_options_of_pages(headrace: Command, tmp_path: Path) -> None:
+    page = tmp_path / "net.html"
+    ended = headrace("net", QUEUE, "--steps", "20", "--seed", "2", "-o", page)
+    assert ended.returncode == 0, ended.stderr
+    for words, part in (
+        (("--steps", "20", "-o", tmp_path / "n.svg"), "a page that ends in .html"),
+        (("--seed", "2", "-o", page), "expected --steps"),
+        (("--steps", "20000", "-o", page), "from 0 to 10000"),
+    ):
+        ended = headrace("net", QUEUE, *words)
+        assert ended.returncode == 2 and part in ended.stderr, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("steps") / "net.html"
+    load(NETS / "simple-protocol.toml").play(seed=2).animate(30).save(file)
+    return file
+
+
+@pytest.fixture
+def page(browser: Browser, page_file: Path) -> Iterator[Page]:
+    with opened(browser, page_file.as_uri()) as it:
+        yield it
+
+
+def test_tokens_move_and_the_marking_is_told(page: Page) -> None:
+    net = page.locator("headrace-net")
+    marking = page.get_by_role("table")
+    expect(page.get_by_role("status")).to_have_text("The marking before the first firing.")
+    expect(marking).to_contain_text("simple protocol/next_send11")
+    # Seen at a quarter of the speed.
+    page.get_by_role("combobox", name="Speed").select_option("0.25")
+    page.get_by_role("button", name="One frame on").click()
+    expect(page.locator(".net-token")).to_have_count(3)
+    expect(page.locator(".net-token-text").first).to_have_text("1")
+    expect(page.locator(".net-lit")).to_have_attribute("data-name", "send_packet")
+    expect(net).to_have_attribute("data-frame", "1")
+    expect(page.locator(".net-token")).to_have_count(0)
+    expect(page.get_by_role("status")).to_contain_text("1. 0 s  simple protocol/send_packet")
+    # Pressed twice, the first firing ends at once.
+    page.locator(".net-sight").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(net).to_have_attribute("data-frame", "3")
+    page.keyboard.press("ArrowLeft")
+    expect(net).to_have_attribute("data-frame", "2")
+    page.get_by_role("slider", name="Firing").fill("30")
+    expect(page.get_by_role("status")).to_contain_text("30. ")
+    if directory := os.environ.get("HEADRACE_SCREENSHOTS"):
+        page.screenshot(path=f"{directory}/net-steps.png", full_page=True)
+
+
+def test_it_plays_to_the_end(page: Page) -> None:
+    page.get_by_role("slider", name="Firing").fill("28")
+    page.get_by_role("combobox", name="Speed").select_option("4")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.locator("headrace-net")).to_have_attribute("data-frame", "30")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_reduced_motion_moves_nothing(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file.as_uri(), reduced_motion="reduce") as page:
+        page.get_by_role("button", name="One frame on").click()
+        expect(page.locator("headrace-net")).to_have_attribute("data-frame", "1")
+        expect(page.locator(".net-token")).to_have_count(0)
+        expect(page.locator(".net-lit")).to_have_count(1)
