@@ -1,7 +1,7 @@
 //! Nets of one's own for Python: documents in, JSON out.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use headrace_model::{
     Extras, Failure, Fault, Faults, Language, OwnMonitor, Play, Program, Question, Settings,
@@ -26,7 +26,7 @@ pub struct PyNetModel {
     file: String,
     program: Arc<Program>,
     run: [Option<f64>; 4],
-    functions: NetFunctions,
+    functions: Arc<NetFunctions>,
 }
 
 fn language(name: &str) -> Language {
@@ -105,7 +105,7 @@ impl PyNetModel {
             file,
             program,
             run,
-            functions,
+            functions: Arc::new(functions),
         })
     }
 
@@ -170,15 +170,7 @@ impl PyNetModel {
             warmup,
             seed,
         };
-        let running = match self.program.has_externals() {
-            false => None,
-            true => Some(self.functions.begin(py, seed)?.ok_or_else(|| {
-                PyRuntimeError::new_err(
-                    "this net is running already: functions in Python are called by one run at a \
-                     time",
-                )
-            })?),
-        };
+        let running = self.begin(py, seed)?;
         let mut raised = None;
         let of_monitors = Arc::new(Mutex::new(None));
         let own: PyResult<Vec<OwnMonitor<'_>>> = own
@@ -213,10 +205,13 @@ impl PyNetModel {
 
     /// Begins to play the net.
     fn play(&self, py: Python<'_>, seed: u64) -> PyResult<PyNetPlay> {
+        drop(self.begin(py, seed)?);
         let program = Arc::clone(&self.program);
         let play = detached(py, || Play::new(program, seed))?;
+        let raised = self.functions.take_failure();
         Ok(PyNetPlay {
-            play: Mutex::new(self.checked(py, play, None)?),
+            play: Mutex::new(self.checked(py, play, raised)?),
+            functions: Arc::clone(&self.functions),
         })
     }
 
@@ -250,6 +245,20 @@ impl PyNetModel {
 }
 
 impl PyNetModel {
+    /// Seeds the random numbers of functions in Python. They are called by one run at a time, as
+    /// long as the guard is there.
+    fn begin(&self, py: Python<'_>, seed: u64) -> PyResult<Option<MutexGuard<'_, ()>>> {
+        match self.program.has_externals() {
+            false => Ok(None),
+            true => self.functions.begin(py, seed)?.map(Some).ok_or_else(|| {
+                PyRuntimeError::new_err(
+                    "this net is running already: functions in Python are called by one run at a \
+                     time",
+                )
+            }),
+        }
+    }
+
     fn refused(&self, py: Python<'_>, faults: &Faults) -> PyErr {
         refused(py, &self.text, self.language, &self.file, faults)
     }
@@ -358,6 +367,7 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
 #[pyclass(frozen, module = "headrace._core", name = "NetPlay")]
 pub struct PyNetPlay {
     play: Mutex<Play>,
+    functions: Arc<NetFunctions>,
 }
 
 impl PyNetPlay {
@@ -367,7 +377,7 @@ impl PyNetPlay {
         work: impl FnOnce(&mut Play) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
         let answer = self.answer(py, work)?;
-        checked(answer, None, &of_question)
+        checked(answer, self.functions.take_failure(), &of_question)
     }
 
     fn answer<T: Send>(
@@ -416,7 +426,7 @@ impl PyNetPlay {
             let mut watch = watcher(on_progress, &mut raised);
             self.answer(py, |play| play.run(until, condition.as_deref(), &mut watch))?
         };
-        checked(stop, raised, &of_question)
+        checked(stop, self.functions.take_failure().or(raised), &of_question)
     }
 
     /// The transitions that can fire now.

@@ -135,7 +135,15 @@ class NetModel:
         seed = int(self._core.run_settings[2] or 1) if seed is None else seed
         if not 0 <= seed < 2**63:
             raise ValueError(f"seed = {seed}: expected from 0 to less than 2^63")
-        return Play(self, self._core.play(seed), seed)
+        try:
+            return Play(self, self._core.play(seed), seed)
+        except FunctionFailure as failure:
+            error = self.error_of(failure)
+            raise error from error.__cause__
+
+    def error_of(self, failure: FunctionFailure) -> BaseException:
+        """Return the error of a run or play that a function in Python ended."""
+        return function_error(failure, self._functions)
 
     def run(
         self,
@@ -186,7 +194,7 @@ class NetModel:
                     until, warmup, seed + number, progress, own, playback if number == 0 else None
                 )
             except FunctionFailure as failure:
-                error = function_error(failure, self._functions)
+                error = self.error_of(failure)
                 raise error from error.__cause__
             runs.append(json.loads(text))
             if recorded is not None:

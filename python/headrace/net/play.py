@@ -3,8 +3,9 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from headrace._core import FunctionFailure
 from headrace.net.results import NetResult
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from headrace._core import NetPlay
     from headrace.net.model import NetModel, Progress
+
+Answer = TypeVar("Answer")
 
 STEPS = 200
 """Firings of an animation."""
@@ -109,6 +112,14 @@ class Play:
         self.last: Fired | None = None
         """The last firing of a step."""
 
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
+        """Ask the kernel; what functions in Python raise becomes the error of the play."""
+        try:
+            return question()
+        except FunctionFailure as failure:
+            error = self._model.error_of(failure)
+            raise error from error.__cause__
+
     @property
     def time(self) -> float:
         """Simulated time, in seconds."""
@@ -152,7 +163,7 @@ class Play:
         return self._step(None)
 
     def _step(self, limit: float | None) -> Fired | None:
-        document = json.loads(self._core.step(limit))
+        document = json.loads(self._ask(lambda: self._core.step(limit)))
         if "stop" in document:
             self.stop = document["stop"]
             return None
@@ -175,7 +186,7 @@ class Play:
         """
         if not self.time <= time < 1.8e7:
             raise ValueError(f"time = {time}: expected from {self.time:.9g} s to 208 days, in s")
-        return self._ran(self._core.run(time, None, progress))
+        return self._ran(self._ask(lambda: self._core.run(time, None, progress)))
 
     def run_until(
         self,
@@ -199,7 +210,7 @@ class Play:
         """
         if not callable(condition):
             text = None if condition is None else str(condition)
-            return self._ran(self._core.run(limit, text, progress))
+            return self._ran(self._ask(lambda: self._core.run(limit, text, progress)))
         while self._step(limit) is not None:
             if condition(self):
                 return "condition"
@@ -214,7 +225,7 @@ class Play:
 
         None can if an event is next, see `pending`.
         """
-        found = json.loads(self._core.enabled())
+        found = json.loads(self._ask(self._core.enabled))
         return [Enabled(**{**it, "bindings": tuple(it["bindings"])}) for it in found]
 
     def fire(
@@ -239,7 +250,8 @@ class Play:
         """
         if not isinstance(binding, int):
             binding = self._number_of(transition, copy, binding)
-        return self._took(json.loads(self._core.fire(transition, copy, binding)))
+        number = binding
+        return self._took(json.loads(self._ask(lambda: self._core.fire(transition, copy, number))))
 
     def _number_of(self, transition: str, copy: int, wanted: Mapping[str, Any]) -> int:
         for it in self.enabled():
@@ -253,7 +265,7 @@ class Play:
 
     def reset(self) -> None:
         """Return to the first marking."""
-        self._core.reset()
+        self._ask(self._core.reset)
         self.stop = self.last = None
 
     @property
