@@ -9,6 +9,7 @@ from headrace.net.expressions import Expression, text_of
 if TYPE_CHECKING:
     from headrace.net.written import Node, Transition
 
+
 @dataclass(frozen=True)
 class Monitor:
     """A monitor, as the table that a document has of it."""
