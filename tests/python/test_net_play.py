@@ -1,10 +1,12 @@
 """Nets of one's own that are played: in Python, in the terminal, and in a browser."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -116,6 +118,18 @@ def test_options_of_pages(headrace: Command, tmp_path: Path) -> None:
     ):
         ended = headrace("net", QUEUE, *words)
         assert ended.returncode == 2 and part in ended.stderr, ended.stderr
+
+
+def test_the_example_of_the_documentation() -> None:
+    text = (ROOT / "docs" / "how-to" / "play-a-net.md").read_text("utf-8")
+    names: dict[str, Any] = {"__name__": "play_a_net_example"}
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(code, "play-a-net.md", "exec"), names)
+    assert abs(names["result"]["inside"]["mean"] - 1.0) < 0.2
+    assert len(names["animation"].frames.steps) == 100
+    # The document's monitors are those of the shipped net.
+    (document,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert document in (NETS / "monitored-queue.toml").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

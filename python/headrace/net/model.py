@@ -105,7 +105,7 @@ class NetModel:
     def monitor(self, name: str, function: OwnFunction, *, transition: str | None = None) -> None:
         """Add a monitor of your own: a function that is called after each firing.
 
-        It is slower than other monitors by a factor of about a hundred, and no document has it.
+        It is about ten times slower than other monitors, and no document has it.
 
         Parameters:
             function: Gets a `Firing`, and returns a number to record or None.

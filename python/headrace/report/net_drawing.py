@@ -266,7 +266,7 @@ def shade(utilisation: float | None) -> str:
 def draw_edge(
     parent: Element, edge: Edge, description: str, ends: Mapping[str, str] | None = None
 ) -> None:
-    """An arc, a store line or a signal along its route; `ends` are attributes naming its ends."""
+    """An arc, a store line or a signal along its route. `ends` are attributes with its ends."""
     ink = {"store": STORE_LINE, "signal": SIGNAL_LINE}.get(edge.kind, INK)
     group = add(parent, "g", data_line=edge.kind, **(ends or {}), fill="none", stroke=ink)
     add(group, "title", printable(description))
