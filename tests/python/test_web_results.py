@@ -71,7 +71,7 @@ def test_servers_over_time_are_a_heat_map(filled: Filled, browser: Browser) -> N
     identifier = hr.run(straggler).keep(store=store)
     try:
         with opened(browser, f"{site.url}/results/{identifier}") as page:
-            name = "Utilisation of data servers over time"
+            name = "Data servers over time"
             figure = page.get_by_role("img", name=name)
             expect(figure).to_be_visible()
             expect(figure.get_by_text("7 (slow)", exact=True)).to_be_visible()

@@ -29,6 +29,7 @@ class HeatMap:
         rows: Sequence[str],
         unit: str,
         limits: tuple[float, float] | None = None,
+        downwards: bool = False,
     ) -> None:
         """Draw an empty map; `show` fills it.
 
@@ -39,9 +40,10 @@ class HeatMap:
             rows: Its values.
             unit: Unit of the figure.
             limits: Ends of the scale; by default the least and the largest value.
+            downwards: Whether the first row is the uppermost.
         """
         self._x, self._y, self._unit = x, y, unit
-        self._limits = limits
+        self._limits, self._downwards = limits, downwards
         self._columns, self._rows = list(columns), list(rows)
         with ui.element("figure").classes("w-full q-ma-none"):
             height = 200 + 34 * len(self._rows)
@@ -75,7 +77,13 @@ class HeatMap:
                     "nameLocation": "middle",
                     "nameGap": 26,
                 },
-                "yAxis": {"type": "category", "data": self._rows, "name": self._y},
+                "yAxis": {
+                    "type": "category",
+                    "data": self._rows,
+                    "name": self._y,
+                    "nameLocation": "start" if self._downwards else "end",
+                    "inverse": self._downwards,
+                },
                 "visualMap": {
                     "min": least,
                     "max": most,

@@ -23,7 +23,8 @@ def show_servers(series: Mapping[str, Sequence[Any]]) -> None:
     """
     table = pl.DataFrame({name: series[name] for name in SERVER_SERIES}, schema=SERVER_SERIES)
     first = table.filter(pl.col("seed") == pl.col("seed").first())
-    if first["server"].n_unique() < 2:
+    # Of cards and devices that are links of the network, nothing is known by server.
+    if first["server"].n_unique() < 2 or first["utilisation"].max() == 0:
         return
     wide = merged_windows(first, WINDOWS).pivot(
         ["time_s"], index=["server", "group"], values="utilisation"
@@ -44,9 +45,10 @@ def show_servers(series: Mapping[str, Sequence[Any]]) -> None:
         names,
         "% busy",
         limits=(0, 100),
+        downwards=True,
     )
     rows = shown.select(busy.columns).rows()
     heat_map.show(
-        "Utilisation of data servers over time",
+        "Data servers over time",
         [[None if it is None else 100 * it for it in row] for row in rows],
     )
