@@ -64,18 +64,7 @@ def outputs(structure: dict[str, Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    # Cards and disks, a machine, I/O schedulers, packets, unlike pages, several servers, locks.
-    [
-        "striped-read",
-        "nguyen-data-journal",
-        "incast",
-        "straggler",
-        "schedulers-one-and-all-servers",
-        "cifs",
-    ],
-)
+@pytest.mark.parametrize("scenario", sorted(it.stem for it in SCENARIOS.glob("*.toml")))
 def test_a_scenario_as_a_document_has_its_elements(scenario: str, tmp_path: Path) -> None:
     structure = hr.load(SCENARIOS / f"{scenario}.toml").structure()
     net = skeleton(structure)
@@ -91,13 +80,13 @@ def test_a_scenario_as_a_document_has_its_elements(scenario: str, tmp_path: Path
 
 @pytest.mark.parametrize("format", ["toml", "json"])
 def test_the_document_is_drawn_as_the_scenario(format: str, tmp_path: Path) -> None:
-    structure = hr.load(SCENARIOS / "nguyen-data-journal.toml").structure()
+    structure = hr.load(SCENARIOS / "striped-read.toml").structure()
     path = tmp_path / f"net.{format}"
     path.write_text(as_text(skeleton(structure).document, format))
     model = load(path)
     assert drawn(model.structure()) == drawn(structure)
-    # What stands in runs: each firing ends, and the time goes on.
-    assert model.run(until=20.0).runs[0]["time"] <= 20.0
+    # What stands in runs.
+    assert model.run(until=20.0).runs[0]["firings"] > 100
 
 
 def test_the_command_writes_it_and_reports_what_it_lacks(headrace: Command, tmp_path: Path) -> None:
@@ -127,26 +116,33 @@ def test_wrong_options_and_outlines_are_refused(headrace: Command, tmp_path: Pat
         ended = headrace("net", *arguments)
         assert ended.returncode == 2 and text in ended.stderr and "Traceback" not in ended.stderr
     wrong = tmp_path / "wrong.toml"
-    wrong.write_text(
-        queue.read_text().replace(
-            'take = "desk"', 'take = "desk"\noutline = { stores = ["queue/ledger"] }'
+    for outline, text in (
+        (
+            '{ stores = ["queue/ledger"] }',
+            "queue/leave: outline.stores: there is no 'queue/ledger'",
+        ),
+        ("3", "queue/leave: outline: expected a table"),
+        ("{ outputs = [3] }", "expected tables as headrace net writes them"),
+    ):
+        wrong.write_text(
+            queue.read_text().replace('take = "desk"', f'take = "desk"\noutline = {outline}')
         )
-    )
-    with pytest.raises(ScenarioError, match=r"queue/leave: outline\.stores: there is no 'queue/l"):
-        load(wrong)
+        with pytest.raises(ScenarioError, match=re.escape(text)):
+            load(wrong)
 
 
 def test_names_with_a_slash() -> None:
     net = Net("n")
     with net.page("in/out") as page:
         wait = page.place("I/O", initial=1)
+        enter = page.input("go/in", wait)
     done = net.place("done/over", sink=True)
     with page.transition("end") as t:
         t.take(wait)
         t.put(done)
     with net.transition("again") as t:
         t.take(done)
-        t.put(wait)
+        t.put(enter)
     (inner,) = net.model().structure()["page"]["pages"]
     assert [it["name"] for it in inner["nodes"]] == ["I/O"]
-    assert net.document()["transitions"]["again"]["put"] == [{"place": "in//out/I//O"}]
+    assert net.document()["transitions"]["again"]["put"] == [{"place": "in//out/go//in"}]

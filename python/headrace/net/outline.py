@@ -248,7 +248,7 @@ class _Writer:
             return path
         # The name is that of another element here: a port leads out.
         assert page.parent is not None
-        name = f"to {self.paths[node].removeprefix(self.top.name + '/')}"
+        name = f"to {self.paths[node].removeprefix(self.top.name + '/')}".replace("/", " ")
         if name not in page.names:
             page.names.add(name)
             page.table.setdefault("ports", {})[name] = {"direction": "out"}
@@ -297,6 +297,16 @@ class _Writer:
                 entry["when"] = f"{name} == {case}"
             notes["choices between outputs"] += 1
         table["put"] = put
+        if _has_repeated(transition["outputs"]):
+            outline["outputs"] = [
+                {
+                    "node": self.paths[arc["node"]],
+                    "how": arc["how"],
+                    "delayed": arc["delayed"],
+                    "selects_copy": arc["selects_copy"],
+                }
+                for arc in transition["outputs"]
+            ]
         for key, paths in (
             ("signals", self.paths),
             ("observed_nodes", self.paths),
@@ -332,6 +342,14 @@ class _Writer:
         return entry
 
 
+def _has_repeated(outputs: list[dict[str, Any]]) -> bool:
+    """Return true if two arcs that no choice excludes lead to one node, which is then one arc."""
+    groups: dict[int, list[int | None]] = {}
+    for arc in outputs:
+        groups.setdefault(arc["node"], []).append(arc.get("group"))
+    return any(len(of) > 1 and (None in of or len(set(of)) > 1) for of in groups.values())
+
+
 def _noted(table: dict[str, Any], outline: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     if notes:
         table["description"] = f"left out: {', '.join(notes)}"
@@ -355,9 +373,14 @@ def draw_outline(page: dict[str, Any], document: Mapping[str, Any]) -> None:
     """Add to a structure what the outlines in its document say.
 
     Raises:
-        ValueError: An outline names an element that is not there.
+        ValueError: An outline names an element that is not there, or has another form.
     """
-    _Drawer(page).page(page, document)
+    try:
+        _Drawer(page).page(page, document)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"outline: expected tables as headrace net writes them: {type(error).__name__} {error}"
+        ) from None
 
 
 class _Drawer:
@@ -397,6 +420,12 @@ class _Drawer:
             shown = _outline(table["transitions"][transition["name"]], where)
             slots = self._ids(shown, "slots", self.nodes, where)
             transition["inputs"] += [{"node": id, "weight": 1, "by": "slot"} for id in slots]
+            if arcs := shown.get("outputs"):
+                ends = {"outputs": [arc["node"] for arc in arcs]}
+                ids = self._ids(ends, "outputs", self.nodes, where)
+                transition["outputs"] = [
+                    arc | {"node": id} for arc, id in zip(arcs, ids, strict=True)
+                ]
             for key, known in (
                 ("signals", self.nodes),
                 ("observed_nodes", self.nodes),

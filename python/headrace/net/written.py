@@ -358,6 +358,9 @@ class Net(Page):
         self._types: dict[str, Any] = {}
         self._functions: list[NetFunction] = []
 
+    def __repr__(self) -> str:
+        return f"<Net {self.name!r}>"
+
     def reserved(self) -> set[str]:
         """Return names that variables must not have: members of enumerations."""
         return {member for it in self._colours.values() if isinstance(it, list) for member in it}

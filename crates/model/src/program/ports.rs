@@ -33,7 +33,8 @@ impl Compiler {
                 }
                 let place = self.program.pages[page].place.clone();
                 let path = [place, vec!["ports".to_owned(), name.clone()]].concat();
-                let text = Text { text: name, path };
+                let text = name.replace('/', "//");
+                let text = Text { text, path };
                 self.follow(page, &text, 0);
             }
         }
