@@ -1,13 +1,14 @@
 //! Runs of a net, and their figures.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use headrace_net::{
-    InvariantReport, Limits, NodeReport, Progress, RunError, Stop, Structure, Time,
+    InvariantReport, Limits, Net, NodeReport, Progress, RunError, Stop, Store, Structure, Time,
 };
 use serde::Serialize;
 
-use crate::build::build;
+use crate::build::{Words, build};
 use crate::error::Faults;
 use crate::program::Program;
 
@@ -53,6 +54,17 @@ pub struct ProbeReport {
     pub half_width: Option<f64>,
 }
 
+/// A copy of a store at the end of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoreReport {
+    /// Page path and name.
+    pub path: String,
+    /// The copy.
+    pub copy: u32,
+    /// Fields and their values, in the notation of expressions.
+    pub fields: BTreeMap<String, String>,
+}
+
 /// Result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Result {
@@ -76,6 +88,8 @@ pub struct Result {
     pub transitions: Vec<Firings>,
     /// Probes.
     pub probes: Vec<ProbeReport>,
+    /// Stores.
+    pub stores: Vec<StoreReport>,
     /// Sums of tokens that no firing changes.
     pub invariants: Vec<InvariantReport>,
 }
@@ -183,6 +197,22 @@ pub fn run(
         nodes: net.reports(),
         transitions: transitions.collect(),
         probes: probes.collect(),
+        stores: stores_of(program, &built.stores, net),
         invariants: net.invariants(),
     })
+}
+
+fn stores_of(program: &Program, stores: &[Store<Words>], net: &Net) -> Vec<StoreReport> {
+    let mut reports = Vec::new();
+    for (index, (of, store)) in program.stores.iter().zip(stores).enumerate() {
+        for copy in 0..program.pages[of.page].total {
+            let words = net.store(*store, copy);
+            reports.push(StoreReport {
+                path: program.store_path(index),
+                copy,
+                fields: of.show(&program.colours, words).into_iter().collect(),
+            });
+        }
+    }
+    reports
 }

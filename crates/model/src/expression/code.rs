@@ -16,18 +16,34 @@ pub trait World {
     fn chance(&mut self, probability: f64) -> bool {
         self.uniform() < probability
     }
+    /// A word of a store, by its number in the transition.
+    fn stored(&mut self, store: usize, word: usize) -> i64;
     /// The expression has no value.
     fn fail(&mut self, message: &'static str);
 }
 
+/// A function that reads a word of a store, by the store's number in the transition.
+pub type ReadStore<'s> = &'s dyn Fn(usize, usize) -> i64;
+
 /// A world for expressions without time and chance.
-#[derive(Default, Debug)]
-pub struct Pure {
+#[derive(Default)]
+pub struct Pure<'s> {
     /// Why an expression had no value.
     pub failure: Option<&'static str>,
+    stores: Option<ReadStore<'s>>,
 }
 
-impl World for Pure {
+impl<'s> Pure<'s> {
+    /// A world with stores.
+    pub fn with_stores(stores: ReadStore<'s>) -> Pure<'s> {
+        Pure {
+            failure: None,
+            stores: Some(stores),
+        }
+    }
+}
+
+impl World for Pure<'_> {
     fn now(&mut self) -> i64 {
         0
     }
@@ -41,6 +57,15 @@ impl World for Pure {
     fn below(&mut self, _: u64) -> u64 {
         self.fail("chance is not allowed here");
         0
+    }
+    fn stored(&mut self, store: usize, word: usize) -> i64 {
+        match self.stores {
+            Some(read) => read(store, word),
+            None => {
+                self.fail("stores are not allowed here");
+                0
+            }
+        }
     }
     fn fail(&mut self, message: &'static str) {
         self.failure.get_or_insert(message);
@@ -96,12 +121,52 @@ pub enum Code {
     Chance(Box<Code>),
     Now,
     Copy,
+    /// A word of a store.
+    Stored(u32, u32),
+    /// A word of an element of an array in a store.
+    StoredAt(Box<Element>),
 }
+
+/// A word of an element of an array.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Element {
+    pub store: usize,
+    pub array: Array,
+    /// The element's word.
+    pub word: usize,
+    /// The element.
+    pub index: Code,
+}
+
+/// Where an array lies in a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Array {
+    /// Its first word.
+    pub first: usize,
+    /// Words of an element.
+    pub stride: usize,
+    /// Number of elements.
+    pub length: usize,
+}
+
+impl Array {
+    /// The first word of an element; none if it has no such element.
+    pub fn at(&self, index: i64) -> Option<usize> {
+        let index = usize::try_from(index).ok();
+        let index = index.filter(|it| *it < self.length)?;
+        Some(self.first + index * self.stride)
+    }
+}
+
+/// An element that an array does not have.
+pub const NO_ELEMENT: &str = "an index is less than 0 or not less than the length of its array";
 
 impl Code {
     pub(crate) fn parts(&self) -> &[Code] {
         match self {
             Code::Constant(_) | Code::Word(_) | Code::WordIs(..) | Code::Now | Code::Copy => &[],
+            Code::Stored(..) => &[],
+            Code::StoredAt(element) => std::slice::from_ref(&element.index),
             Code::Int(_, parts) | Code::Real(_, parts) => &parts[..],
             Code::Divide(parts) | Code::And(parts) | Code::Or(parts) => &parts[..],
             Code::If(parts) => &parts[..],
@@ -130,6 +195,11 @@ impl Code {
         self.any(&|code| matches!(code, Code::Draw(..) | Code::Below(_) | Code::Chance(_)))
     }
 
+    /// Returns true if it reads stores.
+    pub fn uses_stores(&self) -> bool {
+        self.any(&|code| matches!(code, Code::Stored(..) | Code::StoredAt(_)))
+    }
+
     /// Returns true if it draws from a continuous distribution.
     pub fn is_continuous(&self) -> bool {
         self.any(&|code| matches!(code, Code::Draw(..)))
@@ -154,7 +224,7 @@ impl Code {
             return Code::WordIs(*word, *value);
         }
         let constant = |code: &Code| matches!(code, Code::Constant(_));
-        let leaf = self.parts().is_empty() || self.is_random();
+        let leaf = self.parts().is_empty() || self.is_random() || self.uses_stores();
         if leaf || !self.parts().iter().all(constant) {
             return self;
         }
@@ -273,6 +343,17 @@ fn compute<W: World + ?Sized>(code: &Code, frame: &[i64], world: &mut W) -> i64 
         }
         Code::Now => world.now(),
         Code::Copy => world.copy(),
+        Code::Stored(store, word) => world.stored(*store as usize, *word as usize),
+        Code::StoredAt(element) => {
+            let index = evaluate(&element.index, frame, world);
+            match element.array.at(index) {
+                Some(first) => world.stored(element.store, first + element.word),
+                None => {
+                    world.fail(NO_ELEMENT);
+                    0
+                }
+            }
+        }
     }
 }
 

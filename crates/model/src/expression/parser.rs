@@ -9,7 +9,7 @@
 //! sum        = product { ("+" | "-") product }
 //! product    = sign { ("*" | "/" | "//" | "%") sign }
 //! sign       = "-" sign | part
-//! part       = atom { "." name | "with" "(" name "=" expression { "," … } ")" }
+//! part       = atom { "." name | "[" expression "]" | "with" "(" name "=" expression { "," … } ")" }
 //! atom       = number [ unit ] | text | name [ "(" arguments ")" ] | "(" [ expression { "," … } ] ")"
 //! unit       = "ps" | "ns" | "us" | "ms" | "s" | "min" | "h"
 //! ```
@@ -26,8 +26,9 @@ enum Token {
     End,
 }
 
-const MARKS: [&str; 18] = [
-    "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "=", "?",
+const MARKS: [&str; 20] = [
+    "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".",
+    "=", "?",
 ];
 
 const WORDS: [&str; 7] = ["if", "then", "else", "and", "or", "not", "with"];
@@ -70,6 +71,26 @@ pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
     let expression = parser.expression()?;
     match parser.peek() {
         Token::End => Ok(expression),
+        _ => parser.unexpected("an operator or the end"),
+    }
+}
+
+/// Parses `target = value`.
+///
+/// # Errors
+/// The place of the first error, and what was expected there.
+pub fn parse_assignment(text: &str) -> Result<(Expression, Expression), ExpressionError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        operators: 0,
+    };
+    let target = parser.part()?;
+    parser.expect_mark("=")?;
+    let value = parser.expression()?;
+    match parser.peek() {
+        Token::End => Ok((target, value)),
         _ => parser.unexpected("an operator or the end"),
     }
 }
@@ -368,6 +389,13 @@ impl Parser {
                 of = Expression {
                     column: of.column,
                     node: Syntax::Field(Box::new(of), name),
+                };
+            } else if self.mark(&["["]).is_some() {
+                let index = self.expression()?;
+                self.expect_mark("]")?;
+                of = Expression {
+                    column: of.column,
+                    node: Syntax::Element(Box::new([of, index])),
                 };
             } else if self.word("with") {
                 self.expect_mark("(")?;

@@ -33,6 +33,8 @@ pub enum Syntax {
     Name(String),
     /// `p.number`
     Field(Box<Expression>, String),
+    /// `cache.tags[3]`
+    Element(Box<[Expression; 2]>),
     /// `Packet(1, kind = data)`: arguments with their names.
     Call(String, Vec<(Option<String>, Expression)>),
     /// `(n, d)`; without parts `()`.
@@ -57,6 +59,7 @@ impl Expression {
             Syntax::Field(of, _) | Syntax::Unary(_, of) => of.walk(visit),
             Syntax::Call(_, arguments) => arguments.iter().for_each(|(_, it)| it.walk(visit)),
             Syntax::Tuple(parts) => parts.iter().for_each(|it| it.walk(visit)),
+            Syntax::Element(parts) => parts.iter().for_each(|it| it.walk(visit)),
             Syntax::Binary(_, a, b) => [a, b].iter().for_each(|it| it.walk(visit)),
             Syntax::If(parts) => parts.iter().for_each(|it| it.walk(visit)),
             Syntax::With(of, fields) => {

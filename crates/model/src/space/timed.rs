@@ -2,6 +2,7 @@
 //! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
 
 use super::contents::Contents;
+use super::layout::Owner;
 use super::marking::hash_of;
 use super::step::{Current, Next, Put, Puts};
 use crate::expression::{Pure, evaluate};
@@ -12,7 +13,10 @@ const WAITS: i64 = -1;
 
 impl Current<'_> {
     fn station(&self, copy: usize) -> Option<&Station> {
-        match &self.program.nodes[self.layout.copies[copy].node].kind {
+        let Owner::Node(node) = self.layout.copies[copy].owner else {
+            return None;
+        };
+        match &self.program.nodes[node].kind {
             NodeKind::Station(station) => Some(station),
             NodeKind::Place(_) => None,
         }
