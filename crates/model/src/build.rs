@@ -10,7 +10,7 @@ use headrace_net::{
 };
 
 use crate::error::{Fault, Faults};
-use crate::expression::{Code, NO_ELEMENT, Pure, Step, World, evaluate};
+use crate::expression::{Code, NO_ELEMENT, Pure, Reason, Step, World, evaluate};
 use crate::program::{self, NodeKind, Output, Program, Station, Transition, initial_tokens};
 
 /// A net of the kernel, made from a program.
@@ -283,35 +283,57 @@ fn widened<const W: usize>(words: &[i64]) -> [i64; W] {
 
 /// A service time.
 #[derive(Clone)]
-struct Service(Arc<Code>);
+struct Service {
+    code: Arc<Code>,
+    failure: Option<Reason>,
+}
 
 impl Service {
     fn of(code: &Code) -> Service {
-        Service(Arc::new(code.clone()))
+        Service {
+            code: Arc::new(code.clone()),
+            failure: None,
+        }
     }
 }
 
 impl<const W: usize> ServiceTime<[i64; W]> for Service {
     fn sample(&mut self, token: &[i64; W], random: &mut Random<'_>) -> Span {
-        if let Code::Constant(span) = *self.0 {
+        if let Code::Constant(span) = *self.code {
             return Span(span.max(0) as u64);
         }
         let mut world = AtStation {
             random,
-            failed: false,
+            failure: None,
         };
-        let span = evaluate(&self.0, token, &mut world);
-        // The kernel reports a service that never ends with the station's path.
-        match world.failed {
-            true => Span(u64::MAX),
-            false => Span(span.max(0) as u64),
+        let span = evaluate(&self.code, token, &mut world);
+        if span < 0 {
+            world.fail(negative("service time", span).into());
+        }
+        match world.failure {
+            None => Span(span as u64),
+            failure => {
+                self.failure = failure;
+                Span(u64::MAX)
+            }
         }
     }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take().map(Reason::into_owned)
+    }
+}
+
+/// The reason against a time that is less than 0.
+#[cold]
+pub(crate) fn negative(what: &str, time: i64) -> String {
+    let seconds = time as f64 / 1e12;
+    format!("a {what} of {seconds} s: expected 0 or more")
 }
 
 struct AtStation<'a, 'r> {
     random: &'a mut Random<'r>,
-    failed: bool,
+    failure: Option<Reason>,
 }
 
 impl World for AtStation<'_, '_> {
@@ -328,11 +350,11 @@ impl World for AtStation<'_, '_> {
         self.random.below(bound)
     }
     fn stored(&mut self, _: usize, _: usize) -> i64 {
-        self.failed = true;
+        self.fail("a service time cannot read stores".into());
         0
     }
-    fn fail(&mut self, _: &'static str) {
-        self.failed = true;
+    fn fail(&mut self, reason: Reason) {
+        self.failure.get_or_insert(reason);
     }
 }
 
@@ -544,7 +566,11 @@ impl<const W: usize> Compiled<W> {
                     None => 0,
                     Some(delay) => evaluate(delay, frame, world),
                 };
-                let delay = Span(delay.max(0) as u64);
+                if delay < 0 {
+                    world.firing.fail(negative("delay", delay));
+                    return;
+                }
+                let delay = Span(delay as u64);
                 if output.copies.is_empty() {
                     match delay {
                         Span::ZERO => world.firing.put(put.to, token),
@@ -619,7 +645,7 @@ impl World for InFiring<'_, '_, '_> {
     fn stored(&mut self, store: usize, word: usize) -> i64 {
         self.stores.map_or(0, |it| it.get::<Words>(store)[word])
     }
-    fn fail(&mut self, message: &'static str) {
-        self.firing.fail(message);
+    fn fail(&mut self, reason: Reason) {
+        self.firing.fail(reason);
     }
 }

@@ -28,6 +28,8 @@ pub struct InitialText {
     pub path: Vec<String>,
     /// The token; `()` if it is not given.
     pub token: Option<Text>,
+    /// True if the entry is one value and no table; without data it is a number of tokens.
+    pub is_bare: bool,
     /// Their number.
     pub count: Option<Text>,
     /// The name of a variable, with its first and last value.
@@ -681,6 +683,7 @@ fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option
         return Some(InitialText {
             path,
             token: Some(text),
+            is_bare: true,
             count: None,
             each: None,
         });
@@ -702,6 +705,7 @@ fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option
     Some(InitialText {
         path,
         token,
+        is_bare: false,
         count,
         each,
     })

@@ -24,7 +24,7 @@ from headrace.net.expressions import (
 )
 from headrace.net.model import NetModel, load
 from headrace.net.results import NetResult, StateSpace
-from headrace.net.written import Net, Node, Page, Port, Time, Transition
+from headrace.net.written import Net, Node, Page, Port, Store, Time, Transition
 
 __all__ = [
     "EMPTY",
@@ -36,6 +36,7 @@ __all__ = [
     "Page",
     "Port",
     "StateSpace",
+    "Store",
     "Time",
     "Transition",
     "below",

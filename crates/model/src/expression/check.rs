@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::code::{Array, Code, Element, Operator};
+use super::code::{Array, Code, Draw, Element, NO_PROBABILITY, NOTHING_BELOW, Operator};
 use super::functions::{ALL, Group, OfReal};
 use super::syntax::{Expression, ExpressionError, Syntax};
 use crate::colour::{Colours, Kind};
@@ -121,6 +121,8 @@ pub struct Scope<'a> {
     pub first: Vec<(usize, Code)>,
     /// Stores.
     pub stores: Vec<StoreName>,
+    /// True within a part that a constant condition leaves out: it needs no value.
+    unused: bool,
 }
 
 type Checked<T> = Result<T, ExpressionError>;
@@ -147,6 +149,16 @@ impl<'a> Scope<'a> {
             allowed,
             first: Vec::new(),
             stores: Vec::new(),
+            unused: false,
+        }
+    }
+
+    /// Evaluates what is constant.
+    fn fold(&self, at: &Expression, code: Code) -> Checked<Code> {
+        match code.try_folded() {
+            Ok(code) => Ok(code),
+            Err((code, _)) if self.unused => Ok(code),
+            Err((_, reason)) => error(at, reason),
         }
     }
 
@@ -200,10 +212,12 @@ impl<'a> Scope<'a> {
         let one = |words: &mut Vec<Code>| Box::new(words.remove(0));
         let code = match (typed.kind, kind) {
             (Kind::Int, Kind::Real) => Code::IntToReal(one(&mut words)),
-            (Kind::Real, Kind::Time) => Code::SecondsToTime(one(&mut words)),
+            (Kind::Real, Kind::Time) => {
+                Code::SecondsToTime(Box::new((words.remove(0), at.to_string())))
+            }
             (Kind::Int, Kind::Time) => {
                 let real = Code::IntToReal(one(&mut words)).folded();
-                Code::SecondsToTime(Box::new(real))
+                Code::SecondsToTime(Box::new((real, at.to_string())))
             }
             _ => {
                 let (found, expected) = (self.colours.name(typed.kind), self.colours.name(kind));
@@ -212,7 +226,7 @@ impl<'a> Scope<'a> {
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
     }
 
@@ -261,7 +275,9 @@ impl<'a> Scope<'a> {
                 let mut typed = self.infer(part, expected)?;
                 let code = Box::new(typed.words.pop().unwrap_or(Code::Constant(0)));
                 match typed.kind {
-                    Kind::Int | Kind::Time => single(typed.kind, Code::NegateInt(code)),
+                    Kind::Int | Kind::Time => {
+                        single(typed.kind, self.fold(of, Code::NegateInt(code))?)
+                    }
                     Kind::Real => single(Kind::Real, Code::NegateReal(code)),
                     other => self.no_number(part, other),
                 }
@@ -563,8 +579,12 @@ impl<'a> Scope<'a> {
     fn choice(&mut self, parts: &[Expression; 3], expected: Option<Kind>) -> Checked<Typed> {
         let [condition, then, otherwise] = parts;
         let mut condition = self.condition(condition)?;
+        let outer = self.unused;
+        self.unused = outer || condition == Code::Constant(0);
         let mut a = self.infer(then, expected)?;
+        self.unused = outer || matches!(condition, Code::Constant(1..));
         let mut b = self.infer(otherwise, expected.or(Some(a.kind)))?;
+        self.unused = outer;
         if a.kind != b.kind {
             let wider = expected.unwrap_or(if a.kind == Kind::Int { b.kind } else { a.kind });
             a = self.convert(then, a, wider)?;
@@ -603,7 +623,12 @@ impl<'a> Scope<'a> {
         };
         match operator {
             "and" | "or" => {
-                let parts = Box::new([self.condition(a)?, self.condition(b)?]);
+                let first = self.condition(a)?;
+                let outer = self.unused;
+                self.unused |= first == Code::Constant(i64::from(operator == "or"));
+                let second = self.condition(b)?;
+                self.unused = outer;
+                let parts = Box::new([first, second]);
                 truth(match operator {
                     "and" => Code::And(parts),
                     _ => Code::Or(parts),
@@ -723,16 +748,23 @@ impl<'a> Scope<'a> {
             ("*", (true, false) | (false, true)) => {
                 let parts = [real_of(self, a, left)?, real_of(self, b, right)?];
                 let product = Code::Real(Operator::Multiply, Box::new(parts)).folded();
-                (Kind::Time, Code::RealToTime(Box::new(product)))
+                (
+                    Kind::Time,
+                    Code::RealToTime(Box::new((product, at.to_string()))),
+                )
             }
             ("/", (is_time, by_time)) => {
                 if by_time && !is_time {
                     return error(at, "a number divided by a time is no quantity here");
                 }
                 let parts = [real_of(self, a, left)?, real_of(self, b, right)?];
-                let quotient = Code::Divide(Box::new(parts)).folded();
+                let quotient = Code::Divide(Box::new((parts, at.to_string())));
+                let quotient = self.fold(at, quotient)?;
                 match is_time && !by_time {
-                    true => (Kind::Time, Code::RealToTime(Box::new(quotient))),
+                    true => {
+                        let time = Code::RealToTime(Box::new((quotient, at.to_string())));
+                        (Kind::Time, time)
+                    }
                     false => (Kind::Real, quotient),
                 }
             }
@@ -757,7 +789,7 @@ impl<'a> Scope<'a> {
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
     }
 
@@ -839,19 +871,42 @@ impl<'a> Scope<'a> {
                         self.convert(value, typed, Kind::Real)?.words.remove(0)
                     });
                 }
-                let draw = Code::Draw(distribution, parts.into());
+                let known = |index: usize| match parts.get(index) {
+                    Some(Code::Constant(word)) => Some(f64::from_bits(*word as u64)),
+                    _ => None,
+                };
+                if let Some(problem) = distribution.problem([known(0), known(1)])
+                    && !self.unused
+                {
+                    return error(at, format!("{at}: {problem}"));
+                }
+                let draw = Code::Draw(Box::new(Draw {
+                    distribution,
+                    parameters: parts,
+                    text: at.to_string(),
+                }));
                 match is_time {
-                    true => (Kind::Time, Code::RealToTime(Box::new(draw))),
+                    true => {
+                        let time = Code::RealToTime(Box::new((draw, at.to_string())));
+                        (Kind::Time, time)
+                    }
                     false => (Kind::Real, draw),
                 }
             }
             Group::Bernoulli => {
                 let probability = self.compile(values[0], Kind::Real)?.words.remove(0);
-                (Kind::Bool, Code::Chance(Box::new(probability)))
+                if let Code::Constant(word) = probability
+                    && !(0.0..=1.0).contains(&f64::from_bits(word as u64))
+                    && !self.unused
+                {
+                    return error(at, format!("{at}: {NO_PROBABILITY}"));
+                }
+                let chance = Code::Chance(Box::new((probability, at.to_string())));
+                (Kind::Bool, chance)
             }
             Group::Below => {
                 let bound = self.compile(values[0], Kind::Int)?.words.remove(0);
-                (Kind::Int, Code::Below(Box::new(bound)))
+                (Kind::Int, self.below(at, bound)?)
             }
             Group::Discrete => {
                 let low = self.compile(values[0], Kind::Int)?.words.remove(0);
@@ -859,7 +914,7 @@ impl<'a> Scope<'a> {
                 let span = Code::Int(Operator::Subtract, Box::new([high, low.clone()])).folded();
                 let one = Code::Constant(1);
                 let bound = Code::Int(Operator::Add, Box::new([span, one])).folded();
-                let draw = Code::Below(Box::new(bound));
+                let draw = self.below(at, bound)?;
                 (Kind::Int, Code::Int(Operator::Add, Box::new([low, draw])))
             }
             Group::Least | Group::Greatest => {
@@ -903,15 +958,23 @@ impl<'a> Scope<'a> {
                 let time = self.compile(values[0], Kind::Time)?.words.remove(0);
                 let ticks = Code::IntToReal(Box::new(time)).folded();
                 let second = Code::Constant(1e12_f64.to_bits() as i64);
-                (Kind::Real, Code::Divide(Box::new([ticks, second])))
+                let seconds = Code::Divide(Box::new(([ticks, second], at.to_string())));
+                (Kind::Real, seconds)
             }
             Group::Now => (Kind::Time, Code::Now),
             Group::Copy => (Kind::Int, Code::Copy),
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
+    }
+
+    fn below(&self, at: &Expression, bound: Code) -> Checked<Code> {
+        match bound {
+            Code::Constant(..1) if !self.unused => error(at, format!("{at}: {NOTHING_BELOW}")),
+            bound => Ok(Code::Below(Box::new((bound, at.to_string())))),
+        }
     }
 
     /// Compiles the pattern of a token: what it binds and tests. Names that are new become

@@ -8,6 +8,6 @@ mod parser;
 mod syntax;
 
 pub use check::{Allowed, Scope, Step, StoreField, StoreName, Typed, Variable};
-pub use code::{Array, Code, NO_ELEMENT, Pure, World, evaluate};
+pub use code::{Array, Code, NO_ELEMENT, Pure, Reason, World, evaluate};
 pub use parser::{parse, parse_assignment};
 pub use syntax::{Expression, ExpressionError, Syntax};

@@ -549,6 +549,21 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_is_shown_as_it_can_be_read() {
+        for text in [
+            "a + b * (c - d) - (e - f)",
+            "-(a + b) % 2 == 5 ms and not (x or y)",
+            "if a < 1.5 then p with (n = 1, m = q.r[2 + i].s) else f(1, k = \"t\")",
+            "(a == b) == (c < d)",
+            "(if a then b else c) + ()",
+            "3 ps + 1000000 s",
+        ] {
+            let tree = parse(text).unwrap();
+            assert_eq!(tree.to_string(), text);
+        }
+    }
+
+    #[test]
     fn operators_bind_as_in_python() {
         let left = parse("a or b and not c == 1 + 2 * -d.e").unwrap();
         let right = parse("a or (b and (not (c == (1 + (2 * (-(d.e)))))))").unwrap();

@@ -1,7 +1,7 @@
 //! The first tokens of a net.
 
 use super::Node;
-use crate::expression::{Pure, World, evaluate};
+use crate::expression::{Pure, Reason, World, evaluate};
 
 /// A world for the first tokens and values of stores: only the copy is known.
 pub(super) struct AtStart {
@@ -17,8 +17,9 @@ impl AtStart {
         }
     }
 
-    pub(super) fn failure(&self) -> Option<&'static str> {
-        self.pure.failure
+    /// Why an expression had no value.
+    pub(super) fn failure(&self) -> Option<&Reason> {
+        self.pure.failure.as_ref()
     }
 }
 
@@ -38,8 +39,8 @@ impl World for AtStart {
     fn stored(&mut self, store: usize, word: usize) -> i64 {
         self.pure.stored(store, word)
     }
-    fn fail(&mut self, message: &'static str) {
-        self.pure.fail(message);
+    fn fail(&mut self, reason: Reason) {
+        self.pure.fail(reason);
     }
 }
 

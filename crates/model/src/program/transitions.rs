@@ -266,7 +266,7 @@ impl Compiler {
         };
         let delay = match &text.delay {
             None => None,
-            Some(delay) => Some(of_text(self, delay, Kind::Time)?),
+            Some(delay) => Some(of_text(self, delay, Kind::Time)?.truncated()),
         };
         if matches!(delay, Some(Code::Constant(value)) if value < 0) {
             let path = text.delay.as_ref().map(|it| it.path.clone());

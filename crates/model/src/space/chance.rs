@@ -1,7 +1,7 @@
 //! Expressions in a state space: every outcome of discrete chance, one after the other, and the
 //! stores of a marking.
 
-use crate::expression::World;
+use crate::expression::{Reason, World};
 
 /// Words of the stores that a transition uses, before it fires.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Oracle {
 pub struct InSpace<'a> {
     pub oracle: &'a mut Oracle,
     pub stored: &'a Stored,
-    pub failure: Option<&'static str>,
+    pub failure: Option<Reason>,
 }
 
 /// More outcomes of one draw than this are not enumerated.
@@ -85,12 +85,13 @@ impl World for InSpace<'_> {
         self.oracle.copy
     }
     fn uniform(&mut self) -> f64 {
-        self.fail("a state space has no continuous chance: use bernoulli, discrete or below");
+        let reason = "a state space has no continuous chance: use bernoulli, discrete or below";
+        self.fail(reason.into());
         0.0
     }
     fn below(&mut self, bound: u64) -> u64 {
         if bound > MOST_OUTCOMES {
-            self.fail("a state space has at most 10000 outcomes of one draw");
+            self.fail("a state space has at most 10000 outcomes of one draw".into());
             return 0;
         }
         let Oracle { choices, at, .. } = &mut *self.oracle;
@@ -110,7 +111,7 @@ impl World for InSpace<'_> {
     fn stored(&mut self, store: usize, word: usize) -> i64 {
         self.stored.word(store, word)
     }
-    fn fail(&mut self, message: &'static str) {
-        self.failure.get_or_insert(message);
+    fn fail(&mut self, reason: Reason) {
+        self.failure.get_or_insert(reason);
     }
 }

@@ -4,7 +4,7 @@ use super::chance::{InSpace, Oracle, Stored};
 use super::contents::{Contents, EMPTY};
 use super::layout::{Layout, Owner};
 use super::marking::{hash_of, part_of_hash};
-use crate::build::suits;
+use crate::build::{negative, suits};
 use crate::expression::{NO_ELEMENT, Pure, Step, World, evaluate};
 use crate::program::{Change, Program, initial_tokens};
 use crate::run::Failure;
@@ -151,7 +151,7 @@ impl<'p> Stepper<'p> {
                 marking[copy] = match of.due || of.stride == 0 {
                     true => self
                         .current
-                        .put_all(copy, EMPTY, &self.puts, &mut self.contents),
+                        .put_all(copy, EMPTY, &self.puts, &mut self.contents)?,
                     false => self.contents[of.shape].number_of_tokens(&self.puts.words),
                 };
             }
@@ -204,7 +204,7 @@ impl<'p> Stepper<'p> {
                     loop {
                         current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
                         let taken = &binding.taken[..transition.inputs.len()];
-                        current.compose(taken, puts, contents, next);
+                        current.compose(taken, puts, contents, next)?;
                         found(next, index as u32);
                         if !oracle.next() {
                             return Ok(());
@@ -215,7 +215,7 @@ impl<'p> Stepper<'p> {
                 current.bind(contents, of, 0, &mut binding, &mut fired)?;
             }
         }
-        if current.timed && priority.is_none() && current.wait(contents, next) {
+        if current.timed && priority.is_none() && current.wait(contents, next)? {
             found(next, u32::from(u16::MAX));
         }
         Ok(())
@@ -238,7 +238,7 @@ impl<'p> Stepper<'p> {
             oracle.start(copy);
             while goal_binding.is_none() {
                 current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
-                current.compose(&binding.taken[..inputs], puts, contents, next);
+                current.compose(&binding.taken[..inputs], puts, contents, next)?;
                 if next.marking == goal {
                     goal_binding = Some(Binding {
                         taken: binding.taken,
@@ -348,7 +348,7 @@ impl Current<'_> {
             Some((Step::Equal { word, code }, rest)) => {
                 let value = evaluate(code, &binding.frame, &mut pure);
                 if let Some(failure) = pure.failure {
-                    return Err(self.failed(index, failure));
+                    return Err(self.failed(index, &failure));
                 }
                 (Some((*word, value)), rest)
             }
@@ -386,7 +386,7 @@ impl Current<'_> {
                 continue;
             }
             let suitable = suits(steps, token, &mut binding.frame, &mut pure);
-            if let Some(failure) = pure.failure {
+            if let Some(failure) = &pure.failure {
                 return Err(self.failed(index, failure));
             }
             if suitable {
@@ -447,6 +447,9 @@ impl Current<'_> {
                     Some(delay) if self.timed => evaluate(delay, frame, world),
                     _ => 0,
                 };
+                if delay < 0 {
+                    world.fail(negative("delay", delay).into());
+                }
                 let mut to = copy / ratio;
                 for (copies, code) in levels.iter().zip(&output.copies) {
                     let chosen = evaluate(code, frame, world);
@@ -479,20 +482,26 @@ impl Current<'_> {
             let of_store = |change: &&Change| change.store == number;
             for change in transition.changes.iter().filter(of_store) {
                 if !change.apply(frame, &mut puts.words[first..]) {
-                    world.fail(NO_ELEMENT);
+                    world.fail(NO_ELEMENT.into());
                 }
             }
             let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
             puts.stores.push(copy);
         }
-        match world.failure {
+        match &world.failure {
             Some(failure) => Err(self.failed(index, failure)),
             None => Ok(()),
         }
     }
 
     /// Makes the marking after a firing.
-    fn compose(&self, taken: &[Taken], puts: &Puts, contents: &mut [Contents], next: &mut Next) {
+    fn compose(
+        &self,
+        taken: &[Taken],
+        puts: &Puts,
+        contents: &mut [Contents],
+        next: &mut Next,
+    ) -> Result<(), Failure> {
         next.marking.clear();
         next.marking.extend_from_slice(&self.marking);
         next.hash = self.hash;
@@ -504,7 +513,7 @@ impl Current<'_> {
             next.set(copy, content);
         }
         for put in &puts.tokens {
-            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents);
+            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents)?;
             next.set(put.copy, content);
         }
         let mut end = puts.words.len();
@@ -514,6 +523,7 @@ impl Current<'_> {
             next.set(copy, contents[of.shape].number_of(words));
             end -= of.stride;
         }
+        Ok(())
     }
 
     /// Reads the stores that a transition uses.
@@ -534,18 +544,24 @@ impl Current<'_> {
         put: &Put,
         puts: &Puts,
         contents: &mut [Contents],
-    ) -> u32 {
+    ) -> Result<u32, Failure> {
         let of = &self.layout.copies[copy];
         let contents = &mut contents[of.shape];
         match of.due {
             true => self.put_timed(copy, content, put, puts, contents),
-            false => contents.insert(content, puts.words_of(put, of.stride)),
+            false => Ok(contents.insert(content, puts.words_of(put, of.stride))),
         }
     }
 
     /// The content of a copy with all tokens put.
-    fn put_all(&self, copy: usize, content: u32, puts: &Puts, contents: &mut [Contents]) -> u32 {
+    fn put_all(
+        &self,
+        copy: usize,
+        content: u32,
+        puts: &Puts,
+        contents: &mut [Contents],
+    ) -> Result<u32, Failure> {
         let put = |content, put| self.put(copy, content, put, puts, contents);
-        puts.tokens.iter().fold(content, put)
+        puts.tokens.iter().try_fold(content, put)
     }
 }
