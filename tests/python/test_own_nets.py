@@ -78,6 +78,51 @@ def test_a_net_runs_and_is_explored(tmp_path: Path) -> None:
         assert again.state_space().states == space.states
 
 
+def cache() -> Net:
+    """A cache of two lines in front of a disk; blocks 0, 1, 0, 2, 0 are asked for."""
+    net = Net("reader")
+    cache = net.store("cache", {"hits": 0, "tags": [-1, -1], "last": Kind.ack, "time": [0.0] * 9})
+    requests = net.place("requests", int, order="fifo", initial=[0, 1, 0, 2, 0])
+    disk = net.station("disk", int, service=0.010)
+    done = net.place("done", int, sink=True)
+    with net.transition("hit") as t:
+        block = t.take(requests)
+        t.when(cache.tags[block % 2] == block)
+        t.set(cache.hits, cache.hits + 1)
+        t.put(done, block)
+    with net.transition("miss") as t:
+        block = t.take(requests)
+        t.when(cache.tags[block % 2] != block)
+        t.put(disk, block)
+    with net.transition("fill") as t:
+        block = t.take(disk, name="cache")
+        t.set(cache.tags[block % 2], block)
+        t.set(cache.last, Kind.data)
+        t.put(done, block)
+    return net
+
+
+def test_stores(tmp_path: Path) -> None:
+    net = cache()
+    result = net.run(1.0)
+    fields = dict(result.stores.select("field", "value").iter_rows())
+    # All blocks are asked for at once, before the disk answers.
+    assert fields["hits"] == "0" and fields["last"] == "data"
+    assert fields["tags"] == "[0, 1]" and fields["time"].count("0") == 9
+    net.save(tmp_path / "reader.toml")
+    text = (tmp_path / "reader.toml").read_text()
+    assert "[stores.cache]" in text and 'last = "Kind.ack"' in text
+    assert "time = { length = 9, initial = 0.0 }" in text
+    space = load(tmp_path / "reader.toml").state_space(reach="cache.hits == 3")
+    assert space.complete and space.reached is not None
+    assert space.document == net.state_space(reach="cache.hits == 3").document | {
+        "seconds": space.seconds
+    }
+    with pytest.raises(AttributeError, match="its fields are: hits, tags, last, time"):
+        net.store("other", {"hits": 0, "tags": 1, "last": 2, "time": 3}).misses  # noqa: B018
+    assert "cache" in net.svg()
+
+
 def test_replications_give_intervals() -> None:
     result = load(NETS / "queue.toml").run(until=2000.0, replications=5)
     row = result["desk"]
@@ -191,7 +236,7 @@ def test_wrong_input_of_commands(headrace: Command, tmp_path: Path) -> None:
 def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text("utf-8")
-    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     names: dict[str, Any] = {"__name__": "own_nets_example"}
     exec(compile(code, str(PAGE), "exec"), names)
     # A worker is idle for 4 s, then uses a machine for 10/3 s in all.

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use headrace_net::{
-    Barrier, BuildErrors, Builder, Delay, Discipline, Fcfs, Firing, Infinite, Net, Page, PageId,
-    Priority, Random, Rule, ServiceTime, Sharing, Slot, Span, TallyId, To, TransitionBuilder,
+    Barrier, Borrowed, BuildErrors, Builder, Delay, Discipline, Fcfs, Firing, Infinite, Net, Page,
+    PageId, Priority, Random, Rule, ServiceTime, Sharing, Slot, Span, Store, TallyId, To,
+    TransitionBuilder,
 };
 
 use crate::error::{Fault, Faults};
-use crate::expression::{Code, Pure, Step, World, evaluate};
+use crate::expression::{Code, NO_ELEMENT, Pure, Reason, Step, World, evaluate};
 use crate::program::{self, NodeKind, Output, Program, Station, Transition, initial_tokens};
 use crate::seen::{self, Request, Seen};
 
@@ -19,7 +20,12 @@ pub struct Built {
     pub net: Net,
     /// Its tallies, in the order of the program's probes.
     pub probes: Vec<TallyId>,
+    /// Its stores, in the order of the program's.
+    pub stores: Vec<Store<Words>>,
 }
+
+/// A store's words.
+pub type Words = Vec<i64>;
 
 /// Builds a net; `seed` seeds all its random numbers.
 ///
@@ -60,6 +66,7 @@ fn build_of<const W: usize>(
         pages: vec![None; program.pages.len()],
         nodes: vec![None; program.nodes.len()],
         probes: vec![None; program.probes.len()],
+        stores: vec![None; program.stores.len()],
         faults: Vec::new(),
     };
     let mut builder = Builder::new(&program.name, seed);
@@ -80,6 +87,7 @@ fn build_of<const W: usize>(
     Ok(Built {
         net,
         probes: writer.probes.into_iter().flatten().collect(),
+        stores: writer.stores.into_iter().flatten().collect(),
     })
 }
 
@@ -114,6 +122,7 @@ struct Writer<'p, const W: usize> {
     pages: Vec<Option<PageId>>,
     nodes: Vec<Option<Handle<W>>>,
     probes: Vec<Option<TallyId>>,
+    stores: Vec<Option<Store<Words>>>,
     faults: Vec<Fault>,
 }
 
@@ -124,6 +133,11 @@ impl<const W: usize> Writer<'_, W> {
         for (number, node) in program.nodes.iter().enumerate() {
             if node.page == index {
                 self.node(number, node, page);
+            }
+        }
+        for (number, store) in program.stores.iter().enumerate() {
+            if store.page == index {
+                self.store(number, store, page);
             }
         }
         for (number, (of, name)) in program.probes.iter().enumerate() {
@@ -182,6 +196,25 @@ impl<const W: usize> Writer<'_, W> {
         });
     }
 
+    fn store(&mut self, number: usize, store: &program::Store, page: &mut Page<'_>) {
+        let mut first = Vec::new();
+        for copy in 0..page.copies() {
+            match store.first_words(copy) {
+                Ok(words) => first.push(words),
+                Err(message) => {
+                    self.faults.push(Fault {
+                        path: store.place.clone(),
+                        column: 0,
+                        message,
+                    });
+                    return;
+                }
+            }
+        }
+        let make = |copy| std::mem::take(&mut first[copy as usize]);
+        self.stores[number] = Some(page.store(&store.name, make));
+    }
+
     fn transition(&self, transition: &Transition, seen: Option<&Seen>, page: &mut Page<'_>) {
         let node = |index: usize| self.nodes[index].expect("all nodes are written first");
         let outputs: Vec<Put<W>> = transition
@@ -196,6 +229,12 @@ impl<const W: usize> Writer<'_, W> {
             })
             .collect();
         let inputs: Vec<Handle<W>> = transition.inputs.iter().map(|it| node(it.node)).collect();
+        let stores: Option<Vec<Store<Words>>> = transition
+            .stores
+            .iter()
+            .map(|&it| self.stores[it])
+            .collect();
+        let stores = stores.unwrap_or_default();
         let builder = page.transition(&transition.name);
         let builder = builder.priority(transition.priority);
         let builder = declare(transition, builder, &outputs);
@@ -216,8 +255,8 @@ impl<const W: usize> Writer<'_, W> {
         };
         // A small frame is cheaper to clear.
         match transition.words {
-            0..=8 => add_transition::<W, 8>(builder, &inputs, compiled),
-            _ => add_transition::<W, 64>(builder, &inputs, compiled),
+            0..=8 => add_transition::<W, 8>(builder, &inputs, &stores, compiled),
+            _ => add_transition::<W, 64>(builder, &inputs, &stores, compiled),
         }
     }
 }
@@ -266,35 +305,57 @@ fn widened<const W: usize>(words: &[i64]) -> [i64; W] {
 
 /// A service time.
 #[derive(Clone)]
-struct Service(Arc<Code>);
+struct Service {
+    code: Arc<Code>,
+    failure: Option<Reason>,
+}
 
 impl Service {
     fn of(code: &Code) -> Service {
-        Service(Arc::new(code.clone()))
+        Service {
+            code: Arc::new(code.clone()),
+            failure: None,
+        }
     }
 }
 
 impl<const W: usize> ServiceTime<[i64; W]> for Service {
     fn sample(&mut self, token: &[i64; W], random: &mut Random<'_>) -> Span {
-        if let Code::Constant(span) = *self.0 {
+        if let Code::Constant(span) = *self.code {
             return Span(span.max(0) as u64);
         }
         let mut world = AtStation {
             random,
-            failed: false,
+            failure: None,
         };
-        let span = evaluate(&self.0, token, &mut world);
-        // The kernel reports a service that never ends with the station's path.
-        match world.failed {
-            true => Span(u64::MAX),
-            false => Span(span.max(0) as u64),
+        let span = evaluate(&self.code, token, &mut world);
+        if span < 0 {
+            world.fail(negative("service time", span).into());
+        }
+        match world.failure {
+            None => Span(span as u64),
+            failure => {
+                self.failure = failure;
+                Span(u64::MAX)
+            }
         }
     }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take().map(Reason::into_owned)
+    }
+}
+
+/// The reason against a time that is less than 0.
+#[cold]
+pub(crate) fn negative(what: &str, time: i64) -> String {
+    let seconds = time as f64 / 1e12;
+    format!("a {what} of {seconds} s: expected 0 or more")
 }
 
 struct AtStation<'a, 'r> {
     random: &'a mut Random<'r>,
-    failed: bool,
+    failure: Option<Reason>,
 }
 
 impl World for AtStation<'_, '_> {
@@ -310,8 +371,12 @@ impl World for AtStation<'_, '_> {
     fn below(&mut self, bound: u64) -> u64 {
         self.random.below(bound)
     }
-    fn fail(&mut self, _: &'static str) {
-        self.failed = true;
+    fn stored(&mut self, _: usize, _: usize) -> i64 {
+        self.fail("a service time cannot read stores".into());
+        0
+    }
+    fn fail(&mut self, reason: Reason) {
+        self.failure.get_or_insert(reason);
     }
 }
 
@@ -333,7 +398,7 @@ fn one_of<const W: usize>(
     };
     let mut drawn = transition.lets.iter();
     let bound = drawn.find_map(|(of, code)| match code {
-        Code::Below(bound) if *of == word => Some(&**bound),
+        Code::Below(bound) if *of == word => Some(&bound.0),
         _ => None,
     });
     let Some(Code::Constant(bound)) = bound else {
@@ -443,20 +508,27 @@ struct Compiled<const W: usize> {
 fn add_transition<const W: usize, const F: usize>(
     builder: TransitionBuilder<'_, (), ()>,
     inputs: &[Handle<W>],
+    stores: &[Store<Words>],
     compiled: Compiled<W>,
 ) {
     let guarded = compiled.transition.is_guarded();
     let in_detail = compiled.seen.as_ref().is_some_and(|seen| seen.in_detail);
-    if let ([input], false) = (inputs, guarded || in_detail) {
+    if let ([input], false, []) = (inputs, guarded || in_detail, stores) {
         // The kernel takes the first token without a search.
         builder.take(*input).fires(move |firing, token, ()| {
             let mut frame = [0; F];
             bind(&compiled.transition.inputs[0].steps, &token, &mut frame);
-            compiled.act(&mut frame, firing);
+            compiled.act(
+                &mut frame,
+                &mut InFiring {
+                    firing,
+                    stores: None,
+                },
+            );
         });
         return;
     }
-    builder.rule(inputs, guarded, Search::<W, F>(compiled));
+    builder.rule(inputs, stores, guarded, Search::<W, F>(compiled));
 }
 
 fn bind<const W: usize>(steps: &[Step], token: &[i64; W], frame: &mut [i64]) {
@@ -470,10 +542,11 @@ fn bind<const W: usize>(steps: &[Step], token: &[i64; W], frame: &mut [i64]) {
 struct Search<const W: usize, const F: usize>(Compiled<W>);
 
 impl<const W: usize, const F: usize> Rule for Search<W, F> {
-    fn fire(&self, firing: &mut Firing<'_>) -> bool {
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut Borrowed<'_>) -> bool {
         let mut frame = [0; F];
         let mut chosen = [Slot(u32::MAX); 32];
-        let mut pure = Pure::default();
+        let read = |store, word| stores.get::<Words>(store)[word];
+        let mut pure = Pure::with_stores(&read);
         let seen = self.0.seen.as_ref().filter(|seen| seen.in_detail);
         let request = seen.map_or(Request::Fire, |seen| seen.last().request);
         let mut skip = match request {
@@ -506,7 +579,17 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
                 seen.last().taken.push(token.to_vec());
             }
         }
-        self.0.act(&mut frame, firing);
+        let mut world = InFiring {
+            firing,
+            stores: Some(stores),
+        };
+        self.0.act(&mut frame, &mut world);
+        // All expressions saw the values before the firing.
+        for change in &self.0.transition.changes {
+            if !change.apply(&frame, stores.get_mut::<Words>(change.store)) {
+                firing.fail(NO_ELEMENT);
+            }
+        }
         true
     }
 }
@@ -520,7 +603,7 @@ impl<const W: usize> Compiled<W> {
         input: usize,
         frame: &mut [i64],
         chosen: &mut [Slot; 32],
-        pure: &mut Pure,
+        pure: &mut Pure<'_>,
         skip_selections: &mut usize,
     ) -> bool {
         let Some(arc) = self.transition.inputs.get(input) else {
@@ -549,65 +632,76 @@ impl<const W: usize> Compiled<W> {
         false
     }
 
-    /// Computes and puts tokens, and records figures.
-    fn act(&self, frame: &mut [i64], firing: &mut Firing<'_>) {
+    /// Computes and puts tokens, records figures, and computes changes of stores.
+    fn act(&self, frame: &mut [i64], world: &mut InFiring<'_, '_, '_>) {
         for (word, code) in &self.transition.lets {
-            frame[*word] = evaluate(code, frame, &mut InFiring(firing));
+            frame[*word] = evaluate(code, frame, world);
         }
         for (index, put) in self.outputs.iter().enumerate() {
             let output = &put.output;
             for (word, code) in &output.first {
-                frame[*word] = evaluate(code, frame, &mut InFiring(firing));
+                frame[*word] = evaluate(code, frame, world);
             }
             if let Some(when) = &output.when
-                && evaluate(when, frame, &mut InFiring(firing)) == 0
+                && evaluate(when, frame, world) == 0
             {
                 continue;
             }
             let count = match &output.count {
                 None => 1,
-                Some(count) => evaluate(count, frame, &mut InFiring(firing)),
+                Some(count) => evaluate(count, frame, world),
             };
             if !(0..=1_000_000).contains(&count) {
-                firing.fail(format!("puts {count} tokens: expected from 0 to 1000000"));
+                world
+                    .firing
+                    .fail(format!("puts {count} tokens: expected from 0 to 1000000"));
                 return;
             }
             for _ in 0..count {
                 let mut token = [0; W];
                 for (word, code) in token.iter_mut().zip(&output.words) {
-                    *word = evaluate(code, frame, &mut InFiring(firing));
+                    *word = evaluate(code, frame, world);
                 }
                 let delay = match &output.delay {
                     None => 0,
-                    Some(delay) => evaluate(delay, frame, &mut InFiring(firing)),
+                    Some(delay) => evaluate(delay, frame, world),
                 };
-                let delay = Span(delay.max(0) as u64);
+                if delay < 0 {
+                    world.firing.fail(negative("delay", delay));
+                    return;
+                }
+                let delay = Span(delay as u64);
                 if output.copies.is_empty() {
                     self.note_put(index, &[], &token, delay);
                     match delay {
-                        Span::ZERO => firing.put(put.to, token),
-                        delay => firing.put_after(put.to, token, delay),
+                        Span::ZERO => world.firing.put(put.to, token),
+                        delay => world.firing.put_after(put.to, token, delay),
                     };
                     continue;
                 }
                 let mut copies = [0; 16];
                 let given = &mut copies[..output.copies.len().min(16)];
                 for (copy, code) in given.iter_mut().zip(&output.copies) {
-                    let chosen = evaluate(code, frame, &mut InFiring(firing));
+                    let chosen = evaluate(code, frame, world);
                     *copy = u32::try_from(chosen).unwrap_or(u32::MAX);
                 }
                 self.note_put(index, given, &token, delay);
-                firing.put_in_copies(put.to, given, token, delay);
+                world.firing.put_in_copies(put.to, given, token, delay);
             }
         }
         for (tally, record) in &self.records {
             if let Some(when) = &record.when
-                && evaluate(when, frame, &mut InFiring(firing)) == 0
+                && evaluate(when, frame, world) == 0
             {
                 continue;
             }
-            let value = evaluate(&record.value, frame, &mut InFiring(firing));
-            firing.record(*tally, f64::from_bits(value as u64));
+            let value = evaluate(&record.value, frame, world);
+            world.firing.record(*tally, f64::from_bits(value as u64));
+        }
+        for change in &self.transition.changes {
+            for (word, code) in &change.steps {
+                frame[*word] = evaluate(code, frame, world);
+            }
         }
         if let Some(seen) = &self.seen {
             seen.bound(&frame[..self.transition.words]);
@@ -632,7 +726,7 @@ impl<const W: usize> Compiled<W> {
 
 /// Binds a token, and tells if it passes the tests.
 #[inline]
-pub(crate) fn suits(steps: &[Step], token: &[i64], frame: &mut [i64], pure: &mut Pure) -> bool {
+pub(crate) fn suits(steps: &[Step], token: &[i64], frame: &mut [i64], pure: &mut Pure<'_>) -> bool {
     for step in steps {
         let suits = match step {
             Step::Bind { word, to } => {
@@ -649,22 +743,29 @@ pub(crate) fn suits(steps: &[Step], token: &[i64], frame: &mut [i64], pure: &mut
     true
 }
 
-struct InFiring<'a, 'f>(&'a mut Firing<'f>);
+struct InFiring<'a, 'f, 's> {
+    firing: &'a mut Firing<'f>,
+    /// None for transitions that use no stores.
+    stores: Option<&'a Borrowed<'s>>,
+}
 
-impl World for InFiring<'_, '_> {
+impl World for InFiring<'_, '_, '_> {
     fn now(&mut self) -> i64 {
-        self.0.now().0.min(i64::MAX as u64) as i64
+        self.firing.now().0.min(i64::MAX as u64) as i64
     }
     fn copy(&mut self) -> i64 {
-        i64::from(self.0.copy())
+        i64::from(self.firing.copy())
     }
     fn uniform(&mut self) -> f64 {
-        self.0.random().uniform()
+        self.firing.random().uniform()
     }
     fn below(&mut self, bound: u64) -> u64 {
-        self.0.random().below(bound)
+        self.firing.random().below(bound)
     }
-    fn fail(&mut self, message: &'static str) {
-        self.0.fail(message);
+    fn stored(&mut self, store: usize, word: usize) -> i64 {
+        self.stores.map_or(0, |it| it.get::<Words>(store)[word])
+    }
+    fn fail(&mut self, reason: Reason) {
+        self.firing.fail(reason);
     }
 }

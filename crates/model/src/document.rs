@@ -32,6 +32,8 @@ pub struct InitialText {
     pub path: Vec<String>,
     /// The token; `()` if it is not given.
     pub token: Option<Text>,
+    /// True if the entry is one value and no table; without data it is a number of tokens.
+    pub is_bare: bool,
     /// Their number.
     pub count: Option<Text>,
     /// The name of a variable, with its first and last value.
@@ -128,10 +130,40 @@ pub struct TransitionText {
     pub when: Vec<Text>,
     /// Values that are computed once for each firing: `name = expression`.
     pub lets: Vec<Text>,
+    /// Changes of stores: `store.field = expression`.
+    pub sets: Vec<Text>,
     /// Outputs.
     pub put: Vec<PutText>,
     /// Figures.
     pub record: Vec<RecordText>,
+}
+
+/// A store.
+#[derive(Clone, Debug)]
+pub struct StoreText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// Fields.
+    pub fields: Vec<FieldText>,
+}
+
+/// A field of a store.
+#[derive(Clone, Debug)]
+pub struct FieldText {
+    /// Its name.
+    pub name: String,
+    /// Its place in the document.
+    pub path: Vec<String>,
+    /// Its colour; by default that of its first value.
+    pub colour: Option<Text>,
+    /// Its first values: that of each element, or one for all.
+    pub values: Vec<Text>,
+    /// Number of its elements, if it is an array of equal ones.
+    pub length: Option<Text>,
+    /// True if it is an array.
+    pub is_array: bool,
 }
 
 /// A port of a page.
@@ -160,6 +192,8 @@ pub struct PageText {
     pub ports: Vec<PortText>,
     /// Places, then stations.
     pub nodes: Vec<NodeText>,
+    /// Stores.
+    pub stores: Vec<StoreText>,
     /// Names of tallies.
     pub probes: Vec<Text>,
     /// Transitions.
@@ -211,14 +245,8 @@ pub const DISCIPLINES: [&str; 7] = [
     "barrier",
 ];
 
-const PAGE_KEYS: [&str; 6] = [
-    "places",
-    "stations",
-    "transitions",
-    "pages",
-    "ports",
-    "probes",
-];
+/// Keys that only nets have.
+const NET_KEYS: [&str; 3] = ["places", "stations", "transitions"];
 
 /// Reads a net.
 ///
@@ -517,6 +545,9 @@ fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> Pag
     }
     // What only drawings show.
     table.take("outline");
+    let stores = table.entries("stores", |value, path, faults| {
+        Some(read_store(value, path, faults))
+    });
     let transitions = table.entries("transitions", |value, path, faults| {
         Some(read_transition(value, path, faults))
     });
@@ -554,6 +585,7 @@ fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> Pag
         connect: Vec::new(),
         ports: ports.into_iter().map(|(_, port)| port).collect(),
         nodes,
+        stores: stores.into_iter().map(|(_, store)| store).collect(),
         probes: table.texts("probes"),
         transitions: transitions
             .into_iter()
@@ -611,12 +643,62 @@ fn read_node(value: &Value, path: Vec<String>, faults: &mut Faults, station: boo
     }
 }
 
+fn read_store(value: &Value, path: Vec<String>, faults: &mut Faults) -> StoreText {
+    let table = Table::new(value, path.clone(), faults);
+    let mut fields = Vec::new();
+    for (name, value) in table.entries {
+        fields.extend(read_field(name, value, join(&path, name), table.faults));
+    }
+    StoreText {
+        name: path.last().cloned().unwrap_or_default(),
+        path,
+        fields,
+    }
+}
+
+fn read_field(
+    name: &str,
+    value: &Value,
+    path: Vec<String>,
+    faults: &mut Faults,
+) -> Option<FieldText> {
+    let mut field = FieldText {
+        name: name.to_owned(),
+        path: path.clone(),
+        colour: None,
+        values: Vec::new(),
+        length: None,
+        is_array: false,
+    };
+    match value {
+        Value::List(items) => {
+            let items = items.iter().enumerate();
+            let values = items.filter_map(|(index, item)| {
+                read_text(item, join(&path, &index.to_string()), faults)
+            });
+            field.values = values.collect();
+            field.is_array = true;
+        }
+        Value::Table(_) => {
+            let mut table = Table::new(value, path.clone(), faults);
+            field.colour = table.text("colour");
+            field.length = table.expression("length");
+            field.is_array = field.length.is_some();
+            field.values = vec![table.needed("initial")];
+            table.finish();
+        }
+        other => field.values = vec![read_text(other, path, faults)?],
+    }
+    Some(field)
+}
+
 fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option<InitialText> {
     if !matches!(value, Value::Table(_)) {
         let text = read_text(value, path.clone(), faults)?;
         return Some(InitialText {
             path,
             token: Some(text),
+            is_bare: true,
             count: None,
             each: None,
         });
@@ -638,6 +720,7 @@ fn read_initial(value: &Value, path: Vec<String>, faults: &mut Faults) -> Option
     Some(InitialText {
         path,
         token,
+        is_bare: false,
         count,
         each,
     })
@@ -685,6 +768,7 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
     });
     let when = table.texts("when");
     let lets = table.texts("let");
+    let sets = table.texts("set");
     let put = table.list("put", |value, path, faults| {
         let (arc, more) = read_arc(value, path, faults, |arc| {
             let (when, delay) = (arc.expression("when"), arc.expression("delay"));
@@ -716,6 +800,7 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
         take,
         when,
         lets,
+        sets,
         put,
         record,
     }
@@ -723,5 +808,5 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
 
 /// Returns true if a document has a key that only nets have.
 pub fn is_net(value: &Value) -> bool {
-    PAGE_KEYS[..4].iter().any(|key| value.get(key).is_some())
+    NET_KEYS.iter().any(|key| value.get(key).is_some())
 }

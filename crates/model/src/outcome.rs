@@ -1,10 +1,14 @@
 //! Figures of a run, and why there may be none.
 
-use headrace_net::{InvariantReport, Net, NodeReport, RunError, TallyId};
+use std::collections::BTreeMap;
+
+use headrace_net::{InvariantReport, Net, NodeReport, RunError, Store};
 use serde::Serialize;
 
+use crate::build::{Built, Words};
 use crate::error::Faults;
 use crate::figures::MonitorReport;
+use crate::program::Program;
 
 /// Firings of a transition.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +41,17 @@ pub struct ProbeReport {
     pub half_width: Option<f64>,
 }
 
+/// A copy of a store at the end of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoreReport {
+    /// Page path and name.
+    pub path: String,
+    /// The copy.
+    pub copy: u32,
+    /// Fields and their values, in the notation of expressions.
+    pub fields: BTreeMap<String, String>,
+}
+
 /// Result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Result {
@@ -63,6 +78,8 @@ pub struct Result {
     pub transitions: Vec<Firings>,
     /// Probes.
     pub probes: Vec<ProbeReport>,
+    /// Stores.
+    pub stores: Vec<StoreReport>,
     /// Sums of tokens that no firing changes.
     pub invariants: Vec<InvariantReport>,
     /// Monitors.
@@ -101,7 +118,8 @@ pub(crate) fn stopped<T>(
 }
 
 /// The figures of a net so far, without those of monitors.
-pub(crate) fn figures(net: &Net, probes: &[TallyId]) -> Result {
+pub(crate) fn figures(program: &Program, built: &Built) -> Result {
+    let net = &built.net;
     let measured = net.measured().as_seconds();
     let transitions = net.transition_firings();
     let transitions = transitions.map(|(path, firings)| Firings {
@@ -113,7 +131,7 @@ pub(crate) fn figures(net: &Net, probes: &[TallyId]) -> Result {
             0.0
         },
     });
-    let probes = probes.iter().map(|probe| {
+    let probes = built.probes.iter().map(|probe| {
         let tally = net.tally(*probe);
         let some = |value: f64| (tally.count() > 0).then_some(value);
         ProbeReport {
@@ -138,8 +156,24 @@ pub(crate) fn figures(net: &Net, probes: &[TallyId]) -> Result {
         nodes: net.reports(),
         transitions: transitions.collect(),
         probes: probes.collect(),
+        stores: stores_of(program, &built.stores, net),
         invariants: net.invariants(),
         monitors: Vec::new(),
         interval: None,
     }
+}
+
+fn stores_of(program: &Program, stores: &[Store<Words>], net: &Net) -> Vec<StoreReport> {
+    let mut reports = Vec::new();
+    for (index, (of, store)) in program.stores.iter().zip(stores).enumerate() {
+        for copy in 0..program.pages[of.page].total {
+            let words = net.store(*store, copy);
+            reports.push(StoreReport {
+                path: program.store_path(index),
+                copy,
+                fields: of.show(&program.colours, words).into_iter().collect(),
+            });
+        }
+    }
+    reports
 }

@@ -75,6 +75,7 @@ pub fn run_with(
         session.in_phases(settings, extras.playback, watch)
     } else {
         let mut plain = Plain {
+            program,
             built: build(program, settings.seed).map_err(Failure::Document)?,
             standing: Vec::new(),
         };
@@ -83,7 +84,8 @@ pub fn run_with(
 }
 
 /// A run without monitors.
-struct Plain {
+struct Plain<'p> {
+    program: &'p Program,
     built: Built,
     standing: Vec<(String, u64)>,
 }
@@ -130,7 +132,7 @@ trait Runner {
     }
 }
 
-impl Runner for Plain {
+impl Runner for Plain<'_> {
     fn net(&mut self) -> &mut Net {
         &mut self.built.net
     }
@@ -163,7 +165,7 @@ impl Runner for Plain {
             seed: settings.seed,
             stop,
             standing,
-            ..figures(&self.built.net, &self.built.probes)
+            ..figures(self.program, &self.built)
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::build::{Built, build_seen, suits, token_width};
 use crate::colour::Kind;
-use crate::expression::{Code, Pure, Typed, World, evaluate};
+use crate::expression::{Code, Pure, Reason, Typed, World, evaluate};
 use crate::figures::{Column, Figures, MonitorReport, Series};
 use crate::outcome::{Failure, Result as RunResult, figures, stopped};
 use crate::program::{Monitor, Program, Term, Watch};
@@ -483,7 +483,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
             standing: self.standing.clone(),
             monitors: self.reports(),
             interval: (!self.states.is_empty()).then(|| self.series.interval()),
-            ..figures(&self.built.net, &self.built.probes)
+            ..figures(&self.program, &self.built)
         }
     }
 
@@ -620,7 +620,7 @@ fn real<W: World>(code: &Code, frame: &[i64], world: &mut W) -> f64 {
 struct AtStep {
     now: i64,
     copy: i64,
-    pure: Pure,
+    pure: Pure<'static>,
 }
 
 impl AtStep {
@@ -633,7 +633,7 @@ impl AtStep {
     }
 
     fn checked(&self, monitor: &Monitor) -> Result<(), Failure> {
-        match self.pure.failure {
+        match &self.pure.failure {
             None => Ok(()),
             Some(failure) => Err(Failure::Run(format!(
                 "monitors.{}: {failure}",
@@ -656,7 +656,10 @@ impl World for AtStep {
     fn below(&mut self, bound: u64) -> u64 {
         self.pure.below(bound)
     }
-    fn fail(&mut self, message: &'static str) {
-        self.pure.fail(message);
+    fn stored(&mut self, store: usize, word: usize) -> i64 {
+        self.pure.stored(store, word)
+    }
+    fn fail(&mut self, reason: Reason) {
+        self.pure.fail(reason);
     }
 }

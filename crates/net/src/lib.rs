@@ -85,7 +85,9 @@ pub use student_t::student_quantile;
 pub use tally::Tally;
 pub use time::{Span, Time};
 pub use token::{Message, News, TOKEN_BYTES, Token};
-pub use transition::{And, Guarded, Guarding, Inputs, Observing, Rule, Stores, TransitionBuilder};
+pub use transition::{
+    And, Borrowed, Guarded, Guarding, Inputs, Observing, Rule, Stores, TransitionBuilder,
+};
 
 /// Compiles and runs what the kernel's page of the documentation shows.
 #[cfg(doctest)]

@@ -629,23 +629,56 @@ where
 pub trait Rule: Send + 'static {
     /// Selects tokens among those that are ready at its inputs ([`Firing::ready`]), takes one from
     /// each ([`Firing::take_ready`]), and acts. False if no selection suits: then it has taken
-    /// nothing, and is asked again when the ready tokens change. The selection must depend on
-    /// nothing else.
-    fn fire(&self, firing: &mut Firing<'_>) -> bool;
+    /// nothing, and is asked again when the ready tokens or a borrowed store change. The selection
+    /// must depend on nothing else.
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut Borrowed<'_>) -> bool;
+}
+
+/// The stores that a [`Rule`] borrows, in the order in which the transition named them.
+pub struct Borrowed<'a> {
+    stores: &'a mut [StoreBox],
+    reach: &'a [Reach],
+    copy: u32,
+}
+
+impl Borrowed<'_> {
+    /// A store.
+    pub fn get<S: 'static>(&self, index: usize) -> &S {
+        let reach = self.reach[index];
+        copy_of(&self.stores[reach.index as usize], reach, self.copy)
+    }
+
+    /// A store, to change it.
+    pub fn get_mut<S: 'static>(&mut self, index: usize) -> &mut S {
+        let reach = self.reach[index];
+        copy_mut(&mut self.stores[reach.index as usize], reach, self.copy)
+    }
 }
 
 struct RuleAction<R>(R);
 
 impl<R: Rule> Action for RuleAction<R> {
-    fn fire(&self, firing: &mut Firing<'_>, _: &mut [StoreBox], _: &[Reach]) -> bool {
-        self.0.fire(firing)
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], reach: &[Reach]) -> bool {
+        let copy = firing.copy();
+        let mut stores = Borrowed {
+            stores,
+            reach,
+            copy,
+        };
+        self.0.fire(firing, &mut stores)
     }
 }
 
 impl TransitionBuilder<'_, (), ()> {
-    /// Takes one token from each of these nodes, as a rule selects them. `guarded` says that the
-    /// rule may refuse tokens that are ready.
-    pub fn rule<T: Token>(self, inputs: &[Node<T>], guarded: bool, rule: impl Rule) {
+    /// Takes one token from each of these nodes, as a rule selects them, and borrows these stores.
+    /// `guarded` says that the rule may refuse tokens that are ready.
+    pub fn rule<T: Token, S: Send + 'static>(
+        self,
+        inputs: &[Node<T>],
+        stores: &[Store<S>],
+        guarded: bool,
+        rule: impl Rule,
+    ) {
         let parts = self.parts;
         parts.builder.transitions.push(TransitionSpec {
             page: parts.page,
@@ -654,7 +687,7 @@ impl TransitionBuilder<'_, (), ()> {
             guarded,
             inputs: inputs.iter().map(|node| node.node).collect(),
             may_take: parts.may_take,
-            stores: Vec::new(),
+            stores: stores.iter().map(|store| store.store).collect(),
             outputs: parts.outputs,
             observed_nodes: Vec::new(),
             observed_stores: Vec::new(),

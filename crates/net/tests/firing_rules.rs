@@ -2,7 +2,9 @@
 
 mod log;
 
-use headrace_net::{Builder, Firing, Infinite, Limits, Node, Priority, Rule, Slot, Span, Stop, To};
+use headrace_net::{
+    Borrowed, Builder, Firing, Infinite, Limits, Node, Priority, Rule, Slot, Span, Stop, To,
+};
 use log::{Log, log_of, net, watch};
 
 #[test]
@@ -372,7 +374,8 @@ struct Alike {
 }
 
 impl Rule for Alike {
-    fn fire(&self, firing: &mut Firing<'_>) -> bool {
+    fn fire(&self, firing: &mut Firing<'_>, stores: &mut Borrowed<'_>) -> bool {
+        *stores.get_mut::<u32>(0) += 1;
         let first: Vec<u32> = firing.ready::<u32>(0).map(|(_, token)| *token).collect();
         for wanted in first {
             let slots = (0..self.inputs).map(|input| {
@@ -414,10 +417,12 @@ fn a_rule_takes_from_any_number_of_inputs_and_gives_copies() {
         page.name_colour(done, "Part");
         (done, page.id())
     });
+    let asked = page.store("asked", |_| 0_u32);
     page.transition("join")
         .puts_exactly(To::from(done).in_given_copies(), 3)
         .rule(
             &inputs,
+            &[asked],
             true,
             Alike {
                 inputs: 5,
@@ -439,6 +444,7 @@ fn a_rule_takes_from_any_number_of_inputs_and_gives_copies() {
     // 7 once, 8 twice.
     assert_eq!(firings, [3]);
     assert_eq!(net.node_report(done).inside, 9);
+    assert!(*net.store(asked, 0) >= 4);
     let page = &net.structure().page.pages[0];
     assert_eq!((&*page.nodes[0].colour, page.nodes[1].copies), ("Part", 2));
 }

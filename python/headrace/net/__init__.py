@@ -36,7 +36,7 @@ from headrace.net.monitors import (
 )
 from headrace.net.play import Enabled, Fired, Pending, Play, Tokens
 from headrace.net.results import NetResult, StateSpace
-from headrace.net.written import Net, Node, Page, Port, Time, Transition
+from headrace.net.written import Net, Node, Page, Port, Store, Time, Transition
 
 __all__ = [
     "EMPTY",
@@ -55,6 +55,7 @@ __all__ = [
     "Play",
     "Port",
     "StateSpace",
+    "Store",
     "Time",
     "Tokens",
     "Transition",

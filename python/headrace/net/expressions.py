@@ -50,6 +50,9 @@ class Expression:
         inner = field_types(fields[name]) if fields is not None else None
         return Expression(f"{within(self, ATOM)}.{name}", ATOM, inner)
 
+    def __getitem__(self, index: Any) -> "Expression":
+        return Expression(f"{within(self, ATOM)}[{text_of(index)}]", ATOM, self._fields)
+
     def replace(self, **fields: Any) -> "Expression":
         """Return the record with other values of some fields."""
         changes = ", ".join(f"{name} = {text_of(value)}" for name, value in fields.items())

@@ -149,6 +149,19 @@ class NetResult:
         """Names of the monitors that have values over time."""
         return [it["name"] for it in self.runs[0].get("monitors", ()) if it.get("means")]
 
+    @property
+    def stores(self) -> "pl.DataFrame":
+        """A row for each field of each copy of a store: its text at the end of the first run."""
+        import polars as pl
+
+        rows = [
+            {"path": it["path"], "copy": it["copy"], "field": field, "value": value}
+            for it in self.runs[0]["stores"]
+            for field, value in it["fields"].items()
+        ]
+        columns = {"path": pl.String, "copy": pl.Int64, "field": pl.String, "value": pl.String}
+        return pl.DataFrame(rows, schema=columns)
+
     def _repr_html_(self) -> str:
         return "".join(
             self._frame(key)._repr_html_()

@@ -7,12 +7,12 @@ from headrace.document_io import toml_value
 
 DEEP = ("pages",)
 """Tables whose entries are pages."""
-NAMED = ("places", "stations", "transitions", "ports", "colours", "monitors")
+NAMED = ("places", "stations", "transitions", "stores", "ports", "colours", "monitors")
 """Tables whose entries are tables of their own."""
 
 
 def net_as_toml(document: Mapping[str, Any]) -> str:
-    """Return a document as TOML, with a table for each place, station, transition and page."""
+    """Return a document as TOML, with a table for each of its elements and pages."""
     return "\n".join(_page(document, ())).strip() + "\n"
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -18,6 +18,9 @@ from headrace.net.results import NetResult, StateSpace
 if TYPE_CHECKING:
     from headrace.net.play import Play
 
+SHORT = 8
+"""Arrays with more equal elements are written as their length and one value."""
+
 BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
 
 
@@ -30,6 +33,24 @@ class Node:
 
     def __init__(self, page: "Page", name: str, colour: Any, table: dict[str, Any]) -> None:
         self.page, self.name, self.colour, self.table = page, name, colour, table
+
+
+class Store:
+    """A store of a net: state that transitions read and set. Its fields are expressions."""
+
+    def __init__(self, name: str, fields: dict[str, Any]) -> None:
+        self._name, self._fields = name, fields
+
+    def __getattr__(self, name: str) -> Expression:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name not in self._fields:
+            known = ", ".join(self._fields)
+            raise AttributeError(f"{self._name} has no field {name!r}; its fields are: {known}")
+        value = self._fields[name]
+        first = value[0] if isinstance(value, list | tuple) and value else value
+        fields = None if isinstance(first, Expression) else field_types(type(first))
+        return Expression(f"{self._name}.{name}", fields=fields)
 
 
 class Port:
@@ -50,7 +71,8 @@ class Transition:
         base = re.sub(r"\W", "_", wanted)
         base = base if base[:1].isalpha() else f"_{base}"
         name, number = base, 1
-        while name in self._variables or name in RESERVED or name in self.page.net.reserved():
+        taken = self._variables | RESERVED | self.page.net.reserved() | self.page.store_names()
+        while name in taken:
             number += 1
             name = f"{base}_{number}"
         self._variables.add(name)
@@ -132,6 +154,13 @@ class Transition:
         name = net.add_function(function, colour, ignored, generator_at, self._path, role)
         return Expression(f"{name}({', '.join(given)})")
 
+    def set(self, target: Expression, value: Any) -> None:
+        """Set a field of a store, or an element of an array there.
+
+        All expressions of a firing see the values before it.
+        """
+        self._table.setdefault("set", []).append(f"{target} = {text_of(value)}")
+
     def put(
         self,
         target: Node | Port,
@@ -181,6 +210,7 @@ class Page:
     def __init__(self, net: "Net", parent: "Page | None", name: str, table: dict[str, Any]) -> None:
         self.net, self.parent, self.name, self.table = net, parent, name, table
         self._names: set[str] = set()
+        self._stores: set[str] = set()
 
     @property
     def path(self) -> str:
@@ -316,6 +346,37 @@ class Page:
         table: dict[str, Any] = {} if copies is None else {"copies": copies}
         yield Page(self.net, self, name, table)
         self.table.setdefault("pages", {})[name] = table
+
+    def store(self, name: str, fields: Mapping[str, Any]) -> Store:
+        """Add a store: state that transitions of this page and those within it read and set.
+
+        Parameters:
+            fields: First value of each field: a number, a truth, a text, a member of an
+                enumeration, a dataclass of these, an expression, or a list of these for an array.
+                Numbers are whole or real as they are written: 0 or 0.0.
+
+        Returns:
+            The store; `store.hits` is a field, `store.tags[i]` an element of an array.
+        """
+        self._claim(name)
+        table = {field: self._first_value(value) for field, value in fields.items()}
+        self.table.setdefault("stores", {})[name] = table
+        self._stores.add(name)
+        return Store(name, dict(fields))
+
+    def _first_value(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            items = [self._first_value(item) for item in value]
+            if len(items) > SHORT and all(item == items[0] for item in items):
+                return {"length": len(items), "initial": items[0]}
+            return items
+        if isinstance(value, Enum) or dataclasses.is_dataclass(value):
+            self.net.colour(type(value))
+        return value if isinstance(value, bool | int | float) else text_of(value)
+
+    def store_names(self) -> set[str]:
+        """Return the names of stores of this page and those around it."""
+        return {name for page in self._around() for name in page._stores}
 
     def probe(self, name: str) -> str:
         """Add a probe that transitions record figures in; return its name."""

@@ -1,8 +1,9 @@
 //! Types of expressions, and their compilation.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::code::{Code, Operator};
+use super::code::{Array, Code, Draw, Element, NO_PROBABILITY, NOTHING_BELOW, Operator};
 use super::external::{Call, External};
 use super::functions::{ALL, Group, OfReal};
 use super::syntax::{Expression, ExpressionError, Syntax};
@@ -30,6 +31,47 @@ pub struct Variable {
     pub kind: Kind,
     /// Its first word in the frame.
     pub word: usize,
+}
+
+/// A store that an expression may read.
+#[derive(Clone, Debug)]
+pub struct StoreName {
+    /// Its name.
+    pub name: String,
+    /// Its fields.
+    pub fields: Rc<[StoreField]>,
+    /// Its number in the transition, once it is used.
+    pub number: Option<usize>,
+    /// Its number in the program.
+    pub store: usize,
+}
+
+/// A field of a store.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoreField {
+    /// Its name.
+    pub name: String,
+    /// The type of it, or of its elements.
+    pub kind: Kind,
+    /// Its words; one element unless it is an array.
+    pub words: Array,
+    /// True if it has elements.
+    pub is_array: bool,
+}
+
+/// What an assignment changes: words of a store.
+#[derive(Debug)]
+pub struct Target {
+    /// The store's number in the transition.
+    pub store: usize,
+    /// The array, or a field as an array of one element.
+    pub array: Array,
+    /// The element.
+    pub index: Code,
+    /// The first word of what changes within the element.
+    pub word: usize,
+    /// Its type.
+    pub kind: Kind,
 }
 
 /// Effects that an expression may have.
@@ -80,6 +122,10 @@ pub struct Scope<'a> {
     pub allowed: Allowed,
     /// Words to evaluate first, in order.
     pub first: Vec<(usize, Code)>,
+    /// Stores.
+    pub stores: Vec<StoreName>,
+    /// True within a part that a constant condition leaves out: it needs no value.
+    unused: bool,
 }
 
 type Checked<T> = Result<T, ExpressionError>;
@@ -105,6 +151,17 @@ impl<'a> Scope<'a> {
             words: 0,
             allowed,
             first: Vec::new(),
+            stores: Vec::new(),
+            unused: false,
+        }
+    }
+
+    /// Evaluates what is constant.
+    fn fold(&self, at: &Expression, code: Code) -> Checked<Code> {
+        match code.try_folded() {
+            Ok(code) => Ok(code),
+            Err((code, _)) if self.unused => Ok(code),
+            Err((_, reason)) => error(at, reason),
         }
     }
 
@@ -158,10 +215,12 @@ impl<'a> Scope<'a> {
         let one = |words: &mut Vec<Code>| Box::new(words.remove(0));
         let code = match (typed.kind, kind) {
             (Kind::Int, Kind::Real) => Code::IntToReal(one(&mut words)),
-            (Kind::Real, Kind::Time) => Code::SecondsToTime(one(&mut words)),
+            (Kind::Real, Kind::Time) => {
+                Code::SecondsToTime(Box::new((words.remove(0), at.to_string())))
+            }
             (Kind::Int, Kind::Time) => {
                 let real = Code::IntToReal(one(&mut words)).folded();
-                Code::SecondsToTime(Box::new(real))
+                Code::SecondsToTime(Box::new((real, at.to_string())))
             }
             _ => {
                 let (found, expected) = (self.colours.name(typed.kind), self.colours.name(kind));
@@ -170,7 +229,7 @@ impl<'a> Scope<'a> {
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
     }
 
@@ -195,6 +254,7 @@ impl<'a> Scope<'a> {
             }
             Syntax::Name(name) => self.name(of, name, expected),
             Syntax::Field(record, field) => self.field(of, record, field),
+            Syntax::Element(_) => self.read(of),
             Syntax::Call(name, arguments) => self.call(of, name, arguments, expected),
             Syntax::Tuple(parts) => match expected {
                 _ if parts.is_empty() => Ok(Typed {
@@ -218,7 +278,9 @@ impl<'a> Scope<'a> {
                 let mut typed = self.infer(part, expected)?;
                 let code = Box::new(typed.words.pop().unwrap_or(Code::Constant(0)));
                 match typed.kind {
-                    Kind::Int | Kind::Time => single(typed.kind, Code::NegateInt(code)),
+                    Kind::Int | Kind::Time => {
+                        single(typed.kind, self.fold(of, Code::NegateInt(code))?)
+                    }
                     Kind::Real => single(Kind::Real, Code::NegateReal(code)),
                     other => self.no_number(part, other),
                 }
@@ -258,6 +320,12 @@ impl<'a> Scope<'a> {
                 words: vec![Code::Constant(word)],
             });
         }
+        if self.stores.iter().any(|it| it.name == name) {
+            return error(
+                at,
+                format!("{name} is a store: write one of its fields, {name}.…"),
+            );
+        }
         let mut of_enums = self.colours.enums.iter();
         if of_enums.any(|it| it.members.iter().any(|member| member == name)) {
             return error(at, format!("{name} is a member of two enumerations"));
@@ -265,6 +333,7 @@ impl<'a> Scope<'a> {
         let variables = self.variables.iter().map(|it| &*it.name);
         let members = self.colours.enums.iter().flat_map(|it| &it.members);
         let known = variables
+            .chain(self.stores.iter().map(|it| &*it.name))
             .chain(self.constants.keys().map(String::as_str))
             .chain(members.map(String::as_str));
         let near = did_you_mean(name, known);
@@ -316,12 +385,124 @@ impl<'a> Scope<'a> {
                 words: vec![Code::Constant(word as i64)],
             });
         }
+        if self.store(record).is_some() {
+            return self.read(at);
+        }
         let mut typed = self.infer(record, None)?;
         let (kind, first, words) = self.place(at, typed.kind, field)?;
         typed.words.truncate(first + words);
         Ok(Typed {
             kind,
             words: typed.words.split_off(first),
+        })
+    }
+
+    /// The store that a name stands for.
+    fn store(&self, name: &Expression) -> Option<usize> {
+        match &name.node {
+            Syntax::Name(name) if self.variable(name).is_none() => {
+                self.stores.iter().position(|it| it.name == *name)
+            }
+            _ => None,
+        }
+    }
+
+    /// A field of a store, or an element of an array there, as a value.
+    fn read(&mut self, at: &Expression) -> Checked<Typed> {
+        let target = self.target(at)?;
+        let words = target.word..target.word + self.colours.words(target.kind);
+        let constant = match target.index {
+            Code::Constant(index) => target.array.at(index),
+            _ => None,
+        };
+        let word = |word| match constant {
+            Some(first) => Code::Stored(target.store as u32, (first + word) as u32),
+            None => Code::StoredAt(Box::new(Element {
+                store: target.store,
+                array: target.array,
+                word,
+                index: target.index.clone(),
+            })),
+        };
+        Ok(Typed {
+            kind: target.kind,
+            words: words.map(word).collect(),
+        })
+    }
+
+    /// Words of a store: `cache.hits`, `cache.tags[3]`, and fields of records there.
+    ///
+    /// # Errors
+    /// It is no part of a store.
+    pub fn target(&mut self, at: &Expression) -> Checked<Target> {
+        match &at.node {
+            Syntax::Field(of, field) => {
+                if let Some(store) = self.store(of) {
+                    let target = self.store_field(at, store, field)?;
+                    if target.index != Code::Constant(0) {
+                        let of = &self.stores[store].name;
+                        return error(
+                            at,
+                            format!("{of}.{field} is an array: write an element, {of}.{field}[0]"),
+                        );
+                    }
+                    return Ok(target);
+                }
+                let mut target = self.target(of)?;
+                let (kind, word, _) = self.place(at, target.kind, field)?;
+                target.word += word;
+                target.kind = kind;
+                Ok(target)
+            }
+            Syntax::Element(parts) => {
+                let [of, index] = &**parts;
+                let Syntax::Field(store, field) = &of.node else {
+                    return error(at, "only arrays in stores have elements");
+                };
+                let Some(store) = self.store(store) else {
+                    return error(at, "only arrays in stores have elements");
+                };
+                let mut target = self.store_field(at, store, field)?;
+                let of = &self.stores[store];
+                let is_array = of.fields.iter().any(|it| it.name == *field && it.is_array);
+                if !is_array {
+                    return error(at, format!("{}.{field} is no array", of.name));
+                }
+                target.index = self.compile(index, Kind::Int)?.words.remove(0);
+                if let Code::Constant(value) = target.index
+                    && target.array.at(value).is_none()
+                {
+                    let length = target.array.length;
+                    return error(index, format!("expected an index from 0 to {}", length - 1));
+                }
+                Ok(target)
+            }
+            _ => error(
+                at,
+                "expected a field of a store such as cache.hits, or an element such as \
+                 cache.tags[0]",
+            ),
+        }
+    }
+
+    fn store_field(&mut self, at: &Expression, store: usize, field: &str) -> Checked<Target> {
+        let used = self.stores.iter().filter(|it| it.number.is_some()).count();
+        let of = &mut self.stores[store];
+        let Some(found) = of.fields.iter().find(|it| it.name == field) else {
+            let near = did_you_mean(field, of.fields.iter().map(|it| &*it.name));
+            return error(
+                at,
+                format!("the store {} has no field {field}{near}", of.name),
+            );
+        };
+        let (array, kind, is_array) = (found.words, found.kind, found.is_array);
+        Ok(Target {
+            store: *of.number.get_or_insert(used),
+            array,
+            // An array needs another index.
+            index: Code::Constant(if is_array { -1 } else { 0 }),
+            word: 0,
+            kind,
         })
     }
 
@@ -401,8 +582,12 @@ impl<'a> Scope<'a> {
     fn choice(&mut self, parts: &[Expression; 3], expected: Option<Kind>) -> Checked<Typed> {
         let [condition, then, otherwise] = parts;
         let mut condition = self.condition(condition)?;
+        let outer = self.unused;
+        self.unused = outer || condition == Code::Constant(0);
         let mut a = self.infer(then, expected)?;
+        self.unused = outer || matches!(condition, Code::Constant(1..));
         let mut b = self.infer(otherwise, expected.or(Some(a.kind)))?;
+        self.unused = outer;
         if a.kind != b.kind {
             let wider = expected.unwrap_or(if a.kind == Kind::Int { b.kind } else { a.kind });
             a = self.convert(then, a, wider)?;
@@ -441,7 +626,12 @@ impl<'a> Scope<'a> {
         };
         match operator {
             "and" | "or" => {
-                let parts = Box::new([self.condition(a)?, self.condition(b)?]);
+                let first = self.condition(a)?;
+                let outer = self.unused;
+                self.unused |= first == Code::Constant(i64::from(operator == "or"));
+                let second = self.condition(b)?;
+                self.unused = outer;
+                let parts = Box::new([first, second]);
                 truth(match operator {
                     "and" => Code::And(parts),
                     _ => Code::Or(parts),
@@ -561,16 +751,23 @@ impl<'a> Scope<'a> {
             ("*", (true, false) | (false, true)) => {
                 let parts = [real_of(self, a, left)?, real_of(self, b, right)?];
                 let product = Code::Real(Operator::Multiply, Box::new(parts)).folded();
-                (Kind::Time, Code::RealToTime(Box::new(product)))
+                (
+                    Kind::Time,
+                    Code::RealToTime(Box::new((product, at.to_string()))),
+                )
             }
             ("/", (is_time, by_time)) => {
                 if by_time && !is_time {
                     return error(at, "a number divided by a time is no quantity here");
                 }
                 let parts = [real_of(self, a, left)?, real_of(self, b, right)?];
-                let quotient = Code::Divide(Box::new(parts)).folded();
+                let quotient = Code::Divide(Box::new((parts, at.to_string())));
+                let quotient = self.fold(at, quotient)?;
                 match is_time && !by_time {
-                    true => (Kind::Time, Code::RealToTime(Box::new(quotient))),
+                    true => {
+                        let time = Code::RealToTime(Box::new((quotient, at.to_string())));
+                        (Kind::Time, time)
+                    }
                     false => (Kind::Real, quotient),
                 }
             }
@@ -595,7 +792,7 @@ impl<'a> Scope<'a> {
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
     }
 
@@ -723,19 +920,42 @@ impl<'a> Scope<'a> {
                         self.convert(value, typed, Kind::Real)?.words.remove(0)
                     });
                 }
-                let draw = Code::Draw(distribution, parts.into());
+                let known = |index: usize| match parts.get(index) {
+                    Some(Code::Constant(word)) => Some(f64::from_bits(*word as u64)),
+                    _ => None,
+                };
+                if let Some(problem) = distribution.problem([known(0), known(1)])
+                    && !self.unused
+                {
+                    return error(at, format!("{at}: {problem}"));
+                }
+                let draw = Code::Draw(Box::new(Draw {
+                    distribution,
+                    parameters: parts,
+                    text: at.to_string(),
+                }));
                 match is_time {
-                    true => (Kind::Time, Code::RealToTime(Box::new(draw))),
+                    true => {
+                        let time = Code::RealToTime(Box::new((draw, at.to_string())));
+                        (Kind::Time, time)
+                    }
                     false => (Kind::Real, draw),
                 }
             }
             Group::Bernoulli => {
                 let probability = self.compile(values[0], Kind::Real)?.words.remove(0);
-                (Kind::Bool, Code::Chance(Box::new(probability)))
+                if let Code::Constant(word) = probability
+                    && !(0.0..=1.0).contains(&f64::from_bits(word as u64))
+                    && !self.unused
+                {
+                    return error(at, format!("{at}: {NO_PROBABILITY}"));
+                }
+                let chance = Code::Chance(Box::new((probability, at.to_string())));
+                (Kind::Bool, chance)
             }
             Group::Below => {
                 let bound = self.compile(values[0], Kind::Int)?.words.remove(0);
-                (Kind::Int, Code::Below(Box::new(bound)))
+                (Kind::Int, self.below(at, bound)?)
             }
             Group::Discrete => {
                 let low = self.compile(values[0], Kind::Int)?.words.remove(0);
@@ -743,7 +963,7 @@ impl<'a> Scope<'a> {
                 let span = Code::Int(Operator::Subtract, Box::new([high, low.clone()])).folded();
                 let one = Code::Constant(1);
                 let bound = Code::Int(Operator::Add, Box::new([span, one])).folded();
-                let draw = Code::Below(Box::new(bound));
+                let draw = self.below(at, bound)?;
                 (Kind::Int, Code::Int(Operator::Add, Box::new([low, draw])))
             }
             Group::Least | Group::Greatest => {
@@ -787,15 +1007,23 @@ impl<'a> Scope<'a> {
                 let time = self.compile(values[0], Kind::Time)?.words.remove(0);
                 let ticks = Code::IntToReal(Box::new(time)).folded();
                 let second = Code::Constant(1e12_f64.to_bits() as i64);
-                (Kind::Real, Code::Divide(Box::new([ticks, second])))
+                let seconds = Code::Divide(Box::new(([ticks, second], at.to_string())));
+                (Kind::Real, seconds)
             }
             Group::Now => (Kind::Time, Code::Now),
             Group::Copy => (Kind::Int, Code::Copy),
         };
         Ok(Typed {
             kind,
-            words: vec![code.folded()],
+            words: vec![self.fold(at, code)?],
         })
+    }
+
+    fn below(&self, at: &Expression, bound: Code) -> Checked<Code> {
+        match bound {
+            Code::Constant(..1) if !self.unused => error(at, format!("{at}: {NOTHING_BELOW}")),
+            bound => Ok(Code::Below(Box::new((bound, at.to_string())))),
+        }
     }
 
     /// Compiles the pattern of a token: what it binds and tests. Names that are new become
@@ -853,6 +1081,7 @@ impl<'a> Scope<'a> {
 
     fn is_new(&self, name: &str, kind: Kind) -> bool {
         self.variable(name).is_none()
+            && !self.stores.iter().any(|it| it.name == name)
             && !self.constants.contains_key(name)
             && !matches!(name, "true" | "false")
             && self

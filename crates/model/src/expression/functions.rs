@@ -14,7 +14,39 @@ pub enum Distribution {
     Pareto,
 }
 
+/// The most stages of an Erlang distribution.
+const MOST_STAGES: f64 = 10_000.0;
+
 impl Distribution {
+    /// What is wrong with its parameters, as far as they are known.
+    pub fn problem(self, [a, b]: [Option<f64>; 2]) -> Option<&'static str> {
+        let least = |value: Option<f64>| value.is_none_or(|it| it >= 0.0 && it.is_finite());
+        let more = |value: Option<f64>| value.is_none_or(|it| it > 0.0 && it.is_finite());
+        let finite = |value: Option<f64>| value.is_none_or(f64::is_finite);
+        let stages = |it: f64| it.fract() == 0.0 && (1.0..=MOST_STAGES).contains(&it);
+        match self {
+            Distribution::Exponential if !least(a) => Some("expected a mean of 0 or more"),
+            Distribution::Uniform if !finite(a) || !finite(b) => Some("expected finite bounds"),
+            Distribution::Uniform if a.zip(b).is_some_and(|(a, b)| a > b) => {
+                Some("expected the lower bound first")
+            }
+            Distribution::Erlang if !a.is_none_or(stages) => {
+                Some("expected a whole number of stages from 1 to 10000")
+            }
+            Distribution::Erlang if !least(b) => Some("expected a mean of 0 or more"),
+            Distribution::Normal if !finite(a) => Some("expected a finite mean"),
+            Distribution::Lognormal if !finite(a) => Some("expected a finite mu"),
+            Distribution::Normal if !least(b) => Some("expected a deviation of 0 or more"),
+            Distribution::Lognormal if !least(b) => Some("expected a sigma of 0 or more"),
+            Distribution::Weibull | Distribution::Pareto if !more(a) => {
+                Some("expected a shape of more than 0")
+            }
+            Distribution::Weibull if !least(b) => Some("expected a scale of 0 or more"),
+            Distribution::Pareto if !least(b) => Some("expected a least value of 0 or more"),
+            _ => None,
+        }
+    }
+
     /// Draws a value.
     pub fn draw<W: World + ?Sized>(self, [a, b]: [f64; 2], world: &mut W) -> f64 {
         // 1 − u lies in (0, 1], so the logarithm is finite.
@@ -23,7 +55,7 @@ impl Distribution {
             Distribution::Exponential => -a * libm::log(positive()),
             Distribution::Uniform => a + (b - a) * (1.0 - positive()),
             Distribution::Erlang => {
-                let stages = a.clamp(1.0, 10_000.0) as u32;
+                let stages = a.clamp(1.0, MOST_STAGES) as u32;
                 let sum: f64 = (0..stages).map(|_| -libm::log(positive())).sum();
                 sum * b / f64::from(stages)
             }

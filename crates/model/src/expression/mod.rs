@@ -8,8 +8,8 @@ mod functions;
 mod parser;
 mod syntax;
 
-pub use check::{Allowed, Scope, Step, Typed, Variable};
-pub use code::{Code, Pure, World, evaluate};
+pub use check::{Allowed, Scope, Step, StoreField, StoreName, Typed, Variable};
+pub use code::{Array, Code, NO_ELEMENT, Pure, Reason, World, evaluate};
 pub use external::{Call, External, Function};
-pub use parser::parse;
+pub use parser::{parse, parse_assignment};
 pub use syntax::{Expression, ExpressionError, Syntax};

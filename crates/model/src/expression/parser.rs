@@ -9,7 +9,7 @@
 //! sum        = product { ("+" | "-") product }
 //! product    = sign { ("*" | "/" | "//" | "%") sign }
 //! sign       = "-" sign | part
-//! part       = atom { "." name | "with" "(" name "=" expression { "," … } ")" }
+//! part       = atom { "." name | "[" expression "]" | "with" "(" name "=" expression { "," … } ")" }
 //! atom       = number [ unit ] | text | name [ "(" arguments ")" ] | "(" [ expression { "," … } ] ")"
 //! unit       = "ps" | "ns" | "us" | "ms" | "s" | "min" | "h"
 //! ```
@@ -26,8 +26,9 @@ enum Token {
     End,
 }
 
-const MARKS: [&str; 18] = [
-    "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "=", "?",
+const MARKS: [&str; 20] = [
+    "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".",
+    "=", "?",
 ];
 
 const WORDS: [&str; 7] = ["if", "then", "else", "and", "or", "not", "with"];
@@ -70,6 +71,26 @@ pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
     let expression = parser.expression()?;
     match parser.peek() {
         Token::End => Ok(expression),
+        _ => parser.unexpected("an operator or the end"),
+    }
+}
+
+/// Parses `target = value`.
+///
+/// # Errors
+/// The place of the first error, and what was expected there.
+pub fn parse_assignment(text: &str) -> Result<(Expression, Expression), ExpressionError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        operators: 0,
+    };
+    let target = parser.part()?;
+    parser.expect_mark("=")?;
+    let value = parser.expression()?;
+    match parser.peek() {
+        Token::End => Ok((target, value)),
         _ => parser.unexpected("an operator or the end"),
     }
 }
@@ -369,6 +390,13 @@ impl Parser {
                     column: of.column,
                     node: Syntax::Field(Box::new(of), name),
                 };
+            } else if self.mark(&["["]).is_some() {
+                let index = self.expression()?;
+                self.expect_mark("]")?;
+                of = Expression {
+                    column: of.column,
+                    node: Syntax::Element(Box::new([of, index])),
+                };
             } else if self.word("with") {
                 self.expect_mark("(")?;
                 let mut fields = Vec::new();
@@ -518,6 +546,21 @@ mod tests {
         assert!(parse(&"-".repeat(10_000)).is_err());
         assert!(parse(&"not ".repeat(10_000)).is_err());
         assert!(parse(&"1 + ".repeat(10_000)).is_err());
+    }
+
+    #[test]
+    fn an_expression_is_shown_as_it_can_be_read() {
+        for text in [
+            "a + b * (c - d) - (e - f)",
+            "-(a + b) % 2 == 5 ms and not (x or y)",
+            "if a < 1.5 then p with (n = 1, m = q.r[2 + i].s) else f(1, k = \"t\")",
+            "(a == b) == (c < d)",
+            "(if a then b else c) + ()",
+            "3 ps + 1000000 s",
+        ] {
+            let tree = parse(text).unwrap();
+            assert_eq!(tree.to_string(), text);
+        }
     }
 
     #[test]

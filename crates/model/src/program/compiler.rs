@@ -8,13 +8,14 @@ use crate::colour::Kind;
 use crate::document::{Document, PageText, Text};
 use crate::error::{Fault, Faults};
 use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, External, Scope, Typed, Variable, parse,
+    Allowed, Code, Expression, ExpressionError, External, Scope, StoreName, Typed, Variable, parse,
 };
 
 /// Something in a page that has a name.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Node(usize),
+    Store(usize),
     Page(usize),
     /// The node inside, by its name, or none for an output.
     Port(Option<Text>),
@@ -58,6 +59,7 @@ pub fn compile_with(
             colours: Colours::new(),
             pages: Vec::new(),
             nodes: Vec::new(),
+            stores: Vec::new(),
             transitions: Vec::new(),
             probes: Vec::new(),
             constants: BTreeMap::new(),
@@ -238,6 +240,12 @@ impl Compiler {
             let node = self.node(index, node);
             self.program.nodes.push(node);
         }
+        for store in &text.stores {
+            let number = self.program.stores.len();
+            self.define(index, &store.name, &store.path, Item::Store(number));
+            let store = self.store(index, store);
+            self.program.stores.push(store);
+        }
         for probe in &text.probes {
             self.define(index, &probe.text, &probe.path, Item::Other);
             self.program.probes.push((index, probe.text.clone()));
@@ -281,10 +289,12 @@ impl Compiler {
         scope.variables = std::mem::take(&mut frame.variables);
         scope.words = frame.words;
         scope.first = std::mem::take(&mut frame.first);
+        scope.stores = std::mem::take(&mut frame.stores);
         let compiled = compile(&mut scope);
         frame.variables = scope.variables;
         frame.words = scope.words;
         frame.first = scope.first;
+        frame.stores = scope.stores;
         self.accept(text, compiled)
     }
 }
@@ -295,4 +305,5 @@ pub(super) struct Frame {
     pub(super) variables: Vec<Variable>,
     pub(super) words: usize,
     pub(super) first: Vec<(usize, Code)>,
+    pub(super) stores: Vec<StoreName>,
 }

@@ -9,6 +9,7 @@ mod monitors;
 mod nodes;
 mod ports;
 mod settings;
+mod stores;
 mod transitions;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub(crate) use self::monitors::Condition;
 pub use self::monitors::{Monitor, Watch, transition_of};
 pub use self::settings::run_settings;
 use crate::colour::{Colours, Kind};
-use crate::expression::{Code, Step, Typed};
+use crate::expression::{Array, Code, Step, StoreField, Typed};
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct Program {
     pub pages: Vec<Page>,
     /// Places and stations.
     pub nodes: Vec<Node>,
+    /// Stores.
+    pub stores: Vec<Store>,
     /// Transitions in order of declaration.
     pub transitions: Vec<Transition>,
     /// Page and name of each probe.
@@ -136,6 +139,57 @@ pub struct Node {
     pub place: Vec<String>,
 }
 
+/// A store: state that transitions read and change.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Its page.
+    pub page: usize,
+    /// Its name.
+    pub name: String,
+    /// Its fields.
+    pub fields: Vec<StoreField>,
+    /// By field: words of each element, or of one that stands for all, over the frame's only word,
+    /// the element's index.
+    pub initial: Vec<Vec<Vec<Code>>>,
+    /// Words of one copy.
+    pub words: usize,
+    /// Its place in the document.
+    pub place: Vec<String>,
+}
+
+/// A change of a store.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The store's number in the transition.
+    pub store: usize,
+    /// The array, or a field as an array of one element.
+    pub array: Array,
+    /// The first word that changes within the element.
+    pub word: usize,
+    /// Words of the frame to compute first.
+    pub steps: Vec<(usize, Code)>,
+    /// Words of the frame with the new value.
+    pub from: usize,
+    /// Their number.
+    pub words: usize,
+    /// Word of the frame with the element's index.
+    pub at: usize,
+}
+
+impl Change {
+    /// Copies the new value from a frame into the store's words; false if there is no such
+    /// element.
+    pub fn apply(&self, frame: &[i64], store: &mut [i64]) -> bool {
+        let Some(first) = self.array.at(frame[self.at]) else {
+            return false;
+        };
+        let first = first + self.word;
+        let new = &frame[self.from..self.from + self.words];
+        store[first..first + self.words].copy_from_slice(new);
+        true
+    }
+}
+
 /// An input of a transition: one token.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -194,6 +248,10 @@ pub struct Transition {
     pub outputs: Vec<Output>,
     /// Figures.
     pub records: Vec<Recorded>,
+    /// The stores that it uses, by their number in it.
+    pub stores: Vec<usize>,
+    /// Changes of stores; all expressions of a firing see the values before it.
+    pub changes: Vec<Change>,
     /// Words of its frame.
     pub words: usize,
     /// Its variables, for bindings in words: name, kind and first word.
@@ -221,6 +279,12 @@ impl Program {
     pub fn transition_path(&self, index: usize) -> String {
         let transition = &self.transitions[index];
         format!("{}/{}", self.pages[transition.page].path, transition.name)
+    }
+
+    /// The page path of a store.
+    pub fn store_path(&self, index: usize) -> String {
+        let store = &self.stores[index];
+        format!("{}/{}", self.pages[store.page].path, store.name)
     }
 
     /// Words of the widest token.

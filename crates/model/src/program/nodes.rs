@@ -53,7 +53,8 @@ impl Compiler {
         let bare = text
             .token
             .as_ref()
-            .filter(|token| colour == Kind::Unit && token.text.trim().parse::<u32>().is_ok());
+            .filter(|_| text.is_bare && colour == Kind::Unit);
+        let bare = bare.filter(|token| token.text.trim() != "()");
         let (token, count) = match bare {
             Some(number) => (None, Some(number)),
             None => (text.token.as_ref(), text.count.as_ref()),
@@ -80,7 +81,11 @@ impl Compiler {
             let typed = scope.compile(&expression, kind);
             this.accept(text, typed)
         };
-        let count = typed(self, count, Kind::Int)?.words.remove(0);
+        let number = typed(self, count, Kind::Int)?.words.remove(0);
+        if let (Code::Constant(..0), Some(count)) = (&number, count) {
+            let message = format!("{}: expected a number of tokens of 0 or more", count.text);
+            fault(&mut self.faults, &count.path, message);
+        }
         let token = match (token, colour) {
             (None, Kind::Unit) | (Some(_), _) => typed(self, token, colour)?,
             (None, _) => {
@@ -95,7 +100,7 @@ impl Compiler {
         };
         Some(Initial {
             words: token.words,
-            count,
+            count: number,
             each: range,
         })
     }
@@ -182,6 +187,9 @@ impl Compiler {
             let message = "expected a time of zero or more";
             fault(&mut self.faults, &text.path, message);
         }
-        Some(code)
+        Some(match kind {
+            Kind::Time => code.truncated(),
+            _ => code,
+        })
     }
 }

@@ -27,9 +27,20 @@ pub fn run_settings(document: &Document, program: &Program) -> Result<[Option<f6
         None
     };
     let run = &document.run;
+    let (until, warmup) = (seconds(&run.until), seconds(&run.warmup));
+    if let (Some(text), Some(end)) = (&run.until, until)
+        && end <= 0.0
+    {
+        fault(&mut faults, &text.path, "expected a time of more than 0 s");
+    } else if let (Some(text), Some(end), Some(start)) = (&run.warmup, until, warmup)
+        && start >= end
+    {
+        let message = format!("expected less than until, which is {end} s");
+        fault(&mut faults, &text.path, message);
+    }
     let settings = [
-        seconds(&run.until),
-        seconds(&run.warmup),
+        until,
+        warmup,
         run.seed.map(|seed| seed as f64),
         run.replications.map(f64::from),
     ];

@@ -1,7 +1,7 @@
 //! Transitions of a document.
 
 use super::compiler::{Compiler, Frame, fault};
-use super::{Input, Output, Recorded, Transition, monitors};
+use super::{Change, Input, Output, Recorded, Transition, monitors};
 use crate::colour::Kind;
 use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
 use crate::error::did_you_mean;
@@ -27,7 +27,10 @@ impl Compiler {
             fault(&mut self.faults, &text.path, message);
             return None;
         }
-        let mut frame = Frame::default();
+        let mut frame = Frame {
+            stores: self.visible_stores(page),
+            ..Frame::default()
+        };
         let inputs = self.inputs(page, text, &mut frame)?;
         let mut lets = Vec::new();
         for binding in &text.lets {
@@ -42,6 +45,14 @@ impl Compiler {
             records.extend(self.record(page, record, &mut frame)?);
             lets.append(&mut frame.first);
         }
+        let mut changes: Vec<Change> = Vec::new();
+        for set in &text.sets {
+            changes.push(self.change(set, &mut frame)?);
+        }
+        let used = frame.stores.iter();
+        let mut stores: Vec<(usize, usize)> =
+            used.filter_map(|it| Some((it.number?, it.store))).collect();
+        stores.sort_unstable();
         Some(Transition {
             page,
             name: text.name.clone(),
@@ -50,6 +61,8 @@ impl Compiler {
             lets,
             outputs,
             records,
+            stores: stores.into_iter().map(|(_, store)| store).collect(),
+            changes,
             words: frame.words,
             variables: frame
                 .variables
@@ -111,7 +124,8 @@ impl Compiler {
         let before = name.chars().count() + 1;
         let name = name.trim().to_owned();
         self.check_name(&text.path, &name);
-        let taken = frame.variables.iter().any(|it| it.name == name);
+        let taken = frame.variables.iter().any(|it| it.name == name)
+            || frame.stores.iter().any(|it| it.name == name);
         if taken || self.constants.contains_key(&name) {
             let message = format!("{name} has a value already");
             fault(&mut self.faults, &text.path, message);
@@ -250,7 +264,7 @@ impl Compiler {
         };
         let delay = match &text.delay {
             None => None,
-            Some(delay) => Some(of_text(self, delay, Kind::Time)?),
+            Some(delay) => Some(of_text(self, delay, Kind::Time)?.truncated()),
         };
         if matches!(delay, Some(Code::Constant(value)) if value < 0) {
             let path = text.delay.as_ref().map(|it| it.path.clone());

@@ -1,64 +1,51 @@
-//! Discrete chance in a state space: every outcome of a firing, one after the other.
+//! Expressions in a state space: every outcome of discrete chance, one after the other, and the
+//! stores of a marking.
 
-use crate::expression::World;
+use crate::expression::{Reason, World};
+
+/// Words of the stores that a transition uses, before it fires.
+#[derive(Default)]
+pub struct Stored {
+    words: Vec<i64>,
+    /// First word of each store.
+    starts: Vec<usize>,
+}
+
+impl Stored {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.starts.clear();
+    }
+
+    /// Adds a store.
+    pub fn push(&mut self, words: &[i64]) {
+        self.starts.push(self.words.len());
+        self.words.extend_from_slice(words);
+    }
+
+    /// Words of a store.
+    pub fn words(&self, store: usize) -> &[i64] {
+        let end = self.starts.get(store + 1).copied();
+        &self.words[self.starts[store]..end.unwrap_or(self.words.len())]
+    }
+
+    /// A word of a store.
+    pub fn word(&self, store: usize, word: usize) -> i64 {
+        self.words[self.starts[store] + word]
+    }
+}
 
 /// The draws of a firing.
+#[derive(Default)]
 pub struct Oracle {
     copy: i64,
     /// Outcome and number of outcomes of each draw.
     choices: Vec<(u64, u64)>,
     at: usize,
-    pub failure: Option<&'static str>,
-}
-
-/// More outcomes of one draw than this are not enumerated.
-const MOST_OUTCOMES: u64 = 10_000;
-
-impl World for Oracle {
-    fn now(&mut self) -> i64 {
-        0
-    }
-    fn copy(&mut self) -> i64 {
-        self.copy
-    }
-    fn uniform(&mut self) -> f64 {
-        self.fail("a state space has no continuous chance: use bernoulli, discrete or below");
-        0.0
-    }
-    fn below(&mut self, bound: u64) -> u64 {
-        if bound > MOST_OUTCOMES {
-            self.fail("a state space has at most 10000 outcomes of one draw");
-            return 0;
-        }
-        if self.at == self.choices.len() {
-            self.choices.push((0, bound));
-        }
-        self.at += 1;
-        self.choices[self.at - 1].0
-    }
-    fn chance(&mut self, probability: f64) -> bool {
-        match probability {
-            p if p <= 0.0 => false,
-            p if p >= 1.0 => true,
-            _ => self.below(2) == 1,
-        }
-    }
-    fn fail(&mut self, message: &'static str) {
-        self.failure.get_or_insert(message);
-    }
 }
 
 impl Oracle {
-    /// Before any firing.
-    pub fn new() -> Oracle {
-        Oracle {
-            copy: 0,
-            choices: Vec::new(),
-            at: 0,
-            failure: None,
-        }
-    }
-
     /// Starts with the first outcome of a firing in a copy of a page.
     pub fn start(&mut self, copy: u32) {
         self.copy = i64::from(copy);
@@ -77,5 +64,54 @@ impl Oracle {
             self.choices.pop();
         }
         false
+    }
+}
+
+/// The world of a firing's expressions.
+pub struct InSpace<'a> {
+    pub oracle: &'a mut Oracle,
+    pub stored: &'a Stored,
+    pub failure: Option<Reason>,
+}
+
+/// More outcomes of one draw than this are not enumerated.
+const MOST_OUTCOMES: u64 = 10_000;
+
+impl World for InSpace<'_> {
+    fn now(&mut self) -> i64 {
+        0
+    }
+    fn copy(&mut self) -> i64 {
+        self.oracle.copy
+    }
+    fn uniform(&mut self) -> f64 {
+        let reason = "a state space has no continuous chance: use bernoulli, discrete or below";
+        self.fail(reason.into());
+        0.0
+    }
+    fn below(&mut self, bound: u64) -> u64 {
+        if bound > MOST_OUTCOMES {
+            self.fail("a state space has at most 10000 outcomes of one draw".into());
+            return 0;
+        }
+        let Oracle { choices, at, .. } = &mut *self.oracle;
+        if *at == choices.len() {
+            choices.push((0, bound));
+        }
+        *at += 1;
+        choices[*at - 1].0
+    }
+    fn chance(&mut self, probability: f64) -> bool {
+        match probability {
+            p if p <= 0.0 => false,
+            p if p >= 1.0 => true,
+            _ => self.below(2) == 1,
+        }
+    }
+    fn stored(&mut self, store: usize, word: usize) -> i64 {
+        self.stored.word(store, word)
+    }
+    fn fail(&mut self, reason: Reason) {
+        self.failure.get_or_insert(reason);
     }
 }

@@ -1,12 +1,21 @@
-//! The layout of markings: which copies of nodes there are, and what each transition touches.
+//! The layout of markings: which copies of nodes and stores there are, and what each transition
+//! touches.
 
 use crate::expression::Code;
 use crate::outcome::Failure;
 use crate::program::{NodeKind, Program, Station, Transition};
 
-/// A copy of a node.
-pub struct Copy {
-    pub node: usize,
+/// Owner of a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    Node(usize),
+    /// Its words are those of one token.
+    Store(usize),
+}
+
+/// A copy of a node or store.
+pub struct Part {
+    pub owner: Owner,
     /// Words of a token, its remaining time included.
     pub stride: usize,
     /// Tokens leave in the order of their arrival.
@@ -33,13 +42,17 @@ pub struct Plan {
     /// By output: copies of the transition's page for each copy of the page that both lie in, and
     /// copies of the folded pages on the way.
     pub ways: Vec<(u32, Vec<u32>)>,
+    /// By store: the program's, and copies of the transition's page for each of its copies.
+    pub stores: Vec<(usize, u32)>,
 }
 
 /// The layout of a net's markings.
 pub struct Layout {
-    pub copies: Vec<Copy>,
+    pub copies: Vec<Part>,
     /// First copy of each node, and the number of its copies.
     pub of_node: Vec<(usize, usize)>,
+    /// The same of each store.
+    pub of_store: Vec<(usize, usize)>,
     /// By transition.
     pub plans: Vec<Plan>,
     /// Words of a token, and true for tokens in the order of their arrival.
@@ -49,11 +62,12 @@ pub struct Layout {
 impl Layout {
     /// For a net; fails if it has parts that are not modelled.
     pub fn new(program: &Program, timed: bool) -> Result<Layout, Failure> {
-        let nodes = program.nodes.iter();
-        let all = nodes.map(|node| u64::from(program.pages[node.page].total));
+        let nodes = program.nodes.iter().map(|node| node.page);
+        let pages = nodes.chain(program.stores.iter().map(|store| store.page));
+        let all = pages.map(|page| u64::from(program.pages[page].total));
         if all.sum::<u64>() > 1_000_000 {
-            let message = "a state space has at most a million copies of places".to_owned();
-            return Err(Failure::Run(message));
+            let message = "a state space has at most a million copies of places and stores";
+            return Err(Failure::Run(message.to_owned()));
         }
         if program.transitions.len() > usize::from(u16::MAX) - 1 {
             let message = "a state space has at most 65534 transitions".to_owned();
@@ -62,32 +76,50 @@ impl Layout {
         if timed {
             check_delays(program)?;
         }
-        let (mut of_node, mut copies) = (Vec::new(), Vec::new());
-        let mut shapes: Vec<(usize, bool)> = Vec::new();
+        let mut layout = Layout {
+            copies: Vec::new(),
+            of_node: Vec::new(),
+            of_store: Vec::new(),
+            plans: plans(program),
+            shapes: Vec::new(),
+        };
         for (index, node) in program.nodes.iter().enumerate() {
             let (fifo, due) = order(program, index, timed)?;
-            let total = program.pages[node.page].total;
-            of_node.push((copies.len(), total as usize));
             let stride = program.colours.words(node.colour) + usize::from(due);
-            let known = shapes.iter().position(|it| *it == (stride, fifo));
-            let shape = known.unwrap_or(shapes.len());
-            if known.is_none() {
-                shapes.push((stride, fifo));
-            }
-            copies.extend((0..total).map(|_| Copy {
-                node: index,
-                stride,
-                fifo,
-                due,
-                shape,
-            }));
+            let total = program.pages[node.page].total;
+            let copies = layout.add(Owner::Node(index), total, (stride, fifo), due);
+            layout.of_node.push(copies);
         }
-        Ok(Layout {
-            copies,
-            of_node,
-            plans: plans(program),
-            shapes,
-        })
+        for (index, store) in program.stores.iter().enumerate() {
+            let total = program.pages[store.page].total;
+            let copies = layout.add(Owner::Store(index), total, (store.words, true), false);
+            layout.of_store.push(copies);
+        }
+        Ok(layout)
+    }
+
+    /// Adds copies of a node or store; gives the first and their number.
+    fn add(
+        &mut self,
+        owner: Owner,
+        total: u32,
+        (stride, fifo): (usize, bool),
+        due: bool,
+    ) -> (usize, usize) {
+        let known = self.shapes.iter().position(|it| *it == (stride, fifo));
+        let shape = known.unwrap_or(self.shapes.len());
+        if known.is_none() {
+            self.shapes.push((stride, fifo));
+        }
+        let first = self.copies.len();
+        self.copies.extend((0..total).map(|_| Part {
+            owner,
+            stride,
+            fifo,
+            due,
+            shape,
+        }));
+        (first, total as usize)
     }
 }
 
@@ -173,9 +205,14 @@ fn plans(program: &Program) -> Vec<Plan> {
             let copies = folded.iter().map(|&page| program.pages[page].copies);
             (ratio, copies.collect())
         });
+        let stores = transition.stores.iter().map(|&store| {
+            let page = program.stores[store].page;
+            (store, total / program.pages[page].total)
+        });
         Plan {
             inputs: inputs.collect(),
             ways: ways.collect(),
+            stores: stores.collect(),
         }
     };
     program.transitions.iter().map(plan).collect()

@@ -5,12 +5,14 @@ use super::step::Current;
 use crate::build::suits;
 use crate::colour::Kind;
 use crate::error::{Fault, Faults};
-use crate::expression::{Allowed, Code, ExpressionError, Pure, Scope, evaluate, parse};
+use crate::expression::{Allowed, Code, ExpressionError, Pure, Scope, StoreName, evaluate, parse};
 use crate::program::{Program, Term, replace};
 
 /// A condition on markings.
 pub struct Predicate {
     terms: Vec<Term>,
+    /// Stores of one copy that it reads.
+    stores: Vec<usize>,
     code: Code,
 }
 
@@ -36,12 +38,24 @@ impl Predicate {
         let mut names = Vec::new();
         replace(&mut expression, program, &[], &mut terms, &mut names)?;
         let constants = program.constants.clone();
+        let single = |store: &usize| program.pages[program.stores[*store].page].total == 1;
+        let stores = (0..program.stores.len()).filter(single);
+        let stores = stores.map(|store| StoreName::of(program, store)).collect();
         let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
         for name in &names {
             scope.bind(&expression, name, Kind::Int)?;
         }
+        scope.stores = stores;
         let code = scope.condition(&expression)?;
-        Ok(Predicate { terms, code })
+        let used = scope.stores.iter();
+        let mut used: Vec<(usize, usize)> =
+            used.filter_map(|it| Some((it.number?, it.store))).collect();
+        used.sort_unstable();
+        Ok(Predicate {
+            terms,
+            stores: used.into_iter().map(|(_, store)| store).collect(),
+            code,
+        })
     }
 
     /// Returns true if it holds for a marking; without a value it does not.
@@ -61,6 +75,12 @@ impl Predicate {
                 })
             })
             .collect();
-        evaluate(&self.code, &counts, &mut pure) != 0 && pure.failure.is_none()
+        let read = |store: usize, word: usize| {
+            let (copy, _) = marking.layout.of_store[self.stores[store]];
+            marking.tokens(contents, copy)[word]
+        };
+        let mut world = Pure::with_stores(&read);
+        let holds = evaluate(&self.code, &counts, &mut world) != 0;
+        holds && pure.failure.is_none() && world.failure.is_none()
     }
 }

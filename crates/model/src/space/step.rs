@@ -1,13 +1,13 @@
 //! One step of the search: from a marking to its successors.
 
-use super::chance::Oracle;
+use super::chance::{InSpace, Oracle, Stored};
 use super::contents::{Contents, EMPTY};
-use super::layout::Layout;
+use super::layout::{Layout, Owner};
 use super::marking::{hash_of, part_of_hash};
-use crate::build::suits;
-use crate::expression::{Pure, Step, evaluate};
+use crate::build::{negative, suits};
+use crate::expression::{NO_ELEMENT, Pure, Step, World, evaluate};
 use crate::outcome::Failure;
-use crate::program::{Program, initial_tokens};
+use crate::program::{Change, Program, initial_tokens};
 
 /// Steps through a net, with memory that all steps use.
 pub struct Stepper<'p> {
@@ -17,6 +17,7 @@ pub struct Stepper<'p> {
     /// Transitions by falling priority.
     order: Vec<usize>,
     oracle: Oracle,
+    stored: Stored,
     puts: Puts,
     next: Next,
 }
@@ -70,7 +71,9 @@ impl Binding {
 #[derive(Default)]
 pub struct Puts {
     tokens: Vec<Put>,
-    /// Words of all of them, one after the other.
+    /// Copies of stores that change.
+    stores: Vec<usize>,
+    /// Words of all tokens, one after the other, and then those of stores.
     words: Vec<i64>,
 }
 
@@ -86,6 +89,7 @@ pub struct Put {
 impl Puts {
     fn clear(&mut self) {
         self.tokens.clear();
+        self.stores.clear();
         self.words.clear();
     }
 
@@ -122,7 +126,8 @@ impl<'p> Stepper<'p> {
                 marking,
             },
             order,
-            oracle: Oracle::new(),
+            oracle: Oracle::default(),
+            stored: Stored::default(),
             puts: Puts::default(),
             next: Next::default(),
         })
@@ -146,9 +151,19 @@ impl<'p> Stepper<'p> {
                 marking[copy] = match of.due || of.stride == 0 {
                     true => self
                         .current
-                        .put_all(copy, EMPTY, &self.puts, &mut self.contents),
+                        .put_all(copy, EMPTY, &self.puts, &mut self.contents)?,
                     false => self.contents[of.shape].number_of_tokens(&self.puts.words),
                 };
+            }
+        }
+        for (index, store) in program.stores.iter().enumerate() {
+            let (first, copies) = self.current.layout.of_store[index];
+            for copy in 0..copies {
+                let words = store.first_words(copy as u32).map_err(|message| {
+                    Failure::Run(format!("{}: {message}", program.store_path(index)))
+                })?;
+                let shape = self.current.layout.copies[first].shape;
+                marking[first + copy] = self.contents[shape].number_of(&words);
             }
         }
         Ok(marking)
@@ -168,6 +183,7 @@ impl<'p> Stepper<'p> {
             contents,
             order,
             oracle,
+            stored,
             puts,
             next,
         } = self;
@@ -180,23 +196,26 @@ impl<'p> Stepper<'p> {
                 return Ok(());
             }
             for copy in 0..current.program.pages[transition.page].total {
+                current.read_stores(contents, index, copy, stored);
+                let stored = &*stored;
                 let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
                     priority = Some(transition.priority);
                     oracle.start(copy);
                     loop {
-                        current.act(index, &mut binding.frame, copy, oracle, puts)?;
+                        current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
                         let taken = &binding.taken[..transition.inputs.len()];
-                        current.compose(taken, puts, contents, next);
+                        current.compose(taken, puts, contents, next)?;
                         found(next, index as u32);
                         if !oracle.next() {
                             return Ok(());
                         }
                     }
                 };
-                current.bind(contents, index, copy, 0, &mut binding, &mut fired)?;
+                let of = (index, copy, stored);
+                current.bind(contents, of, 0, &mut binding, &mut fired)?;
             }
         }
-        if current.timed && priority.is_none() && current.wait(contents, next) {
+        if current.timed && priority.is_none() && current.wait(contents, next)? {
             found(next, u32::from(u16::MAX));
         }
         Ok(())
@@ -212,12 +231,14 @@ impl<'p> Stepper<'p> {
         let (current, oracle) = (&self.current, &mut self.oracle);
         let (puts, next) = (&mut self.puts, &mut self.next);
         let inputs = current.program.transitions[index].inputs.len();
+        current.read_stores(&self.contents, index, copy, &mut self.stored);
+        let stored = &self.stored;
         let mut goal_binding = None;
         let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
             oracle.start(copy);
             while goal_binding.is_none() {
-                current.act(index, &mut binding.frame, copy, oracle, puts)?;
-                current.compose(&binding.taken[..inputs], puts, contents, next);
+                current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
+                current.compose(&binding.taken[..inputs], puts, contents, next)?;
                 if next.marking == goal {
                     goal_binding = Some(Binding {
                         taken: binding.taken,
@@ -231,7 +252,8 @@ impl<'p> Stepper<'p> {
             Ok(())
         };
         let contents = &mut self.contents;
-        current.bind(contents, index, copy, 0, &mut Binding::new(), &mut fired)?;
+        let of = (index, copy, stored);
+        current.bind(contents, of, 0, &mut Binding::new(), &mut fired)?;
         Ok(goal_binding)
     }
 }
@@ -250,8 +272,11 @@ impl Current<'_> {
     /// Widens bounds by the current marking.
     pub fn bound(&self, contents: &[Contents], bounds: &mut [(u32, u32)]) {
         for (index, copy) in self.layout.copies.iter().enumerate() {
+            let Owner::Node(node) = copy.owner else {
+                continue;
+            };
             let tokens = self.len(contents, index) as u32;
-            let (least, most) = &mut bounds[copy.node];
+            let (least, most) = &mut bounds[node];
             *least = tokens.min(*least);
             *most = tokens.max(*most);
         }
@@ -280,7 +305,10 @@ impl Current<'_> {
     pub fn stands(&self) -> bool {
         let mut copies = self.layout.copies.iter().zip(&self.marking);
         copies.any(|(copy, content)| {
-            let node = &self.program.nodes[copy.node];
+            let Owner::Node(node) = copy.owner else {
+                return false;
+            };
+            let node = &self.program.nodes[node];
             !node.rest && !node.sink && *content != EMPTY
         })
     }
@@ -289,8 +317,7 @@ impl Current<'_> {
     fn bind<F>(
         &self,
         contents: &mut [Contents],
-        index: usize,
-        copy: u32,
+        (index, copy, stored): (usize, u32, &Stored),
         input: usize,
         binding: &mut Binding,
         fired: &mut F,
@@ -314,13 +341,14 @@ impl Current<'_> {
         if start >= len {
             return Ok(());
         }
-        let mut pure = Pure::default();
+        let read = |store, word| stored.word(store, word);
+        let mut pure = Pure::with_stores(&read);
         // A value that does not depend on the token is computed once.
         let (wanted, steps) = match arc.steps.split_first() {
             Some((Step::Equal { word, code }, rest)) => {
                 let value = evaluate(code, &binding.frame, &mut pure);
                 if let Some(failure) = pure.failure {
-                    return Err(self.failed(index, failure));
+                    return Err(self.failed(index, &failure));
                 }
                 (Some((*word, value)), rest)
             }
@@ -358,12 +386,13 @@ impl Current<'_> {
                 continue;
             }
             let suitable = suits(steps, token, &mut binding.frame, &mut pure);
-            if let Some(failure) = pure.failure {
+            if let Some(failure) = &pure.failure {
                 return Err(self.failed(index, failure));
             }
             if suitable {
                 binding.taken[input] = (from, position);
-                self.bind(contents, index, copy, input + 1, binding, fired)?;
+                let of = (index, copy, stored);
+                self.bind(contents, of, input + 1, binding, fired)?;
             }
         }
         Ok(())
@@ -380,26 +409,31 @@ impl Current<'_> {
         index: usize,
         frame: &mut [i64; 64],
         copy: u32,
-        oracle: &mut Oracle,
+        (oracle, stored): (&mut Oracle, &Stored),
         puts: &mut Puts,
     ) -> Result<(), Failure> {
         puts.clear();
+        let world = &mut InSpace {
+            oracle,
+            stored,
+            failure: None,
+        };
         let transition = &self.program.transitions[index];
         for (word, code) in &transition.lets {
-            frame[*word] = evaluate(code, frame, oracle);
+            frame[*word] = evaluate(code, frame, world);
         }
         let ways = &self.layout.plans[index].ways;
         for (output, (ratio, levels)) in transition.outputs.iter().zip(ways) {
             for (word, code) in &output.first {
-                frame[*word] = evaluate(code, frame, oracle);
+                frame[*word] = evaluate(code, frame, world);
             }
             if let Some(when) = &output.when
-                && evaluate(when, frame, oracle) == 0
+                && evaluate(when, frame, world) == 0
             {
                 continue;
             }
             let count = output.count.as_ref();
-            let count = count.map_or(1, |count| evaluate(count, frame, oracle));
+            let count = count.map_or(1, |count| evaluate(count, frame, world));
             if !(0..=10_000).contains(&count) {
                 let message = format!("puts {count} tokens: expected from 0 to 10000");
                 return Err(self.failed(index, &message));
@@ -408,14 +442,17 @@ impl Current<'_> {
                 let words = output.words.iter();
                 let first = puts.words.len();
                 puts.words
-                    .extend(words.map(|code| evaluate(code, frame, oracle)));
+                    .extend(words.map(|code| evaluate(code, frame, world)));
                 let delay = match &output.delay {
-                    Some(delay) if self.timed => evaluate(delay, frame, oracle),
+                    Some(delay) if self.timed => evaluate(delay, frame, world),
                     _ => 0,
                 };
+                if delay < 0 {
+                    world.fail(negative("delay", delay).into());
+                }
                 let mut to = copy / ratio;
                 for (copies, code) in levels.iter().zip(&output.copies) {
-                    let chosen = evaluate(code, frame, oracle);
+                    let chosen = evaluate(code, frame, world);
                     if !(0..i64::from(*copies)).contains(&chosen) {
                         let path = self.program.node_path(output.node);
                         let message = format!("chose copy {chosen} of {path}, which has {copies}");
@@ -430,14 +467,41 @@ impl Current<'_> {
                 });
             }
         }
-        match oracle.failure {
+        for change in &transition.changes {
+            for (word, code) in &change.steps {
+                frame[*word] = evaluate(code, frame, world);
+            }
+        }
+        for (number, (store, ratio)) in self.layout.plans[index].stores.iter().enumerate() {
+            let mut changes = transition.changes.iter();
+            if !changes.any(|change| change.store == number) {
+                continue;
+            }
+            let first = puts.words.len();
+            puts.words.extend_from_slice(stored.words(number));
+            let of_store = |change: &&Change| change.store == number;
+            for change in transition.changes.iter().filter(of_store) {
+                if !change.apply(frame, &mut puts.words[first..]) {
+                    world.fail(NO_ELEMENT.into());
+                }
+            }
+            let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
+            puts.stores.push(copy);
+        }
+        match &world.failure {
             Some(failure) => Err(self.failed(index, failure)),
             None => Ok(()),
         }
     }
 
     /// Makes the marking after a firing.
-    fn compose(&self, taken: &[Taken], puts: &Puts, contents: &mut [Contents], next: &mut Next) {
+    fn compose(
+        &self,
+        taken: &[Taken],
+        puts: &Puts,
+        contents: &mut [Contents],
+        next: &mut Next,
+    ) -> Result<(), Failure> {
         next.marking.clear();
         next.marking.extend_from_slice(&self.marking);
         next.hash = self.hash;
@@ -449,8 +513,25 @@ impl Current<'_> {
             next.set(copy, content);
         }
         for put in &puts.tokens {
-            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents);
+            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents)?;
             next.set(put.copy, content);
+        }
+        let mut end = puts.words.len();
+        for &copy in puts.stores.iter().rev() {
+            let of = &self.layout.copies[copy];
+            let words = &puts.words[end - of.stride..end];
+            next.set(copy, contents[of.shape].number_of(words));
+            end -= of.stride;
+        }
+        Ok(())
+    }
+
+    /// Reads the stores that a transition uses.
+    fn read_stores(&self, contents: &[Contents], index: usize, copy: u32, stored: &mut Stored) {
+        stored.clear();
+        for (store, ratio) in &self.layout.plans[index].stores {
+            let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
+            stored.push(self.tokens(contents, copy));
         }
     }
 
@@ -463,18 +544,24 @@ impl Current<'_> {
         put: &Put,
         puts: &Puts,
         contents: &mut [Contents],
-    ) -> u32 {
+    ) -> Result<u32, Failure> {
         let of = &self.layout.copies[copy];
         let contents = &mut contents[of.shape];
         match of.due {
             true => self.put_timed(copy, content, put, puts, contents),
-            false => contents.insert(content, puts.words_of(put, of.stride)),
+            false => Ok(contents.insert(content, puts.words_of(put, of.stride))),
         }
     }
 
     /// The content of a copy with all tokens put.
-    fn put_all(&self, copy: usize, content: u32, puts: &Puts, contents: &mut [Contents]) -> u32 {
+    fn put_all(
+        &self,
+        copy: usize,
+        content: u32,
+        puts: &Puts,
+        contents: &mut [Contents],
+    ) -> Result<u32, Failure> {
         let put = |content, put| self.put(copy, content, put, puts, contents);
-        puts.tokens.iter().fold(content, put)
+        puts.tokens.iter().try_fold(content, put)
     }
 }

@@ -2,9 +2,12 @@
 //! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
 
 use super::contents::Contents;
+use super::layout::Owner;
 use super::marking::hash_of;
 use super::step::{Current, Next, Put, Puts};
-use crate::expression::{Pure, evaluate};
+use crate::build::negative;
+use crate::expression::{Code, Pure, evaluate};
+use crate::outcome::Failure;
 use crate::program::{NodeKind, Station};
 
 /// Remaining time of a token that waits for a server, or at a barrier.
@@ -12,7 +15,10 @@ const WAITS: i64 = -1;
 
 impl Current<'_> {
     fn station(&self, copy: usize) -> Option<&Station> {
-        match &self.program.nodes[self.layout.copies[copy].node].kind {
+        let Owner::Node(node) = self.layout.copies[copy].owner else {
+            return None;
+        };
+        match &self.program.nodes[node].kind {
             NodeKind::Station(station) => Some(station),
             NodeKind::Place(_) => None,
         }
@@ -26,23 +32,38 @@ impl Current<'_> {
         put: &Put,
         puts: &Puts,
         contents: &mut Contents,
-    ) -> u32 {
+    ) -> Result<u32, Failure> {
         let of = &self.layout.copies[copy];
         let words = puts.words_of(put, of.stride - 1);
         let mut tokens = contents.words_of(content).to_vec();
-        let due = self.due(copy, put, words, &tokens);
+        let due = self.due(copy, put, words, &tokens)?;
         let new = tokens.len() / of.stride;
         tokens.extend_from_slice(words);
         tokens.push(due);
         if of.fifo {
             self.settle(copy, new, &mut tokens);
         }
-        contents.number_of_tokens(&tokens)
+        Ok(contents.number_of_tokens(&tokens))
+    }
+
+    /// The service time of a token.
+    fn service(&self, copy: usize, service: &Code, token: &[i64]) -> Result<i64, Failure> {
+        let mut pure = Pure::default();
+        let time = evaluate(service, token, &mut pure);
+        let reason = match pure.failure {
+            Some(failure) => failure,
+            None if time < 0 => negative("service time", time).into(),
+            None => return Ok(time),
+        };
+        let Owner::Node(node) = self.layout.copies[copy].owner else {
+            return Ok(time);
+        };
+        let path = self.program.node_path(node);
+        Err(Failure::Run(format!("{path}: {reason}")))
     }
 
     /// Remaining time of a token that arrives.
-    fn due(&self, copy: usize, put: &Put, words: &[i64], tokens: &[i64]) -> i64 {
-        let service = |of| evaluate(of, words, &mut Pure::default()).max(0);
+    fn due(&self, copy: usize, put: &Put, words: &[i64], tokens: &[i64]) -> Result<i64, Failure> {
         let stride = self.layout.copies[copy].stride;
         let free = |servers: u32| {
             let tokens = tokens.chunks_exact(stride);
@@ -52,14 +73,16 @@ impl Current<'_> {
         match self.station(copy) {
             Some(Station::Fcfs(servers, of) | Station::Priority(false, servers, of, _)) => {
                 match free(*servers) {
-                    true => service(of),
-                    false => WAITS,
+                    true => self.service(copy, of, words),
+                    false => Ok(WAITS),
                 }
             }
-            Some(Station::Priority(true, _, of, _)) => service(of),
-            Some(Station::Infinite(of) | Station::Delay(of)) => put.delay + service(of),
-            Some(Station::Barrier(_)) => WAITS,
-            Some(Station::Sharing(..)) | None => put.delay,
+            Some(Station::Priority(true, _, of, _)) => self.service(copy, of, words),
+            Some(Station::Infinite(of) | Station::Delay(of)) => {
+                Ok(put.delay + self.service(copy, of, words)?)
+            }
+            Some(Station::Barrier(_)) => Ok(WAITS),
+            Some(Station::Sharing(..)) | None => Ok(put.delay),
         }
     }
 
@@ -104,7 +127,7 @@ impl Current<'_> {
     }
 
     /// Lets time pass until the next token gets ready; false if none will.
-    pub fn wait(&self, contents: &mut [Contents], next: &mut Next) -> bool {
+    pub fn wait(&self, contents: &mut [Contents], next: &mut Next) -> Result<bool, Failure> {
         let copies = 0..self.layout.copies.len();
         let running = |copy: usize| match self.layout.copies[copy].due {
             true => self.running(copy, self.tokens(contents, copy)),
@@ -120,7 +143,7 @@ impl Current<'_> {
             }
         }
         if step == i64::MAX {
-            return false;
+            return Ok(false);
         }
         next.marking.clone_from(&self.marking);
         for (copy, running) in running.iter().enumerate() {
@@ -137,7 +160,7 @@ impl Current<'_> {
                 freed += usize::from(token[stride - 1] == 0);
             }
             if freed > 0 {
-                self.serve_next(copy, freed, &mut tokens);
+                self.serve_next(copy, freed, &mut tokens)?;
                 if of.fifo {
                     ready_first(&mut tokens, stride);
                 }
@@ -145,16 +168,16 @@ impl Current<'_> {
             next.marking[copy] = contents[of.shape].number_of_tokens(&tokens);
         }
         next.hash = hash_of(&next.marking);
-        true
+        Ok(true)
     }
 
     /// Lets waiting tokens begin their service at servers that have got free.
-    fn serve_next(&self, copy: usize, freed: usize, tokens: &mut [i64]) {
+    fn serve_next(&self, copy: usize, freed: usize, tokens: &mut [i64]) -> Result<(), Failure> {
         let stride = self.layout.copies[copy].stride;
         let (service, class) = match self.station(copy) {
             Some(Station::Fcfs(_, service)) => (service, None),
             Some(Station::Priority(false, _, service, class)) => (service, Some(class)),
-            _ => return,
+            _ => return Ok(()),
         };
         for _ in 0..freed {
             let waiting = tokens.chunks_exact(stride).enumerate();
@@ -163,10 +186,11 @@ impl Current<'_> {
             let next = waiting.min_by_key(|(_, token)| {
                 class.map_or(0, |class| evaluate(class, token, &mut Pure::default()))
             });
-            let Some((position, _)) = next else { return };
+            let Some((position, _)) = next else { break };
             let token = &mut tokens[position * stride..(position + 1) * stride];
-            token[stride - 1] = evaluate(service, token, &mut Pure::default()).max(0);
+            token[stride - 1] = self.service(copy, service, token)?;
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Paths through a state space in words.
 
 use super::contents::{Contents, EMPTY};
+use super::layout::Owner;
 use super::marking::Markings;
 use super::step::{Current, Stepper};
 use super::{Origin, Path};
@@ -57,19 +58,30 @@ impl Stepper<'_> {
 }
 
 impl Current<'_> {
-    /// The tokens in each place that has some.
+    /// The tokens in each place that has some, and the fields of stores.
     fn in_words(&self, contents: &[Contents]) -> Vec<(String, Vec<String>)> {
         let mut marking = Vec::new();
         for (index, copy) in self.layout.copies.iter().enumerate() {
+            let colours = &self.program.colours;
+            let all = self.tokens(contents, index);
+            let node = match copy.owner {
+                Owner::Node(node) => &self.program.nodes[node],
+                Owner::Store(store) => {
+                    let fields = self.program.stores[store].show(colours, all);
+                    let fields = fields
+                        .iter()
+                        .map(|(name, value)| format!("{name} = {value}"));
+                    marking.push((self.copy_path(index), fields.collect()));
+                    continue;
+                }
+            };
             if self.marking[index] == EMPTY {
                 continue;
             }
-            let node = &self.program.nodes[copy.node];
-            let words = self.program.colours.words(node.colour);
-            let all = self.tokens(contents, index);
+            let words = colours.words(node.colour);
             let tokens = (0..self.len(contents, index)).map(|position| {
                 let token = &all[position * copy.stride..(position + 1) * copy.stride];
-                let text = self.program.colours.show(node.colour, &token[..words]);
+                let text = colours.show(node.colour, &token[..words]);
                 match token.last() {
                     Some(due) if copy.due && *due > 0 => {
                         format!("{text} in {} s", *due as f64 / 1e12)
@@ -83,11 +95,13 @@ impl Current<'_> {
     }
 
     fn copy_path(&self, index: usize) -> String {
-        let node = self.layout.copies[index].node;
-        let path = self.program.node_path(node);
-        match self.layout.of_node[node] {
-            (_, 1) => path,
-            (first, _) => format!("{path} [{}]", index - first),
+        let (path, (first, copies)) = match self.layout.copies[index].owner {
+            Owner::Node(node) => (self.program.node_path(node), self.layout.of_node[node]),
+            Owner::Store(store) => (self.program.store_path(store), self.layout.of_store[store]),
+        };
+        match copies {
+            1 => path,
+            _ => format!("{path} [{}]", index - first),
         }
     }
 

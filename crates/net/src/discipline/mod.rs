@@ -98,6 +98,12 @@ pub trait ServiceTime<T>: Send + 'static {
     fn constant(&self) -> Option<Span> {
         None
     }
+
+    /// Why there was no service time, after [`ServiceTime::sample`] returned `Span(u64::MAX)`: the
+    /// run ends with this message.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
 }
 
 impl<T> ServiceTime<T> for Span {
@@ -178,7 +184,13 @@ impl<'a, T: Token> Station<'a, T> {
     pub fn service(&mut self, time: &mut impl ServiceTime<T>, slot: Slot) -> Span {
         let draws = &mut self.core.serving[self.copy as usize].draws;
         let mut random = Random::of_copy(self.core.key, self.copy, draws);
-        time.sample(self.core.slab.get(slot), &mut random)
+        let span = time.sample(self.core.slab.get(slot), &mut random);
+        if span == Span(u64::MAX)
+            && let Some(message) = time.failure()
+        {
+            self.fail(message);
+        }
+        span
     }
 
     /// Puts a token at the end of a line of the discipline's own.
