@@ -115,7 +115,7 @@ def test_stores(tmp_path: Path) -> None:
     assert "time = { length = 9, initial = 0.0 }" in text
     space = load(tmp_path / "reader.toml").state_space(reach="cache.hits == 3")
     assert space.complete and space.reached is not None
-    assert space.document == net.state_space(reach="cache.hits == 3").document | {
+    assert space.document == dict(net.state_space(reach="cache.hits == 3").document) | {
         "seconds": space.seconds
     }
     with pytest.raises(AttributeError, match="its fields are: hits, tags, last, time"):
