@@ -151,6 +151,9 @@ def test_parameters_are_names_of_tokens() -> None:
         filter_net(let=lambda numbr: numbr)
     with pytest.raises(TypeError, match="a guard depends on tokens only"):
         filter_net(when=lambda number, random: random.random() < number)
+    with pytest.raises(TypeError, match="take the \\* before it out"):
+        filter_net(let=lambda *, number: number)
+    assert filter_net(let=lambda number, more=2: number + more).run()["passed"]["arrivals"] == 10
     with pytest.raises(TypeError, match="'now'"):
         filter_net(when=lambda now: now > 1)
     net = Net("n")

@@ -78,6 +78,21 @@ def test_a_scenario_as_a_document_has_its_elements(scenario: str, tmp_path: Path
     )
 
 
+def test_constant_services_first_tokens_and_ports_come_along() -> None:
+    text = (SCENARIOS / "striped-read.toml").read_text()
+    sets = {"clients.count": 3, "servers.daemon": {"threads": 8, "time_per_job": "30 us"}}
+    document = skeleton(hr.load(text, sets).structure()).document
+    pages = document["pages"]
+    daemon = pages["server"]["stations"]["daemon"]
+    assert (daemon["service"], daemon["servers"], daemon["discipline"]) == (30e-6, 8, "fcfs")
+    assert pages["server"]["copies"] == 4
+    assert pages["server"]["ports"]["receive"] == {"direction": "in", "place": "card receiving"}
+    assert pages["client"]["connect"]["complete"] == "processes/complete"
+    ready = pages["processes"]["places"]["ready"]
+    assert ready["initial"] == [{"token": "Process()", "count": "3"}]
+    assert pages["client"]["transitions"]["split"]["let"] == ["way = below(2)"]
+
+
 @pytest.mark.parametrize("format", ["toml", "json"])
 def test_the_document_is_drawn_as_the_scenario(format: str, tmp_path: Path) -> None:
     structure = hr.load(SCENARIOS / "striped-read.toml").structure()

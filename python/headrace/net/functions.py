@@ -79,8 +79,15 @@ def arguments(
     generator_at = None
     for number, parameter in enumerate(parameters):
         name = parameter.name
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             break
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
+            raise TypeError(
+                f"{path}: the parameter {name!r} of {label(function)}() has to be given by name:"
+                " take the * before it out"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            continue
         if name in known:
             given.append(call_text(name))
         elif name == RANDOM and generator is None:

@@ -392,6 +392,8 @@ class _Drawer:
     def _find(self, page: Mapping[str, Any]) -> None:
         for node in page["nodes"]:
             self.nodes[f"{page['path']}/{node['name']}"] = node["id"]
+        for store in page["stores"]:
+            self.stores[f"{page['path']}/{store['name']}"] = store["id"]
         for inner in page["pages"]:
             self._find(inner)
 
@@ -402,7 +404,8 @@ class _Drawer:
 
     def _stores(self, page: dict[str, Any], table: Mapping[str, Any]) -> None:
         for name in _outline(table, page["path"]).get("stores", ()):
-            id = self.stores.setdefault(f"{page['path']}/{name}", len(self.stores))
+            id = 1 + max(self.stores.values(), default=-1)
+            self.stores[f"{page['path']}/{name}"] = id
             page["stores"].append({"id": id, "name": name})
         for inner in page["pages"]:
             self._stores(inner, table["pages"][inner["name"]])

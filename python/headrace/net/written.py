@@ -124,14 +124,13 @@ class Transition:
             value: An expression, or a function. The names of its parameters are those of tokens
                 and values before. `now` is the simulated time in seconds, `copy` that of the
                 folded page, and `random` a `random.Random` that the run's seed seeds.
-            colour: Type of what a function returns.
+            colour: Type of the value; for a function it is needed.
         """
-        fields = None
+        fields = None if colour is None else field_types(colour)
         if is_function(value):
             if colour is None:
                 raise TypeError(f"{self._path}: let({name!r}, …) of a function needs its colour")
             value = self._call("let", value, self.page.net.colour(colour))
-            fields = field_types(colour)
         self._variables.add(name)
         self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
         return Expression(name, fields=fields)
