@@ -223,6 +223,9 @@ class _Reader(Transitions):
             elif count != "0":
                 entry = {} if colour.kind == "unit" else {"token": token}
                 tokens.append(entry | {"count": int(count) if count.isdigit() else count})
+        counts = [it["count"] for it in tokens if isinstance(it, dict)]
+        if colour.kind == "unit" and all(isinstance(it, int) for it in counts):
+            return sum(counts)
         return tokens
 
 
