@@ -319,6 +319,23 @@ def test_what_cpn_tools_cannot_express_is_refused(tmp_path: Path) -> None:
         net_of(text.replace('count = "rooms"', "count = 2"), tmp_path).save(tmp_path / "net.cpn")
 
 
+def test_a_table_of_a_later_version_is_no_silent_loss() -> None:
+    """Unknown keys of transitions and places are refused; other tables are counted."""
+    table = {"take": "p", "put": "p", "because": "x"}
+    document: dict[str, Any] = {
+        "places": {"p": {"initial": 1}},
+        "transitions": {"t": table},
+        "watchers": {"a": 1, "b": 2},
+    }
+    for ending in FORMATS:
+        with pytest.raises(ValueError, match="transition t: because has no translation"):
+            encode(document, Path(f"net{ending}"))
+    del table["because"]
+    for ending in FORMATS:
+        with pytest.warns(LeftOutWarning, match="2 entries of watchers"):
+            encode(document, Path(f"net{ending}"))
+
+
 def test_random_times_are_real_and_constant_ones_whole(tmp_path: Path) -> None:
     for text, real, delay in (
         (DESK, "false", "@+(if x = 3 then 7 else 4)"),

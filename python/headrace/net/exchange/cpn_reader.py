@@ -128,6 +128,9 @@ class _Reader(Transitions):
         if self.instances > MOST_PAGES or depth > DEEPEST_PAGE:
             raise self.source.error(page.line, f"expected at most {MOST_PAGES} instances of pages")
         self.count("texts beside the net", len(page.all("Aux")))
+        for constraints in page.all("constraints"):
+            if constraints.children:
+                raise self.source.error(constraints.line, "declarative constraints are not read")
         targets: dict[str, Target] = {}
         for place in page.all("place"):
             key = place.get("id")

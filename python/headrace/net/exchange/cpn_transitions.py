@@ -148,6 +148,9 @@ class Transitions:
                 f"transition {name} takes nothing and would fire forever: expected an arc from a"
                 " place",
             )
+        channel = transition.find("channel")
+        if channel is not None and transition.text_at("channel", "text"):
+            raise self.source.error(channel.line, f"transition {name}: channels are not read")
         guard = transition.find("cond")
         text = transition.text_at("cond", "text")
         if text and guard is not None:

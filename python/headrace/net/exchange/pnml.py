@@ -117,6 +117,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
             if number > 0
         ]
     count[runs] = net.settings
+    count |= {f"entries of {key}": number for key, number in net.others.items()}
     add_ports(sheets[net.top])
     return sheets[net.top], [f"{number} {what}" for what, number in count.items() if number]
 
