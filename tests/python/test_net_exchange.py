@@ -16,6 +16,7 @@ from conftest import ROOT, Command
 from headrace.net import LeftOutWarning, Net, NetModel, load
 from headrace.net.exchange import FORMATS
 from headrace.net.exchange.cpn_reader import read as read_cpn
+from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.pnml import read as read_pnml
 from headrace.net.model import encode, from_document, is_net
 
@@ -664,3 +665,85 @@ def test_expressions_keep_their_values(tmp_path: Path) -> None:
             assert computed[name] == float(value), arcs[name]
         elif name.startswith("real"):
             assert computed[name] == pytest.approx(float(value), rel=1e-9), arcs[name]
+
+
+# --- any net --------------------------------------------------------------------------------------
+
+COLOURS = {"Kind": ["red", "blue"], "Pair": {"a": "int", "k": "Kind"}}
+PATTERNS = {
+    "unit": [None],
+    "int": ["x", "y", "1", "x + 1", "_"],
+    "Kind": ["k", "red", "Kind.blue", "_"],
+    "Pair": ["p", "Pair(x, k)", "(1, k)", "Pair(a = y)", "Pair(x, red)", "_"],
+}
+VALUES = {
+    "unit": ["()"],
+    "int": ["0", "1", "2"],
+    "Kind": ["red", "blue"],
+    "Pair": ["Pair(1, red)", "(0, blue)"],
+}
+OUTPUTS = {
+    "unit": [None, "if {c} then () else empty"],
+    "int": ["0", "(x0 + 1) % 3", "if {c} then x0 else 2", "if {c} then 1 else empty"],
+    "Kind": ["red", "if {c} then blue else red"],
+    "Pair": ["Pair(x0 % 2, blue)", "Pair(1, red) with (a = 1 - x0 // 2)"],
+}
+
+
+@st.composite
+def nets(draw: st.DrawFn) -> dict[str, Any]:
+    """A net of a few places and transitions, with pages, patterns, guards and conditions."""
+
+    def one_of(items: list[Any]) -> Any:
+        return draw(st.sampled_from(items))
+
+    kinds = draw(st.lists(st.sampled_from(sorted(PATTERNS)), min_size=2, max_size=4))
+    places: dict[str, Any] = {"n": {"colour": "int", "initial": ["0"], "rest": True}}
+    for number, kind in enumerate(kinds):
+        initial = draw(st.lists(st.sampled_from(VALUES[kind]), max_size=2))
+        table = {} if kind == "unit" else {"colour": kind}
+        places[f"p{number}"] = table | {"initial": initial}
+    tables: dict[str, Any] = {}
+    for number in range(draw(st.integers(1, 3))):
+        takes: list[Any] = [{"place": "n", "token": "x0"}]
+        for source in draw(st.lists(st.integers(0, len(kinds) - 1), max_size=2)):
+            pattern = one_of(PATTERNS[kinds[source]])
+            if pattern == "x + 1":
+                pattern = "x0 + 1"
+            take = {"place": f"p{source}"} | ({"token": pattern} if pattern else {})
+            takes.append(take)
+        puts: list[Any] = [{"place": "n", "token": one_of(["x0", "(x0 + 1) % 3"])}]
+        for target in draw(st.lists(st.integers(0, len(kinds) - 1), max_size=2)):
+            token = one_of(OUTPUTS[kinds[target]])
+            put = {"place": f"p{target}"}
+            if token:
+                put["token"] = token.replace("{c}", one_of(["x0 > 0", "x0 == 1 or x0 == 2"]))
+            if draw(st.booleans()):
+                put["when"] = one_of(["x0 < 2", "not (x0 == 1)", "lucky"])
+            puts.append(put)
+        tables[f"t{number}"] = {"take": takes, "put": puts}
+        if any(put.get("when") == "lucky" for put in puts):
+            tables[f"t{number}"]["let"] = ["lucky = bernoulli(0.25)"]
+        if draw(st.booleans()):
+            tables[f"t{number}"]["when"] = one_of(["x0 < 2", "x0 >= 1 and x0 != 2"])
+    inner = {name: tables.pop(name) for name in list(tables) if draw(st.booleans())}
+    document: dict[str, Any] = {"name": "any", "colours": COLOURS, "places": places}
+    document["transitions"] = tables
+    if inner:
+        document["pages"] = {"inner": {"transitions": inner}}
+    return document
+
+
+@given(nets())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_any_net_has_the_same_markings_after_cpn_tools(document: dict[str, Any]) -> None:
+    obey_kernel_rules(document)
+    model = from_document(document, "any")
+    before = model.state_space(2000).document
+    data = encode(model.document(), Path("any.cpn"))
+    check_file(fromstring(data))
+    after, _ = read_cpn(data, "any.cpn")
+    found = from_document(after, "any").state_space(2000).document
+    assert found["complete"] == before["complete"]
+    if before["complete"]:
+        assert (found["states"], found["arcs"]) == (before["states"], before["arcs"])
