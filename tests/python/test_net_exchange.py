@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
@@ -17,6 +18,8 @@ from headrace.net import LeftOutWarning, Net, NetModel, load
 from headrace.net.exchange import FORMATS
 from headrace.net.exchange.cpn_reader import read as read_cpn
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
+from headrace.net.exchange.ml_meaning import Colour, Meaning
+from headrace.net.exchange.ml_syntax import MlError, parse_declarations, parse_ml
 from headrace.net.exchange.pnml import read as read_pnml
 from headrace.net.model import encode, from_document, is_net
 
@@ -160,9 +163,8 @@ def test_files_of_other_tools_are_nets_for_all_commands(headrace: Command, tmp_p
     file, back = tmp_path / "copy.cpn", tmp_path / "back.json"
     source = NETS / "queue.toml"
     assert headrace("net", "export", str(source), "-o", str(file)).returncode == 0
-    # The reader has no lists, which are the queues of stations.
-    refused = headrace("net", "check", str(file))
-    assert refused.returncode == 2 and "the form list is not read" in refused.stderr
+    checked = headrace("net", "check", str(file), "--json")
+    assert "queue/arrivals + queue/arrivals_arrivals" in checked.stdout
     file = tmp_path / "copy.pnml"
     assert headrace("net", "export", str(source), "-o", str(file)).returncode == 0
     assert is_net(file)
@@ -309,6 +311,18 @@ def test_a_station_serves_in_cpn_tools_as_here(tmp_path: Path) -> None:
     last = cpncheck.ColouredNet(cpncheck.CPNNet(str(file))).run()
     # Two servers, first come first served: job 3 is served from 4 ms on, for 7 ms.
     assert sorted(last[0]) == [(1, 4), (2, 4), (3, 11), (4, 8), (5, 12), (6, 15)]
+
+
+def test_stations_of_cpn_tools_behave_as_stations(tmp_path: Path) -> None:
+    """The timed places of a station, read and run, have its times and queues."""
+    desk = again(net_of(DESK, tmp_path), tmp_path, ".cpn")
+    assert desk.run().runs[0]["time"] == 0.015
+    queue = again(load(NETS / "queue.toml"), tmp_path, ".cpn")
+    nodes = queue.run(until=40_000.0, seed=3).runs[0]["nodes"]
+    inside = {it["path"]: it["mean_inside"] for it in nodes}
+    # Half a customer waits, and half the time the server serves (M/M/1 with half the load).
+    assert inside["queue/desk_queue"] == pytest.approx(0.5, abs=0.05)
+    assert inside["queue/desk_servers"] == pytest.approx(0.5, abs=0.02)
 
 
 def test_what_cpn_tools_cannot_express_is_refused(tmp_path: Path) -> None:
@@ -667,10 +681,64 @@ def test_expressions_keep_their_values(tmp_path: Path) -> None:
             assert computed[name] == pytest.approx(float(value), rel=1e-9), arcs[name]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n + 1 - (m - 2)", "n + 1 - (m - 2)"),
+        ("~n * (m + ~1)", "-n * (m + -1)"),
+        (
+            "if n <> m andalso not (n = 1) then n div 2 else m mod 3",
+            "if n != m and not n == 1 then n // 2 else m % 3",
+        ),
+        ("let val a = n + 1 in a * a end", "(n + 1) * (n + 1)"),
+        ("twice (n, 3)", "(n + 3) * 2"),
+        ("case k of low => 1 | high => n", "if k == low then 1 else n"),
+        ("#2 p + #1 (n, m)", "p.f2 + n"),
+        ("floor (exponential (1.0 / 4.0) + 0.5)", "floor(exponential(4.0) + 0.5)"),
+        ("normal (2.0, 3.0)", "normal(2.0, sqrt(3.0))"),
+        ("erlang (2, 0.5)", "erlang(2, 2 / 0.5)"),
+        ("bernoulli (0.25) = 1", "bernoulli(0.25)"),
+        ("Small.ran ()", "discrete(1, 4)"),
+        ("Level.ran ()", "if bernoulli(1.0 / 2) then low else high"),
+        ("time () + t", "now() + t"),
+        (
+            "if t > 5 then t div 2 else IntInf.fromInt n * t",
+            "if t > 5 ms then (t // 2 ms) * 1 ms else n * t",
+        ),
+        ("String.size s", None),
+        ("f n", None),
+        ("let val r = discrete (1, 2) in r + r end", None),
+    ],
+)
+def test_cpn_ml_means_an_expression(text: str, expected: str | None) -> None:
+    meaning = Meaning(
+        colours={
+            "INT": Colour("int"),
+            "TIME": Colour("time"),
+            "Small": Colour("int", domain=[("int", it) for it in range(1, 5)]),
+            "Level": Colour("Level", domain=[("name", "low"), ("name", "high")]),
+            "Pair": Colour("Pair"),
+        },
+        records={"Pair": {"f1": "int", "f2": "int"}},
+        products={"Pair"},
+        members={"low": "low", "high": "high"},
+        variables={"n": "INT", "m": "INT", "t": "TIME", "k": "Level", "p": "Pair", "s": "INT"},
+        unit="ms",
+    )
+    for _, name, of in parse_declarations("fun twice (a, b) = (a + b) * 2; fun f x = f (x + 1);"):
+        meaning.functions[name] = of
+    names = {name: name for name in meaning.variables}
+    if expected is None:
+        with pytest.raises(MlError):
+            meaning.text(meaning.expand(parse_ml(text)), names)
+    else:
+        assert meaning.text(meaning.expand(parse_ml(text)), names) == expected
+
+
 # --- any net --------------------------------------------------------------------------------------
 
 COLOURS = {"Kind": ["red", "blue"], "Pair": {"a": "int", "k": "Kind"}}
-PATTERNS = {
+PATTERNS: dict[str, list[Any]] = {
     "unit": [None],
     "int": ["x", "y", "1", "x + 1", "_"],
     "Kind": ["k", "red", "Kind.blue", "_"],
@@ -682,7 +750,7 @@ VALUES = {
     "Kind": ["red", "blue"],
     "Pair": ["Pair(1, red)", "(0, blue)"],
 }
-OUTPUTS = {
+OUTPUTS: dict[str, list[Any]] = {
     "unit": [None, "if {c} then () else empty"],
     "int": ["0", "(x0 + 1) % 3", "if {c} then x0 else 2", "if {c} then 1 else empty"],
     "Kind": ["red", "if {c} then blue else red"],
@@ -694,7 +762,7 @@ OUTPUTS = {
 def nets(draw: st.DrawFn) -> dict[str, Any]:
     """A net of a few places and transitions, with pages, patterns, guards and conditions."""
 
-    def one_of(items: list[Any]) -> Any:
+    def one_of(items: Sequence[Any]) -> Any:
         return draw(st.sampled_from(items))
 
     kinds = draw(st.lists(st.sampled_from(sorted(PATTERNS)), min_size=2, max_size=4))
