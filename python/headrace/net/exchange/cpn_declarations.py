@@ -89,6 +89,8 @@ class Declarations:
             raise MlError(f"the colour set {name} is not declared before")
         if not colour.kind:
             raise MlError(f"the colour set {name} is not read: {colour.why}")
+        if colour.is_list:
+            raise MlError(f"{name}, a list, is read as the colour set of a place only")
         return colour
 
     def _form(self, name: str, form: Xml) -> Colour:
@@ -132,6 +134,8 @@ class Declarations:
             case "alias":
                 of = self._known(ids[0]) if ids else Colour("", why="it names no colour set")
                 return Colour(of.kind, domain=of.domain, why=of.why)
+            case "list":
+                return Colour(self._known(ids[0] if ids else "").kind, is_list=True)
             case "subset":
                 return self._subset(form, ids)
         raise MlError(f"the form {form.tag} is not read")

@@ -321,7 +321,7 @@ class Translator:
         if simple:
             return Ml(text, of.kind, ATOM, None, random)
         text = f"let val whole : {self.colsets[of.kind]} = {of.text} in {text} end"
-        return Ml(text, of.kind, ATOM, None, random)
+        return Ml(text, of.kind, APPLY, None, random)
 
     # --- operators ----------------------------------------------------------------------------
 

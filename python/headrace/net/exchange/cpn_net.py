@@ -150,6 +150,7 @@ class _Exporter(Stations):
         )
         if flags:
             found.append(f"{flags} marks sink, rest or conserve; tokens stay in sinks")
+        found += [f"{number} entries of {key}" for key, number in self.net.others.items()]
         return found
 
     # --- pages and nodes ----------------------------------------------------------------------

@@ -10,7 +10,7 @@ from headrace.net.exchange.ml_meaning import (
     is_random,
 )
 from headrace.net.exchange.ml_syntax import MlError, parse_ml
-from headrace.net.exchange.multisets import terms
+from headrace.net.exchange.multisets import ONE, Term, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 
@@ -128,6 +128,9 @@ class _Reader(Transitions):
         if self.instances > MOST_PAGES or depth > DEEPEST_PAGE:
             raise self.source.error(page.line, f"expected at most {MOST_PAGES} instances of pages")
         self.count("texts beside the net", len(page.all("Aux")))
+        for constraints in page.all("constraints"):
+            if constraints.children:
+                raise self.source.error(constraints.line, "declarative constraints are not read")
         targets: dict[str, Target] = {}
         for place in page.all("place"):
             key = place.get("id")
@@ -193,7 +196,11 @@ class _Reader(Transitions):
                 place.line, f"place {name}: the colour set {kind} is not read: {colour.why}"
             )
         table: dict[str, Any] = {} if colour.kind == "unit" else {"colour": colour.kind}
+        if colour.is_list:
+            table["order"] = "fifo"
         text = place.text_at("initmark", "text")
+        if colour.is_list and not text:
+            raise self.source.error(place.line, f"place {name}: expected a list at the start")
         if text:
             line = place.find("initmark")
             initial = self.within(line or place, f"place {name}", self._initial, text, colour)
@@ -206,7 +213,12 @@ class _Reader(Transitions):
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        for term in terms(self.meaning, self.meaning.expand(parse_ml(text))):
+        found = terms(self.meaning, self.meaning.expand(parse_ml(text)))
+        if colour.is_list:
+            if len(found) != 1 or found[0].count != ONE or found[0].token[0] != "list":
+                raise MlError("a place of lists is read with one list only, such as [1, 2]")
+            found = [Term(ONE, token) for token in found[0].token[1]]
+        for term in found:
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")
             if term.delay is not None and term.delay not in (
@@ -223,6 +235,9 @@ class _Reader(Transitions):
             elif count != "0":
                 entry = {} if colour.kind == "unit" else {"token": token}
                 tokens.append(entry | {"count": int(count) if count.isdigit() else count})
+        counts = [it["count"] for it in tokens if isinstance(it, dict)]
+        if colour.kind == "unit" and all(isinstance(it, int) for it in counts):
+            return sum(counts)
         return tokens
 
 

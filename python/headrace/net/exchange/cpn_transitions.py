@@ -7,7 +7,7 @@ from typing import Any
 from headrace.net.exchange.cpn_declarations import Declarations
 from headrace.net.exchange.ml_meaning import FALSE, TRUE, Colour, called, is_random, one, walk
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
-from headrace.net.exchange.multisets import Term, cases, terms
+from headrace.net.exchange.multisets import ONE, Term, cases, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml
 
@@ -80,6 +80,7 @@ class Transitions:
         name = transition.text_at("text") or "transition"
         inward: list[list[Arm]] = []
         outward: list[Flow] = []
+        queues: dict[str, list[tuple[str, Flow]]] = {}
         for arc in arcs:
             place = arc.find("placeend")
             target = targets.get(place.get("idref") if place is not None else "")
@@ -93,10 +94,18 @@ class Transitions:
                     f"transition {name}: arcs of the kind {orientation or 'without arrows'} are"
                     " not read",
                 )
+            if target.colour.is_list:
+                queues.setdefault(target.name, []).append((orientation, (arc, target, tree)))
+                continue
             if orientation in ("ptot", "bothdir"):
                 inward.append(self.within(arc, f"transition {name}", self._arms, arc, target, tree))
             if orientation in ("ttop", "bothdir"):
                 outward.append((arc, target, tree))
+        for queue in queues.values():
+            at = queue[0][1][0]
+            taken, put = self.within(at, f"transition {name}", self._queue, queue)
+            inward.append([([], taken)])
+            outward += put
         variants: list[Arm] = [([], [])]
         for arms in inward:
             variants = [
@@ -112,6 +121,33 @@ class Transitions:
             self.transition(transition, name, inputs, conditions, outward)
             for conditions, inputs in variants
         ]
+
+    def _queue(self, arcs: list[tuple[str, Flow]]) -> tuple[list[Input], list[Flow]]:
+        """Return the tokens that arcs of a place with a list take from its front, and append.
+
+        The arcs must have the forms `x :: q` and `q ^^ [y]`, where either may be `q` alone.
+        """
+        inward = [flow for way, flow in arcs if way in ("ptot", "bothdir")]
+        outward = [flow for way, flow in arcs if way in ("ttop", "bothdir")]
+        form = "a list is read as a queue only: expected arcs such as x :: q and q ^^ [y]"
+        if len(inward) != 1 or len(outward) != 1:
+            raise MlError(form)
+        arc, target, front = inward[0]
+        front, back = (
+            tree[3] if tree[:3] == ("binary", "`", ONE) else tree for tree in (front, outward[0][2])
+        )
+        heads: list[Ml] = []
+        while front[:2] == ("binary", "::"):
+            heads.append(front[2])
+            front = front[3]
+        tails: list[Ml] = []
+        while back[:2] == ("binary", "^^") and back[3][0] == "list":
+            tails = [*back[3][1], *tails]
+            back = back[2]
+        if front != back or front[0] != "name" or front[1] not in self.meaning.variables:
+            raise MlError(form)
+        taken = [(arc, target, Term(ONE, head)) for head in heads]
+        return taken, [(outward[0][0], target, tail) for tail in tails]
 
     def _inscription(self, arc: Xml, target: Target) -> Ml:
         text = arc.text_at("annot", "text")
@@ -148,6 +184,9 @@ class Transitions:
                 f"transition {name} takes nothing and would fire forever: expected an arc from a"
                 " place",
             )
+        channel = transition.find("channel")
+        if channel is not None and transition.text_at("channel", "text"):
+            raise self.source.error(channel.line, f"transition {name}: channels are not read")
         guard = transition.find("cond")
         text = transition.text_at("cond", "text")
         if text and guard is not None:

@@ -1,7 +1,6 @@
 """Positions of places and transitions on an exported page, from left to right."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from headrace.net.exchange.sheets import Place, Sheet, Transition
 
@@ -10,6 +9,8 @@ WIDTH, HEIGHT = 110.0, 46.0
 SPREAD_X, SPREAD_Y = 2.1, 2.2
 """Least room for inscriptions between symbols."""
 WIDEST = 2.6
+MOST_LAYERED = 120
+"""Most symbols on a page for which crossings are searched; more would take seconds."""
 LETTER = 7.0
 """Width of a letter."""
 
@@ -22,8 +23,6 @@ class Layout:
     """Middles of symbols; y goes up."""
 
     at: dict[Symbol, tuple[float, float]]
-    ways: dict[tuple[Symbol, Symbol], int]
-    """Number of lines between a place and a transition."""
 
 
 def lines(sheet: Sheet) -> list[tuple[Symbol, Symbol]]:
@@ -44,32 +43,55 @@ def lines(sheet: Sheet) -> list[tuple[Symbol, Symbol]]:
 
 def lay_out(sheet: Sheet) -> Layout:
     """Return positions for the symbols of a page."""
+    symbols: list[Symbol] = [*sheet.shown, *sheet.transitions, *sheet.children]
+    number = {symbol: index for index, symbol in enumerate(symbols)}
+    links = [(number[source], number[target]) for source, target in dict.fromkeys(lines(sheet))]
+    arrange = _layered if len(symbols) <= MOST_LAYERED else _spread
+    corners = arrange(len(symbols), links)
+    texts = [arc.text for transition in sheet.transitions for arc in transition.arcs]
+    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
+    spread = min(max(SPREAD_X, 1.2 + longest * LETTER / WIDTH), WIDEST)
+    at: dict[Symbol, tuple[float, float]] = {
+        symbol: (round((x + WIDTH / 2) * spread), round(-(y + HEIGHT / 2) * SPREAD_Y))
+        for symbol, (x, y) in zip(symbols, corners, strict=True)
+    }
+    return Layout(at)
+
+
+def _layered(count: int, links: list[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Return corners of symbols with few crossings, as diagrams of nets have them."""
     from headrace.report.layered_layout import place
     from headrace.report.layering import Flow, assign_layers
     from headrace.report.layers import Box, Link
 
-    symbols: list[Symbol] = [*sheet.shown, *sheet.transitions, *sheet.children]
-    number = {symbol: index for index, symbol in enumerate(symbols)}
-    ways: dict[tuple[Symbol, Symbol], int] = {}
-    for source, target in lines(sheet):
-        ways[source, target] = ways.get((source, target), 0) + 1
-    flows = [Flow(number[source], number[target]) for source, target in ways]
-    layers = assign_layers(len(symbols), flows)
+    layers = assign_layers(count, [Flow(source, target) for source, target in links])
 
     def side(east: bool, _height: float) -> float:
         return WIDTH if east else 0.0
 
-    boxes: list[Any] = [Box(WIDTH, HEIGHT, layer - 1, HEIGHT / 2, side) for layer in layers]
-    links = []
-    for source, target in ways:
-        ends = sorted((number[source], number[target]), key=lambda it: layers[it])
-        links.append(Link(*ends))
-    place(boxes, links)
-    texts = [arc.text for transition in sheet.transitions for arc in transition.arcs]
-    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    spread = min(max(SPREAD_X, 1.2 + longest * LETTER / WIDTH), WIDEST)
-    at = {
-        symbol: (round((box.x + WIDTH / 2) * spread), round(-(box.y + HEIGHT / 2) * SPREAD_Y))
-        for symbol, box in zip(symbols, boxes, strict=True)
-    }
-    return Layout(at, ways)
+    boxes = [Box(WIDTH, HEIGHT, layer - 1, HEIGHT / 2, side) for layer in layers]
+    ends = (sorted(link, key=lambda it: layers[it]) for link in links)
+    place(boxes, [Link(west, east) for west, east in ends])
+    return [(box.x, box.y) for box in boxes]
+
+
+def _spread(count: int, links: list[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Return corners of many symbols: columns by their distance from the first."""
+    near: list[list[int]] = [[] for _ in range(count)]
+    for a, b in links:
+        near[a].append(b)
+        near[b].append(a)
+    column: dict[int, int] = {}
+    row: dict[int, int] = {}
+    height: dict[int, int] = {}
+    for start in range(count):
+        waiting = [] if start in column else [start]
+        column.setdefault(start, 0)
+        for at in waiting:
+            row[at] = height.get(column[at], 0)
+            height[column[at]] = row[at] + 1
+            for other in near[at]:
+                if other not in column:
+                    column[other] = column[at] + 1
+                    waiting.append(other)
+    return [(column[it] * WIDTH, row[it] * HEIGHT) for it in range(count)]

@@ -29,6 +29,8 @@ RANDOM = words_of(
 
 TIMES = ("time", "ModelTime.time", "intTime")
 
+MOST_DRAWN = 30
+"""Most values, other than whole numbers, of which one is drawn."""
 MOST_NODES = 20_000
 DEEPEST_CALL = 30
 
@@ -113,6 +115,8 @@ class Colour:
     """Its values, if they are few."""
     why: str = ""
     """Why it is not read."""
+    is_list: bool = False
+    """True for lists of values of its kind; a place with one is a queue."""
 
 
 @dataclass
@@ -199,11 +203,14 @@ class _Expansion:
                 return ("if", *(inside(part) for part in tree[1:]))
             case "let":
                 inner = dict(env)
-                for pattern, value in tree[1]:
+                for number, (pattern, value) in enumerate(tree[1]):
                     value = self.expand(value, inner, calls)
                     bound = self.match(pattern, value, [])
-                    if is_random(value):
-                        raise MlError("a let of a random value is not read here")
+                    later = [tree[2], *(it for _, it in tree[1][number + 1 :])]
+                    if is_random(value) and any(
+                        sum(uses(it, name) for it in later) > 1 for name in bound
+                    ):
+                        raise MlError("a random value that is used more than once is not read here")
                     inner |= bound
                 return self.expand(tree[2], inner, calls)
             case "case":
@@ -335,7 +342,8 @@ def walk(tree: Ml) -> Iterator[Ml]:
 
 def is_random(tree: Ml) -> bool:
     """Return true if a tree has a function of random numbers."""
-    return any(it[0] == "name" and it[1] in RANDOM for it in walk(tree))
+    names = (it[1] for it in walk(tree) if it[0] == "name")
+    return any(name in RANDOM or name.endswith(".ran") for name in names)
 
 
 def uses(tree: Ml, name: str) -> int:
@@ -494,10 +502,10 @@ class _Text:
     def binary(self, tree: Ml) -> Text:
         _, operator, a, b = tree
         if operator in ("=", "<>"):
-            for draw, one in ((a, b), (b, a)):
-                if called(draw) == "bernoulli" and one in (("int", 1), ("int", 0)):
+            for draw, side in ((a, b), (b, a)):
+                if called(draw) == "bernoulli" and side in (("int", 1), ("int", 0)):
                     chance = f"bernoulli({self.of(draw[2])[0]})"
-                    if (one[1] == 1) == (operator == "="):
+                    if (side[1] == 1) == (operator == "="):
                         return chance, ATOM
                     return f"not {chance}", NOT
         if operator not in OPERATORS:
@@ -584,6 +592,8 @@ class _Text:
                 return self.ticks(name, argument)
         if name in TIMES and not parts:
             return self.now(name)
+        if name.endswith(".ran") and not parts:
+            return self.any_of(name.removesuffix(".ran"))
         if name in CALLS:
             kind = "time" if "time" in map(self.kind, parts) else None
             texts = ", ".join(self.of(part, kind)[0] for part in parts)
@@ -591,6 +601,23 @@ class _Text:
         if name in self.meaning.unread:
             raise MlError(f"{name} is declared, but not read: {self.meaning.unread[name]}")
         raise MlError(f"the function {name} is not read")
+
+    def any_of(self, name: str) -> Text:
+        """Return any value of a colour set, each with the same probability."""
+        colour = self.meaning.colours.get(name)
+        if colour is None or colour.domain is None:
+            raise MlError(f"{name}.ran has too many values")
+        values = colour.domain
+        first, last = values[0][1], values[-1][1]
+        if values[0][0] == "int" and values == [("int", it) for it in range(first, last + 1)]:
+            return f"discrete({first}, {last})", ATOM
+        if len(values) > MOST_DRAWN:
+            raise MlError(f"{name}.ran has too many values")
+        text = self.at(values[-1], CHOICE, colour.kind)
+        for left, value in enumerate(reversed(values[:-1]), start=2):
+            chance = f"bernoulli(1.0 / {left})"
+            text = f"if {chance} then {self.at(value, OR, colour.kind)} else {text}"
+        return text, CHOICE
 
     def now(self, name: str) -> Text:
         if self.meaning.has_real_time:

@@ -25,9 +25,19 @@ from headrace.net.exchange.structure import (
 
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
 TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"
-TYPES = (TYPE, "http://www.informatik.hu-berlin.de/top/pntd/ptNetb", "P/T net", "ptnet", "")
+TYPES = (
+    TYPE,
+    # ProM and pm4py write place/transition nets under this name.
+    "http://www.pnml.org/version-2009/grammar/pnmlcoremodel",
+    "http://www.informatik.hu-berlin.de/top/pntd/ptNetb",
+    "P/T net",
+    "ptnet",
+    "",
+)
 """Names of the type in files; older tools leave it out."""
 
+ELEMENTS = ("place", "transition", "referencePlace", "referenceTransition", "arc", "page")
+"""Parts of a page that have an id."""
 MOST_WEIGHT = 32
 """Most tokens that a transition takes in one firing."""
 MOST_INITIAL = 10_000_000
@@ -107,6 +117,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
             if number > 0
         ]
     count[runs] = net.settings
+    count |= {f"entries of {key}": number for key, number in net.others.items()}
     add_ports(sheets[net.top])
     return sheets[net.top], [f"{number} {what}" for what, number in count.items() if number]
 
@@ -213,6 +224,8 @@ class _Reader:
                 name = taken.new(place.text_at("name", "text"), place.get("id"))
                 names[place] = name
                 initial = self._number(place, "initialMarking", 0)
+                if self._number(place, "capacity", 0):
+                    raise self.source.error(place.line, "places with a capacity are not read")
                 places[name] = {"initial": initial} if initial else {}
         transitions: dict[str, dict[str, Any]] = {}
         for page in pages:
@@ -252,9 +265,8 @@ class _Reader:
         return document, notes + obey_kernel_rules(document)
 
     def _ids(self, page: Xml) -> None:
-        known = ("place", "transition", "referencePlace", "referenceTransition", "arc", "page")
         for child in page.children:
-            if child.tag in known:
+            if child.tag in ELEMENTS:
                 number = child.get("id")
                 if not number:
                     raise self.source.error(child.line, f"the {child.tag} has no id")
@@ -267,14 +279,12 @@ class _Reader:
                 self._ignored(child)
 
     def _ignored(self, element: Xml) -> None:
-        read = ("name", "initialMarking", "inscription", "graphics", "type", "page", "place")
+        read = ("name", "initialMarking", "inscription", "graphics", "type", "arctype", "capacity")
         if element.tag == "toolspecific":
             self.left_out["parts for one tool only"] = (
                 self.left_out.get("parts for one tool only", 0) + 1
             )
-        elif element.tag not in (*read, "transition", "arc", "referencePlace"):
-            if element.tag == "referenceTransition":
-                return
+        elif element.tag not in (*read, *ELEMENTS):
             what = f"elements {element.tag}"
             self.left_out[what] = self.left_out.get(what, 0) + 1
 
@@ -307,10 +317,11 @@ class _Reader:
 
     def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:
         """Return transition, key and place of an arc."""
-        kind = arc.find("type")
-        if kind is not None and (kind.get("value") or kind.text_at("text")) not in ("", "normal"):
-            what = kind.get("value") or kind.text_at("text")
-            raise self.source.error(arc.line, f"arcs of the type {what[:40]} are not read")
+        for label in ("type", "arctype"):
+            kind = arc.find(label)
+            what = "" if kind is None else kind.get("value") or kind.text_at("text")
+            if what not in ("", "normal"):
+                raise self.source.error(arc.line, f"arcs of the type {what[:40]} are not read")
         source, target = self._node(arc, "source"), self._node(arc, "target")
         if (source.tag, target.tag) == ("place", "transition"):
             return names[target], "take", names[source]

@@ -63,6 +63,8 @@ class Sheet:
     transitions: list[Transition] = field(default_factory=list)
     children: "list[Sheet]" = field(default_factory=list)
     shown: dict[Place, Shown] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    """Names of its places and transitions."""
 
     def child(self, name: str) -> "Sheet":
         """Add a sheet within this one."""
@@ -83,11 +85,11 @@ class Sheet:
         return transition
 
     def _free(self, wanted: str) -> str:
-        taken = {it.name for it in self.places} | {it.name for it in self.transitions}
         name, number = wanted, 1
-        while name in taken:
+        while name in self.names:
             number += 1
             name = f"{wanted} {number}"
+        self.names.add(name)
         return name
 
     def around(self) -> "Iterator[Sheet]":

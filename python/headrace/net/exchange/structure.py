@@ -9,11 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace._core import parse_net_expression
+from headrace.net.exchange.names import words_of
 
 Tree = dict[str, Any]
 """An expression: `{"column": …, "node": …}`, where `node` has one key, the kind of expression."""
 
-BUILT_IN = ("unit", "bool", "int", "real", "time", "text")
+PAGE_KEYS = words_of(
+    "name description colours values run copies connect ports probes places stations transitions"
+    " pages"
+)
+NODE_KEYS = words_of(
+    "colour initial order sink rest conserve description discipline servers service class number"
+)
+TRANSITION_KEYS = words_of("take when let put record priority description")
+ARC_KEYS = words_of("place token count when delay copy")
 
 
 @dataclass
@@ -111,6 +120,8 @@ class NetStructure:
     top: Page
     settings: int
     """Settings of runs."""
+    others: dict[str, int]
+    """Tables of pages that exporters do not know, with the number of their entries."""
 
     def nodes(self) -> Iterator[Node]:
         """Yield all nodes."""
@@ -153,6 +164,8 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
     """Return the structure of a document that has been checked."""
     colours = Colours()
     for name, declared in document.get("colours", {}).items():
+        if not isinstance(declared, Mapping | list | tuple):
+            raise ValueError(f"colours.{name}: {declared!r} has no translation")
         if isinstance(declared, Mapping):
             colours.records[name] = {key: str(it).strip() for key, it in declared.items()}
         else:
@@ -164,18 +177,34 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
             for key, arcs in (("take", transition.takes), ("put", transition.puts)):
                 for arc in as_list(transition.table.get(key)):
                     table = {"place": arc} if isinstance(arc, str) else arc
+                    _check(f"{key} of transition {transition.path}", table, ARC_KEYS)
                     arcs.append((_resolve(page, str(table["place"])), table))
+    others: dict[str, int] = {}
+    for page in top.walk():
+        for key, entries in page.table.items():
+            if key not in PAGE_KEYS:
+                number = len(entries) if isinstance(entries, Mapping | list | tuple) else 1
+                others[key] = others.get(key, 0) + number
     settings = len(document.get("run", {}))
-    return NetStructure(top.name, colours, values, top, settings)
+    return NetStructure(top.name, colours, values, top, settings, others)
+
+
+def _check(what: str, table: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuse keys whose meaning is not known here: to leave them out could change the net."""
+    for key in table:
+        if key not in known:
+            raise ValueError(f"{what}: {key} has no translation")
 
 
 def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
     page = Page(name, parent, table)
     for key, is_station in (("places", False), ("stations", True)):
         for node, of in table.get(key, {}).items():
+            _check(f"{key} {node}", of, NODE_KEYS)
             colour = str(of.get("colour", "unit")).strip()
             page.nodes[node] = Node(node, page, colour, of, is_station)
     for transition, of in table.get("transitions", {}).items():
+        _check(f"transition {transition}", of, TRANSITION_KEYS)
         page.transitions.append(Transition(transition, page, of))
     for inner, of in table.get("pages", {}).items():
         page.pages[inner] = _page(inner, page, of)
