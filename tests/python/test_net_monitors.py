@@ -181,6 +181,17 @@ def test_a_monitor_of_ones_own() -> None:
     assert [it.transition for it in seen] == ["queue/leave"] * 10
     assert [it.time for it in seen] == result.collected("rows")["time_s"].to_list()
     assert result["mine"]["count"] == 9
+    with pytest.raises(ValueError, match="with_marking=True"):
+        _ = seen[0].marking
+    net, leave = queue()
+    markings: list[int] = []
+
+    def count(firing: Firing) -> None:
+        markings.append(sum(it.count for it in firing.marking if it.place == "queue/desk"))
+
+    net.monitor("mine", count, transition=leave, with_marking=True)  # type: ignore[arg-type]
+    result = net.run(until=30.0)
+    assert markings[:20] == result.collected("rows")["inside"].to_list()[:20]
     with pytest.raises(ValueError, match="no document has functions of Python"):
         net.save("net.toml")
     with pytest.raises(ValueError, match="observe runs only"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._core import NetModel as CoreModel
 from headrace._core import ScenarioError, is_net_document
-from headrace.net.monitors import OwnFunction, caller
+from headrace.net.monitors import OwnFunction, OwnMonitor, caller
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
 
@@ -27,7 +27,7 @@ class NetModel:
 
     def __init__(self, core: CoreModel, text: str) -> None:
         self._core, self.text = core, text
-        self._own: dict[str, tuple[str | None, OwnFunction]] = {}
+        self._own: dict[str, OwnMonitor] = {}
 
     @property
     def name(self) -> str:
@@ -72,7 +72,14 @@ class NetModel:
             "transitions": structure["transition_invariants"],
         }
 
-    def monitor(self, name: str, function: OwnFunction, *, transition: str | None = None) -> None:
+    def monitor(
+        self,
+        name: str,
+        function: OwnFunction,
+        *,
+        transition: str | None = None,
+        with_marking: bool = False,
+    ) -> None:
         """Add a monitor of your own: a function that is called after each firing.
 
         It is about ten times slower than other monitors, and no document has it.
@@ -80,13 +87,14 @@ class NetModel:
         Parameters:
             function: Gets a `Firing`, and returns a number to record or None.
             transition: Path of the transition whose firings it gets; None for all.
+            with_marking: Give it the marking after the firing, which takes longer.
 
         Raises:
             ValueError: The net has a monitor of this name.
         """
         if name in self._own or name in dict(self._core.monitors):
             raise ValueError(f"two monitors are called {name!r}; rename one")
-        self._own[name] = (transition, function)
+        self._own[name] = OwnMonitor(function, transition, with_marking)
 
     def play(self, *, seed: int | None = None) -> "Play":
         """Play the net, firing by firing.
@@ -147,7 +155,10 @@ class NetModel:
         if playback is not None and not 1 <= playback <= 100_000:
             raise ValueError(f"playback = {playback}: expected from 1 to 100000 frames")
         paths = self._core.node_paths
-        own = [(name, it, caller(function, paths)) for name, (it, function) in self._own.items()]
+        own = [
+            (name, it.transition, caller(it.function, paths), it.with_marking)
+            for name, it in self._own.items()
+        ]
         runs, frames = [], None
         for number in range(replications):
             text, recorded = self._core.run(
