@@ -1,7 +1,9 @@
 """Nets of one's own that are played: in Python, in the terminal, and in a browser."""
 
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -105,6 +107,37 @@ def test_the_terminal_plays_from_a_pipe() -> None:
         ended = played(line)
         assert ended.returncode == 2 and part in ended.stderr, ended.stderr
         assert "line 1" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_a_terminal_has_a_prompt_and_ctrl_c_ends_it() -> None:
+    terminal, end = pty.openpty()
+    words = [sys.executable, "-m", "headrace", "net", "play", str(QUEUE)]
+    process = subprocess.Popen(words, stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    seen = b""
+
+    def until(wanted: bytes) -> None:
+        nonlocal seen
+        seen = b""
+        while wanted not in seen:
+            try:
+                seen += os.read(terminal, 4096)
+            except OSError:
+                # It has ended.
+                break
+
+    until(b"0 s> ")
+    os.write(terminal, b"\n")
+    until(b"s> ")
+    assert b"queue/arrive" in seen
+    os.write(terminal, b"jump\n")
+    until(b"s> ")
+    assert b"error: no command is called 'jump'" in seen
+    process.send_signal(signal.SIGINT)
+    until(b"never")
+    assert b"Traceback" not in seen
+    assert process.wait(60) == 130
+    os.close(terminal)
 
 
 def test_options_of_pages(headrace: Command, tmp_path: Path) -> None:
