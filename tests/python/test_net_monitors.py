@@ -226,6 +226,27 @@ def test_monitors_change_nothing(tmp_path: Path) -> None:
     assert {key: watched[key] for key in alone} == alone
 
 
+def test_monitors_are_added_to_a_document() -> None:
+    model = load(NETS / "queue.toml")
+    model.monitor("inside", marking("desk"))
+    model.monitor("left", counter("leave", when="desk == 0"))
+    assert model.structure() == load(NETS / "queue.toml").structure()
+    result = model.run(until=300.0)
+    assert result["inside"]["mean"] == pytest.approx(result["desk"]["mean_inside"])
+    assert 0 < result["left"]["count"] < result["queue/leave"]["firings"]
+    # The condition becomes true, false, and true again.
+    model.monitor("second", breakpoint_when("desk == 2", count=2))
+    ended, play = model.run(until=1e6), load(NETS / "queue.toml").play()
+    assert play.run_until("desk == 2") == "condition"
+    assert play.run_until("desk != 2") == "condition"
+    assert play.run_until("desk == 2") == "condition"
+    assert ended.runs[0]["stopped_by"] == "second" and ended.runs[0]["time"] == play.time
+    with pytest.raises(ValueError, match="two monitors are called 'left'"):
+        model.monitor("left", lambda _: None)
+    with pytest.raises(ScenarioError, match=r"monitors\.lost\.transition: no transition"):
+        model.monitor("lost", counter("leaves"))
+
+
 def test_mistakes_name_the_monitor() -> None:
     net, leave = queue()
     net.monitor("wrong", marking("desc"))
