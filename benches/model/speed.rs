@@ -26,6 +26,18 @@ fn net(name: &str, replaced: &[(&str, &str)]) -> Result<Program, Failed> {
     Ok(compile(&document, name)?)
 }
 
+/// Monitors of the common net.
+const MONITORS: &str = r#"
+[monitors.thinking]
+kind = "marking"
+value = "thinking"
+
+[monitors.served]
+kind = "counter"
+transition = "server/back"
+
+[values]"#;
+
 /// Firings a second of the common net.
 fn firings(program: &Program) -> Result<f64, Failed> {
     let settings = Settings {
@@ -58,11 +70,13 @@ fn main() -> Result<(), Failed> {
     let rounds = std::env::args().nth(1);
     let rounds: usize = rounds.map_or(Ok(5), |rounds| rounds.parse())?;
     let common = net("common", &[])?;
+    let watched = net("common", &[("[values]", MONITORS)])?;
     let ring = net("token-ring", &[("n = 4", "n = 12")])?;
     let philosophers = net("philosophers", &[("n = 5", "n = 10")])?;
     let protocol = net("simple-protocol", &[])?;
-    let measured: [Measure<'_>; 4] = [
+    let measured: [Measure<'_>; 5] = [
         ("common net, firings/s", &|| firings(&common)),
+        ("with two monitors, firings/s", &|| firings(&watched)),
         ("token ring of 12, markings/s", &|| markings(&ring)),
         ("10 philosophers, markings/s", &|| markings(&philosophers)),
         ("simple protocol, markings/s", &|| markings(&protocol)),

@@ -327,7 +327,7 @@ class NetModel:
         warmup: float,
         seed: int,
         on_progress: Callable[[float], object] | None = None,
-        own: Sequence[tuple[str, str | None, Callable[..., object]]] = ...,
+        own: Sequence[tuple[str, str | None, Callable[..., object], bool]] = ...,
         playback: int | None = None,
     ) -> tuple[str, dict[str, Any] | None]: ...
     @property

@@ -181,6 +181,17 @@ def test_a_monitor_of_ones_own() -> None:
     assert [it.transition for it in seen] == ["queue/leave"] * 10
     assert [it.time for it in seen] == result.collected("rows")["time_s"].to_list()
     assert result["mine"]["count"] == 9
+    with pytest.raises(ValueError, match="with_marking=True"):
+        _ = seen[0].marking
+    net, leave = queue()
+    markings: list[int] = []
+
+    def count(firing: Firing) -> None:
+        markings.append(sum(it.count for it in firing.marking if it.place == "queue/desk"))
+
+    net.monitor("mine", count, transition=leave, with_marking=True)  # type: ignore[arg-type]
+    result = net.run(until=30.0)
+    assert markings[:20] == result.collected("rows")["inside"].to_list()[:20]
     with pytest.raises(ValueError, match="no document has functions of Python"):
         net.save("net.toml")
     with pytest.raises(ValueError, match="observe runs only"):
@@ -213,6 +224,27 @@ def test_monitors_change_nothing(tmp_path: Path) -> None:
     alone = bare.run(until=500.0, seed=4).runs[0]
     assert "monitors" not in alone
     assert {key: watched[key] for key in alone} == alone
+
+
+def test_monitors_are_added_to_a_document() -> None:
+    model = load(NETS / "queue.toml")
+    model.monitor("inside", marking("desk"))
+    model.monitor("left", counter("leave", when="desk == 0"))
+    assert model.structure() == load(NETS / "queue.toml").structure()
+    result = model.run(until=300.0)
+    assert result["inside"]["mean"] == pytest.approx(result["desk"]["mean_inside"])
+    assert 0 < result["left"]["count"] < result["queue/leave"]["firings"]
+    # The condition becomes true, false, and true again.
+    model.monitor("second", breakpoint_when("desk == 2", count=2))
+    ended, play = model.run(until=1e6), load(NETS / "queue.toml").play()
+    assert play.run_until("desk == 2") == "condition"
+    assert play.run_until("desk != 2") == "condition"
+    assert play.run_until("desk == 2") == "condition"
+    assert ended.runs[0]["stopped_by"] == "second" and ended.runs[0]["time"] == play.time
+    with pytest.raises(ValueError, match="two monitors are called 'left'"):
+        model.monitor("left", lambda _: None)
+    with pytest.raises(ScenarioError, match=r"monitors\.lost\.transition: no transition"):
+        model.monitor("lost", counter("leaves"))
 
 
 def test_mistakes_name_the_monitor() -> None:

@@ -1,7 +1,9 @@
 """Nets of one's own that are played: in Python, in the terminal, and in a browser."""
 
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,6 +109,37 @@ def test_the_terminal_plays_from_a_pipe() -> None:
         assert "line 1" in ended.stderr and "Traceback" not in ended.stderr
 
 
+def test_a_terminal_has_a_prompt_and_ctrl_c_ends_it() -> None:
+    terminal, end = pty.openpty()
+    words = [sys.executable, "-m", "headrace", "net", "play", str(QUEUE)]
+    process = subprocess.Popen(words, stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    seen = b""
+
+    def until(wanted: bytes) -> None:
+        nonlocal seen
+        seen = b""
+        while wanted not in seen:
+            try:
+                seen += os.read(terminal, 4096)
+            except OSError:
+                # It has ended.
+                break
+
+    until(b"0 s> ")
+    os.write(terminal, b"\n")
+    until(b"s> ")
+    assert b"queue/arrive" in seen
+    os.write(terminal, b"jump\n")
+    until(b"s> ")
+    assert b"error: no command is called 'jump'" in seen
+    process.send_signal(signal.SIGINT)
+    until(b"never")
+    assert b"Traceback" not in seen
+    assert process.wait(60) == 130
+    os.close(terminal)
+
+
 def test_options_of_pages(headrace: Command, tmp_path: Path) -> None:
     page = tmp_path / "net.html"
     ended = headrace("net", QUEUE, "--steps", "20", "--seed", "2", "-o", page)
@@ -129,7 +162,8 @@ def test_the_example_of_the_documentation() -> None:
     assert len(names["animation"].frames.steps) == 100
     # The document's monitors are those of the shipped net.
     (document,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
-    assert document in (NETS / "monitored-queue.toml").read_text("utf-8")
+    shipped = (NETS / "monitored-queue.toml").read_text("utf-8")
+    assert all(table in shipped for table in document.strip().split("\n\n"))
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +182,7 @@ def page(browser: Browser, page_file: Path) -> Iterator[Page]:
 def test_tokens_move_and_the_marking_is_told(page: Page) -> None:
     net = page.locator("headrace-net")
     marking = page.get_by_role("table")
-    expect(page.get_by_role("status")).to_have_text("The marking before the first firing.")
+    expect(page.locator(".net-firing")).to_have_text("The marking before the first firing.")
     expect(marking).to_contain_text("simple protocol/next_send11")
     # Seen at a quarter of the speed.
     page.get_by_role("combobox", name="Speed").select_option("0.25")
@@ -158,7 +192,7 @@ def test_tokens_move_and_the_marking_is_told(page: Page) -> None:
     expect(page.locator(".net-lit")).to_have_attribute("data-name", "send_packet")
     expect(net).to_have_attribute("data-frame", "1")
     expect(page.locator(".net-token")).to_have_count(0)
-    expect(page.get_by_role("status")).to_contain_text("1. 0 s  simple protocol/send_packet")
+    expect(page.locator(".net-firing")).to_contain_text("1. 0 s  simple protocol/send_packet")
     # Pressed twice, the first firing ends at once.
     page.locator(".net-sight").focus()
     page.keyboard.press("ArrowRight")
@@ -167,7 +201,7 @@ def test_tokens_move_and_the_marking_is_told(page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     expect(net).to_have_attribute("data-frame", "2")
     page.get_by_role("slider", name="Firing").fill("30")
-    expect(page.get_by_role("status")).to_contain_text("30. ")
+    expect(page.locator(".net-firing")).to_contain_text("30. ")
     if directory := os.environ.get("HEADRACE_SCREENSHOTS"):
         page.screenshot(path=f"{directory}/net-steps.png", full_page=True)
 

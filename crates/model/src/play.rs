@@ -11,29 +11,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::expression::{Pure, evaluate};
+use crate::marking::{Tokens, copy_of, marking};
 use crate::outcome::{Failure, Result as RunResult};
 use crate::program::{Condition, Program, transition_of};
-use crate::seen::{Request, binding, value_of};
-use crate::session::{Moved, Session, each_coming, each_token};
-
-/// Tokens of one value in a copy of a place or station.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Tokens {
-    /// Path of the place or station.
-    pub place: String,
-    /// The copy of its page; none if there is only one.
-    pub copy: Option<u32>,
-    /// Their value.
-    pub token: Value,
-    /// Their value in the notation of expressions.
-    pub text: String,
-    /// Their number.
-    pub count: u64,
-    /// True if transitions may take them.
-    pub ready: bool,
-    /// When they arrive, in seconds, if they are on their way.
-    pub arrives: Option<f64>,
-}
+use crate::seen::{Request, binding};
+use crate::session::{Moved, Session};
 
 /// A firing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -197,7 +179,7 @@ impl Play {
             };
             enabled.push(Enabled {
                 transition: program.transition_path(index),
-                copy: self.copy(of.page, copy),
+                copy: copy_of(program, of.page, copy),
                 priority: of.priority,
                 may_fire: highest.is_none_or(|it| it == of.priority),
                 bindings: bindings.iter().map(|(_, it)| known(it)).collect(),
@@ -292,7 +274,7 @@ impl Play {
         let total = |page: usize| program.pages[page].total;
         let taken = of.inputs.iter().zip(&last.taken).map(|(input, words)| {
             let ratio = total(of.page) / total(program.nodes[input.node].page);
-            self.tokens(input.node, copy / ratio, words, true, None)
+            Tokens::of(program, input.node, copy / ratio, words, true, None)
         });
         let put = last.put.iter().map(|put| {
             let node = of.outputs[put.output].node;
@@ -302,11 +284,11 @@ impl Play {
                 .zip(&put.given)
                 .fold(copy / ratio, |to, (copies, given)| to * copies + given);
             let arrives = (put.delay > 0).then(|| now.as_seconds() + put.delay as f64 / 1e12);
-            self.tokens(node, to, &put.words, arrives.is_none(), arrives)
+            Tokens::of(program, node, to, &put.words, arrives.is_none(), arrives)
         });
         Fired {
             transition: program.transition_path(index),
-            copy: self.copy(of.page, copy),
+            copy: copy_of(program, of.page, copy),
             time: now.as_seconds(),
             binding: binding(program, of, &last.frame),
             taken: taken.collect(),
@@ -314,58 +296,10 @@ impl Play {
         }
     }
 
-    /// The copy of a page for people; none if there is only one.
-    fn copy(&self, page: usize, copy: u32) -> Option<u32> {
-        (self.session.program.pages[page].total > 1).then_some(copy)
-    }
-
-    fn tokens(
-        &self,
-        node: usize,
-        copy: u32,
-        words: &[i64],
-        ready: bool,
-        arrives: Option<f64>,
-    ) -> Tokens {
-        let program = &self.session.program;
-        let of = &program.nodes[node];
-        let words = &words[..program.colours.words(of.colour)];
-        Tokens {
-            place: program.node_path(node),
-            copy: self.copy(of.page, copy),
-            token: value_of(&program.colours, of.colour, words),
-            text: program.colours.show(of.colour, words),
-            count: 1,
-            ready,
-            arrives,
-        }
-    }
-
     /// The marking: tokens of each place and station, by copy; equal ones are counted together.
     pub fn marking(&self) -> Vec<Tokens> {
-        let (program, net) = (&self.session.program, &self.session.built.net);
-        let mut marking = Vec::new();
-        for (node, &number) in self.session.numbers.iter().enumerate() {
-            let mut here: Vec<Tokens> = Vec::new();
-            each_token(program, net, number, &mut |copy, words, ready| {
-                here.push(self.tokens(node, copy, words, ready, None));
-            });
-            each_coming(program, net, number, &mut |copy, words, time| {
-                here.push(self.tokens(node, copy, words, false, Some(time.as_seconds())));
-            });
-            here.sort_by_key(|it| it.copy);
-            for tokens in here {
-                let same = |it: &&mut Tokens| {
-                    (&it.place, it.copy, &it.text) == (&tokens.place, tokens.copy, &tokens.text)
-                        && (it.ready, it.arrives) == (tokens.ready, tokens.arrives)
-                };
-                match marking.iter_mut().rev().find(same) {
-                    Some(it) => it.count += 1,
-                    None => marking.push(tokens),
-                }
-            }
-        }
-        marking
+        let session = &self.session;
+        marking(&session.program, &session.built.net, &session.numbers)
     }
 
     /// The next event, if there is one.
@@ -376,7 +310,7 @@ impl Play {
         Some(Pending {
             time: due.time.as_seconds(),
             place: program.node_path(node),
-            copy: self.copy(program.nodes[node].page, due.copy),
+            copy: copy_of(program, program.nodes[node].page, due.copy),
         })
     }
 

@@ -2,13 +2,14 @@
 
 use std::ops::{ControlFlow, Deref};
 
-use headrace_net::{Limits, Net, Standing, Step, Stop, Time};
+use headrace_net::{Limits, Net, Step, Stop, Time};
 use serde_json::Value;
 
-use crate::build::{Built, build_seen, suits, token_width};
+use crate::build::{Built, build_seen, suits};
 use crate::colour::Kind;
 use crate::expression::{Code, Pure, Reason, Typed, World, evaluate};
 use crate::figures::{Column, Figures, MonitorReport, Series};
+use crate::marking::{Tokens, each_token, marking};
 use crate::outcome::{Failure, Result as RunResult, figures, stopped};
 use crate::program::{Monitor, Program, Term, Watch};
 use crate::seen::{Seen, value_of};
@@ -66,6 +67,11 @@ impl Occurrence<'_> {
     pub fn tokens(&self) -> Vec<u64> {
         let numbers = self.numbers.iter();
         numbers.map(|it| self.net.tokens_inside(*it)).collect()
+    }
+
+    /// The tokens of each place and station, by copy.
+    pub fn marking(&self) -> Vec<Tokens> {
+        marking(self.program, self.net, self.numbers)
     }
 }
 
@@ -546,46 +552,6 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
                 .collect(),
         });
         columns.collect()
-    }
-}
-
-/// Calls `visit` with each token inside a node of the kernel: its copy, words, and whether it is
-/// ready.
-pub(crate) fn each_token(
-    program: &Program,
-    net: &Net,
-    number: u32,
-    visit: &mut dyn FnMut(u32, &[i64], bool),
-) {
-    fn of<const W: usize>(net: &Net, number: u32, visit: &mut dyn FnMut(u32, &[i64], bool)) {
-        net.each_token::<[i64; W]>(number, &mut |it: Standing<[i64; W]>| {
-            visit(it.copy, &it.token, it.ready);
-        });
-    }
-    match token_width(program) {
-        1 => of::<1>(net, number, visit),
-        2 => of::<2>(net, number, visit),
-        4 => of::<4>(net, number, visit),
-        _ => of::<8>(net, number, visit),
-    }
-}
-
-/// Calls `visit` with each token on its way to a node of the kernel: its copy, words, and time of
-/// arrival.
-pub(crate) fn each_coming(
-    program: &Program,
-    net: &Net,
-    number: u32,
-    visit: &mut dyn FnMut(u32, &[i64], Time),
-) {
-    fn of<const W: usize>(net: &Net, number: u32, visit: &mut dyn FnMut(u32, &[i64], Time)) {
-        net.each_coming::<[i64; W]>(number, &mut |copy, token, time| visit(copy, &token, time));
-    }
-    match token_width(program) {
-        1 => of::<1>(net, number, visit),
-        2 => of::<2>(net, number, visit),
-        4 => of::<4>(net, number, visit),
-        _ => of::<8>(net, number, visit),
     }
 }
 

@@ -152,7 +152,8 @@ impl PyNetModel {
 
     /// Runs the net; the result is a JSON document, and the frames of a playback if that many were
     /// asked for. `on_progress` is called with the simulated time; an exception that it raises, or
-    /// a signal, ends the run. `own` has names, transitions and functions of monitors.
+    /// a signal, ends the run. `own` has names, transitions and functions of
+    /// monitors, and whether they are given the marking.
     #[pyo3(signature = (until, warmup, seed, on_progress=None, own=Vec::new(), playback=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run<'py>(
@@ -162,7 +163,7 @@ impl PyNetModel {
         warmup: f64,
         seed: u64,
         on_progress: Option<Py<PyAny>>,
-        own: Vec<(String, Option<String>, Py<PyAny>)>,
+        own: Vec<(String, Option<String>, Py<PyAny>, bool)>,
         playback: Option<u32>,
     ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
         let settings = Settings {
@@ -175,12 +176,12 @@ impl PyNetModel {
         let of_monitors = Arc::new(Mutex::new(None));
         let own: PyResult<Vec<OwnMonitor<'_>>> = own
             .into_iter()
-            .map(|(name, transition, function)| {
+            .map(|(name, transition, function, has_marking)| {
                 let transition = transition.map(|path| self.transition(&path)).transpose()?;
                 Ok(own_monitor(
                     name,
                     transition,
-                    function,
+                    (function, has_marking),
                     Arc::clone(&of_monitors),
                 ))
             })
@@ -302,12 +303,12 @@ fn as_json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| errors::of_ours(&error.to_string()))
 }
 
-/// A monitor that is a function of Python: called with transition, copy, time, variables and
-/// numbers of tokens. It gives a number to record, "stop", or None. What it raises is kept.
+/// A monitor that is a function of Python: called with transition, copy, time, variables, numbers of
+/// tokens, and the marking in JSON if it is wanted. It gives a number to record, "stop", or None. What it raises is kept.
 fn own_monitor(
     name: String,
     transition: Option<usize>,
-    function: Py<PyAny>,
+    (function, has_marking): (Py<PyAny>, bool),
     raised: Arc<Mutex<Option<PyErr>>>,
 ) -> OwnMonitor<'static> {
     let look = move |occurrence: &headrace_model::Occurrence<'_>| {
@@ -315,8 +316,11 @@ fn own_monitor(
             let binding = to_python(py, &Value::Object(occurrence.binding()))?;
             let path = occurrence.program.transition_path(occurrence.transition);
             let (copy, time) = (occurrence.copy, occurrence.time());
+            let marking = has_marking
+                .then(|| as_json(&occurrence.marking()))
+                .transpose()?;
             let answer = function.bind(py);
-            let answer = answer.call1((path, copy, time, binding, occurrence.tokens()))?;
+            let answer = answer.call1((path, copy, time, binding, occurrence.tokens(), marking))?;
             if answer.is_none() {
                 return Ok(Verdict::Nothing);
             }

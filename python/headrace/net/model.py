@@ -11,7 +11,7 @@ from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_docu
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
-from headrace.net.monitors import OwnFunction, caller
+from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
 from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, StateSpace
 from headrace.net.toml import net_as_toml
@@ -30,7 +30,7 @@ class NetModel:
 
     def __init__(self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()) -> None:
         self._core, self._text, self._functions = core, text, list(functions)
-        self._own: dict[str, tuple[str | None, OwnFunction]] = {}
+        self._own: dict[str, OwnMonitor] = {}
 
     @property
     def text(self) -> str:
@@ -102,21 +102,41 @@ class NetModel:
             "transitions": structure["transition_invariants"],
         }
 
-    def monitor(self, name: str, function: OwnFunction, *, transition: str | None = None) -> None:
-        """Add a monitor of your own: a function that is called after each firing.
+    def monitor(
+        self,
+        name: str,
+        what: Monitor | OwnFunction,
+        *,
+        transition: str | None = None,
+        with_marking: bool = False,
+    ) -> None:
+        """Add a monitor, which observes runs and changes nothing of them.
 
-        It is about ten times slower than other monitors, and no document has it.
+        A function of your own is called after each firing. It is about ten times slower than other
+        monitors, and no document has it.
 
         Parameters:
-            function: Gets a `Firing`, and returns a number to record or None.
-            transition: Path of the transition whose firings it gets; None for all.
+            what: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
+                `breakpoint_when(…)`; or a function, which gets a `Firing` and returns a number to
+                record or None.
+            transition: Of a function: path of the transition whose firings it gets; None for all.
+            with_marking: Of a function: give it the marking after each firing.
 
         Raises:
+            ScenarioError: The monitor does not fit the net.
             ValueError: The net has a monitor of this name.
         """
         if name in self._own or name in dict(self._core.monitors):
             raise ValueError(f"two monitors are called {name!r}; rename one")
-        self._own[name] = (transition, function)
+        if not isinstance(what, Monitor):
+            self._own[name] = OwnMonitor(what, transition, with_marking)
+            return
+        if transition is not None or with_marking:
+            raise TypeError(f"monitor {name!r}: transition and with_marking are for functions")
+        document = self.document()
+        monitors = {**document.get("monitors", {}), name: dict(what.table)}
+        changed = from_document({**document, "monitors": monitors}, self.name)
+        self._core, self._text = changed._core, changed.text
 
     def play(self, *, seed: int | None = None) -> "Play":
         """Play the net, firing by firing.
@@ -186,7 +206,10 @@ class NetModel:
         if playback is not None and not 1 <= playback <= 100_000:
             raise ValueError(f"playback = {playback}: expected from 1 to 100000 frames")
         paths = self._core.node_paths
-        own = [(name, it, caller(function, paths)) for name, (it, function) in self._own.items()]
+        own = [
+            (name, it.transition, caller(it.function, paths), it.with_marking)
+            for name, it in self._own.items()
+        ]
         runs, frames = [], None
         for number in range(replications):
             try:

@@ -1,5 +1,6 @@
 """Monitors of nets: what is observed of a run. They change nothing of it."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from headrace.net.expressions import Expression, text_of
 
 if TYPE_CHECKING:
+    from headrace.net.play import Tokens
     from headrace.net.written import Node, Transition
 
 
@@ -105,7 +107,16 @@ def breakpoint_when(
 class Firing:
     """A firing, as monitors of one's own see it."""
 
-    __slots__ = ("_counts", "_places", "_stopped", "binding", "copy", "time", "transition")
+    __slots__ = (
+        "_counts",
+        "_marking",
+        "_places",
+        "_stopped",
+        "binding",
+        "copy",
+        "time",
+        "transition",
+    )
 
     def __init__(
         self,
@@ -115,6 +126,7 @@ class Firing:
         time: float,
         binding: dict[str, Any],
         counts: Sequence[int],
+        marking: str | None,
     ) -> None:
         self.transition = transition
         """Path of the transition."""
@@ -124,7 +136,8 @@ class Firing:
         """Simulated time, in seconds."""
         self.binding = binding
         """Values of its variables; those of records are mappings, times are in seconds."""
-        self._places, self._counts, self._stopped = places, counts, False
+        self._places, self._counts, self._marking = places, counts, marking
+        self._stopped = False
 
     def tokens(self, place: str) -> int:
         """Return the number of tokens in a place or station after the firing.
@@ -134,6 +147,19 @@ class Firing:
         """
         return self._counts[self._places[place]]
 
+    @property
+    def marking(self) -> "list[Tokens]":
+        """The tokens in each place and station after the firing.
+
+        Raises:
+            ValueError: The monitor was not added with `with_marking=True`.
+        """
+        from headrace.net.play import Tokens
+
+        if self._marking is None:
+            raise ValueError("the marking is not known: add the monitor with with_marking=True")
+        return [Tokens(**it) for it in json.loads(self._marking)]
+
     def stop(self) -> None:
         """End the run."""
         self._stopped = True
@@ -141,6 +167,17 @@ class Firing:
 
 OwnFunction: TypeAlias = Callable[[Firing], float | None]
 """A monitor of one's own: it gets a firing, and returns a number to record or None."""
+
+
+@dataclass(frozen=True)
+class OwnMonitor:
+    """A monitor of one's own."""
+
+    function: OwnFunction
+    transition: str | None
+    """Path of the transition whose firings it gets; None for all."""
+    with_marking: bool
+    """Whether its firings have the marking."""
 
 
 def caller(function: OwnFunction, paths: Sequence[str]) -> Callable[..., float | str | None]:

@@ -121,6 +121,11 @@ class Play:
             raise error from error.__cause__
 
     @property
+    def name(self) -> str:
+        """Name of the net."""
+        return self._model.name
+
+    @property
     def time(self) -> float:
         """Simulated time, in seconds."""
         return self._core.time
@@ -283,15 +288,19 @@ class Play:
         and station, by its number in drawings."""
         return self._core.counts()
 
-    def animate(self, steps: int = STEPS) -> "Animation":
+    def animate(self, steps: int = STEPS, *, progress: "Progress | None" = None) -> "Animation":
         """Play on, and return a drawing in which tokens move; notebooks show it.
+
+        Parameters:
+            steps: Number of firings at most.
+            progress: Called with the simulated time, in seconds.
 
         Raises:
             ValueError: The number of steps is out of range.
         """
         from headrace.report.net_player.steps import Animation, step_frames
 
-        return Animation(self._model.name, self.structure, step_frames(self, steps))
+        return Animation(self.name, self.structure, step_frames(self, steps, progress))
 
     def __repr__(self) -> str:
         return f"<play of {self._model.name} at {self.time:.9g} s>"
@@ -300,7 +309,7 @@ class Play:
         """Draw the marking."""
         from headrace.report.net_player.steps import Animation, step_frames
 
-        return Animation(self._model.name, self.structure, step_frames(self, 0))._repr_html_()
+        return Animation(self.name, self.structure, step_frames(self, 0))._repr_html_()
 
 
 if TYPE_CHECKING:

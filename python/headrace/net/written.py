@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.net.expressions import Expression, field_types, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
-from headrace.net.monitors import Monitor, OwnFunction, path_of
+from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, path_of
 from headrace.net.outline import escaped
 from headrace.net.results import NetResult, StateSpace
 
@@ -413,7 +413,7 @@ class Net(Page):
         super().__init__(self, None, name, {})
         self.description = description
         self._monitors: dict[str, Any] = {}
-        self._own: dict[str, tuple[str | None, OwnFunction]] = {}
+        self._own: dict[str, OwnMonitor] = {}
         self._colours: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._functions: list[NetFunction] = []
@@ -500,8 +500,8 @@ class Net(Page):
             ScenarioError: All that is wrong with it.
         """
         model = from_document(self._document(), self.name, self._functions, self._types)
-        for name, (transition, function) in self._own.items():
-            model.monitor(name, function, transition=transition)
+        for name, it in self._own.items():
+            model.monitor(name, it.function, transition=it.transition, with_marking=it.with_marking)
         return model
 
     def monitor(
@@ -510,6 +510,7 @@ class Net(Page):
         what: Monitor | OwnFunction,
         *,
         transition: str | Transition | None = None,
+        with_marking: bool = False,
     ) -> None:
         """Add a monitor, which observes runs and changes nothing of them.
 
@@ -517,15 +518,17 @@ class Net(Page):
             what: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
                 `breakpoint_when(…)`; or a function of your own, see `NetModel.monitor`.
             transition: Of a function: the transition whose firings it gets; None for all.
+            with_marking: Of a function: give it the marking after each firing.
         """
         if name in self._monitors or name in self._own:
             raise ValueError(f"two monitors are called {name!r}; rename one")
         if not isinstance(what, Monitor):
-            self._own[name] = (None if transition is None else path_of(transition), what)
-        elif transition is None:
+            path = None if transition is None else path_of(transition)
+            self._own[name] = OwnMonitor(what, path, with_marking)
+        elif transition is None and not with_marking:
             self._monitors[name] = dict(what.table)
         else:
-            raise TypeError(f"monitor {name!r}: give the transition to what it does")
+            raise TypeError(f"monitor {name!r}: transition and with_marking are for functions")
 
     def check(self) -> dict[str, Any]:
         """Check the net; return its invariants, as `NetModel.invariants` does.

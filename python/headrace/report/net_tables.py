@@ -1,5 +1,6 @@
 """Figures of nets of one's own as tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,10 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
         + ", ".join(f"{path} ({tokens})" for path, tokens in first["standing"]),
         "breakpoint": f"ended at {first['time']:g} s by the monitor {first.get('stopped_by')}",
     }[result.stop]
+    stops = Counter(run["stop"] for run in result.runs)
+    if len(stops) > 1:
+        others = ", ".join(f"{number} by {stop}" for stop, number in stops.most_common())
+        yield f"ends of the runs: {others}; of the first:"
     runs = len(result.runs)
     yield f"{end}; {first['firings']:,} firings" + (f"; means of {runs} runs" if runs > 1 else "")
 

@@ -217,6 +217,11 @@ class QuickRuns:
             answer = await self._within_limit(helper, request)
             good = True
         except TimeoutError:
+            if work.startswith("net-"):
+                return _failed(
+                    f"the net takes longer than {self._seconds:g} s: shorten it (run.until), or run"
+                    " it with headrace net run"
+                )
             return _failed(
                 f"the scenario takes longer than {self._seconds:g} s: run it as a job, or shorten"
                 " it (run.stop.time)"

@@ -202,7 +202,9 @@ def _draw_own(
             nodes = model.run(progress=report, replications=1).runs[0]["nodes"]
         stations = [node | {"station": node["path"], "queue": node["mean_queue"]} for node in nodes]
     if steps is not None:
-        picture = model.play(seed=seed).animate(steps).page
+        with progress(model.name, show_progress) as report:
+            tell = None if report is None else lambda now: report(now, 0, None)
+            picture = model.play(seed=seed).animate(steps, progress=tell).page
     elif suffix == ".html":
         frames = load_playback(playback) if playback is not None else None
         element = net_element(structure, stations=stations, playback=frames)

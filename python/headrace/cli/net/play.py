@@ -1,5 +1,6 @@
 """`headrace net play`."""
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.net.run import NetFile
+from headrace.cli.options import ShowProgress
 
 if TYPE_CHECKING:
     from headrace.net.play import Fired, Play
@@ -39,6 +41,7 @@ def play(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
     ] = None,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Play a net of your own, firing by firing: Enter fires, help lists the commands.
 
@@ -48,7 +51,7 @@ def play(
     from headrace.net import load
 
     typed = sys.stdin.isatty()
-    player = Player(load(file).play(seed=seed))
+    player = Player(load(file).play(seed=seed), show_progress)
     if typed:
         _print(f"{player.prompt}; Enter fires, help lists the commands")
     for number, line in enumerate(_lines(player, typed), 1):
@@ -92,8 +95,8 @@ def _print(text: str) -> None:
 class Player:
     """Obeys commands for a play."""
 
-    def __init__(self, play: "Play") -> None:
-        self.play = play
+    def __init__(self, play: "Play", shown: bool) -> None:
+        self.play, self._shown = play, shown
         self._commands: dict[str, Callable[[str], None]] = {
             "": self._step,
             "step": self._step,
@@ -152,15 +155,32 @@ class Player:
 
         if not argument:
             raise ValueError("expected a time, such as run 10 s")
-        self._stopped(self.play.run_to(self.play.time + parse_seconds(argument)))
+        start, length = self.play.time, parse_seconds(argument)
+        with self._progress(lambda now: (now - start) / length if length > 0 else 1.0) as report:
+            stop = self.play.run_to(start + length, progress=report)
+        self._stopped(stop)
 
     def _until(self, argument: str) -> None:
         if not argument:
             raise ValueError("expected a condition, such as until desk >= 3")
-        self._stopped(self.play.run_until(argument))
+        with self._progress(lambda _: None) as report:
+            stop = self.play.run_until(argument, progress=report)
+        self._stopped(stop)
 
     def _continue(self, argument: str) -> None:
-        self._stopped(self.play.run_until())
+        with self._progress(lambda _: None) as report:
+            stop = self.play.run_until(progress=report)
+        self._stopped(stop)
+
+    @contextlib.contextmanager
+    def _progress(
+        self, part: Callable[[float], float | None]
+    ) -> Iterator[Callable[[float], None] | None]:
+        """Show the progress of a run that takes long; `part` is its part by the time."""
+        from headrace.cli.screen import progress
+
+        with progress(self.play.name, self._shown) as report:
+            yield None if report is None else lambda now: report(now, 0, part(now))
 
     def _stopped(self, stop: str) -> None:
         reason = STOPS.get(stop) or ""

@@ -44,7 +44,7 @@ def draw(result: "NetResult", names: Sequence[str]) -> Figure:
         axes.plot(time, mean, color=colour, linewidth=1.2)
         if len(result.runs) > 1:
             axes.fill_between(time, mean - band, mean + band, color=colour, alpha=0.25, linewidth=0)
-        per_second = " /s" if kinds[name] == "counter" else ""
+        per_second = ", firings per second" if kinds[name] == "counter" else ""
         axes.set_title(f"{short(name)}{per_second}", loc="left", fontsize="medium")
         start = result.runs[0]["time"] - result.runs[0]["measured"]
         if start > 0:

@@ -1,6 +1,6 @@
 """A play of a net as a drawing in which tokens move, firing by firing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,8 +62,13 @@ ENDS = {
 }
 
 
-def step_frames(play: "Play", steps: int) -> StepFrames:
+def step_frames(
+    play: "Play", steps: int, progress: Callable[[float], object] | None = None
+) -> StepFrames:
     """Play on for a number of firings at most, and record them.
+
+    Parameters:
+        progress: Called with the simulated time, in seconds.
 
     Raises:
         ValueError: The number of steps is out of range.
@@ -83,6 +88,8 @@ def step_frames(play: "Play", steps: int) -> StepFrames:
             break
         fired.append(_step(firing, ids))
         times.append(firing.time)
+        if progress is not None:
+            progress(firing.time)
         counts.append(play.counts())
         _note(marking, ids, play.marking, len(fired))
     columns = [
