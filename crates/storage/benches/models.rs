@@ -80,6 +80,7 @@ fn servers(criterion: &mut Criterion) {
                 dirty_limit: Bytes(server.machine.write_back.limit(memory)),
                 replacement: Replacement::Lru,
                 python: None,
+                folder: None,
                 rate: None,
             },
             io_scheduler: server.machine.io_scheduler.clone(),
@@ -113,6 +114,7 @@ fn page_cache(criterion: &mut Criterion) {
         dirty_limit: Bytes(400_000_000),
         replacement: Replacement::Lru,
         python: None,
+        folder: None,
         rate: None,
     };
     let mut group = criterion.benchmark_group("page cache");
