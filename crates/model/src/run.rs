@@ -133,6 +133,14 @@ pub fn run(
 ) -> std::result::Result<Result, Failure> {
     let mut built = build(program, settings.seed).map_err(Failure::Document)?;
     let net = &mut built.net;
+    if program.random_choice {
+        let transitions = program.transitions.iter().enumerate();
+        let weights = transitions.map(|(index, it)| (program.transition_path(index), it.weight));
+        let weights: BTreeMap<String, f64> = weights.collect();
+        net.choose_at_random(settings.seed, |path| {
+            weights.get(path).copied().unwrap_or(1.0)
+        });
+    }
     let mut watch = |progress: Progress<'_>| watch(progress.now.as_seconds());
     let mut standing = Vec::new();
     let end = settings.until.map_or(Time::NEVER, Time::from_seconds);

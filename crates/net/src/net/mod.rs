@@ -1,5 +1,6 @@
 //! A compiled net, and how it runs.
 
+mod choice;
 mod copy_series;
 mod gauges;
 mod playback;
@@ -11,6 +12,7 @@ pub use playback::{Frame, NodeFrame, Playback};
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use self::choice::Choice;
 use self::copy_series::CopySampling;
 use self::playback::Recording;
 use crate::accounts::Account;
@@ -36,6 +38,7 @@ pub(crate) struct Watcher {
 
 pub(crate) struct Transition {
     pub path: String,
+    pub priority: i32,
     pub base: u32,
     pub key: u64,
     pub arcs: Arcs,
@@ -152,6 +155,8 @@ pub struct Net {
     /// either.
     pub(crate) next_frame: Time,
     pub(crate) copy_sampling: Option<Box<CopySampling>>,
+    /// Chance chooses among transitions that may fire.
+    choice: Option<Box<Choice>>,
 }
 
 /// Parts of a net that compilation makes.
@@ -212,6 +217,7 @@ impl Net {
             recording: None,
             next_frame: Time::NEVER,
             copy_sampling: None,
+            choice: None,
         };
         net.sums = net.invariant_sums();
         net
@@ -272,7 +278,11 @@ impl Net {
             {
                 return Ok(stop);
             }
-            if let Some(instance) = self.kernel.first_enabled() {
+            let enabled = match self.choice {
+                None => self.kernel.first_enabled(),
+                Some(_) => self.choose(),
+            };
+            if let Some(instance) = enabled {
                 let transition = self.owners[instance as usize];
                 if !self.fire(transition, instance) {
                     continue;
