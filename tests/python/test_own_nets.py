@@ -123,6 +123,32 @@ def test_stores(tmp_path: Path) -> None:
     assert "cache" in net.svg()
 
 
+def test_shared_rates_and_random_choice() -> None:
+    net = Net("uplinks", choice="random")
+    sizes = net.place("sizes", float, initial=[10.0] * 4)
+    links = net.station(
+        "links", float, discipline="flows", rates=[5.0, 20.0], links=[0, 1], work=net.token()
+    )
+    pool = net.station(
+        "pool", float, discipline="load_sharing", rates=[5, 8.0], work=net.token() * 2
+    )
+    done = net.place("done", float, sink=True)
+    for name, weight, station in (("left", 3.0, links), ("right", 1.0, pool)):
+        with net.transition(name, weight=weight) as t:
+            t.put(station, t.take(sizes))
+        with net.transition(f"end {name}") as t:
+            t.put(done, t.take(station))
+    result = net.run(20.0)
+    sent = {name: result[name]["firings"] for name in ("left", "right")}
+    assert sum(sent.values()) == 4
+    # All flows share 5 units/s; the pool does 5 units/s of one job, and 8 of more.
+    busy = {0: 0.0, 1: 4.0}
+    assert result["links"]["residence"] == pytest.approx(sent["left"] * 10 / 5)
+    expected = busy.get(int(sent["right"]), sent["right"] * 20 / 8)
+    assert result["pool"]["residence"] == pytest.approx(expected)
+    assert net.state_space().complete
+
+
 def test_replications_give_intervals() -> None:
     result = load(NETS / "queue.toml").run(until=2000.0, replications=5)
     row = result["desk"]

@@ -364,6 +364,40 @@ fn barriers_and_priorities_in_state_spaces() {
 }
 
 #[test]
+fn a_cache_of_one_block_in_each_line() {
+    // Of two numbers below 64 the lesser one is b with probability (127 - 2 b) / 4096. A line hits
+    // if the last request to it was for the same block: independent requests.
+    let chance = |block: i32| f64::from(127 - 2 * block) / 4096.0;
+    let hits = (0..16).map(|line| {
+        let blocks = (0..4).map(|it| chance(line + 16 * it));
+        let (all, squares): (f64, f64) = blocks.fold((0.0, 0.0), |(all, squares), it| {
+            (all + it, squares + it * it)
+        });
+        squares / all
+    });
+    let expected: f64 = hits.sum();
+    // With one client a block is in the cache before the next request.
+    let results = runs(&net("cache", &[("initial = 2", "initial = 1")]), 200.0, 10);
+    let ratios: Vec<f64> = results.iter().map(|it| it.probes[1].mean).collect();
+    agrees(&ratios, expected, "hit ratio");
+    let stores = &results[0].stores[0].fields;
+    let asked: u64 = ["hits", "misses"]
+        .iter()
+        .map(|it| stores[*it].parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(asked, results[0].probes[1].count);
+}
+
+#[test]
+fn every_shipped_net_runs() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/nets");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(runs(&text, 1.0, 1)[0].time <= 1.0, "{text}");
+    }
+}
+
+#[test]
 fn the_common_net_is_that_of_the_kernel() {
     // 64 clients, four servers of 1 ms: all busy but for chance, nearly 4 requests a ms.
     let results = runs(&net("common", &[]), 20.0, 2);

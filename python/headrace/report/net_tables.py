@@ -1,9 +1,11 @@
 """Figures of nets of one's own as tables."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,7 +31,7 @@ PROBES = {
 
 
 def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
-    """Yield a table each of places and stations, transitions, and probes, and how it ended."""
+    """Yield a table each of places and stations, transitions, probes, stores, and the end."""
     for key, title, columns in (
         ("nodes", "place or station", NODES),
         ("transitions", "transition", TRANSITIONS),
@@ -47,6 +49,9 @@ def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
         yield table
         yield ""
     first = result.runs[0]
+    if first["stores"]:
+        yield _stores(first["stores"])
+        yield ""
     end = {
         "time": f"ended at {first['time']:g} s",
         "quiet": f"nothing can happen after {first['time']:g} s",
@@ -55,6 +60,20 @@ def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
     }[result.stop]
     runs = len(result.runs)
     yield f"{end}; {first['firings']:,} firings" + (f"; means of {runs} runs" if runs > 1 else "")
+
+
+def _stores(stores: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table of the fields of stores at the end of the first run."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("store", "field", "at the end"):
+        table.add_column(title, overflow="fold")
+    copies = Counter(store["path"] for store in stores)
+    for store in stores:
+        path = store["path"]
+        name = path if copies[path] == 1 else f"{path} [{store['copy']}]"
+        for field, value in store["fields"].items():
+            table.add_row(Text(name), field, Text(value))
+    return table
 
 
 def _figure(row: Mapping[str, Any], figure: str) -> str:
