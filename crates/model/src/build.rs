@@ -1,12 +1,13 @@
 //! From a program to a net of the kernel. All tokens of a net have one width, so that a transition
 //! of any number of inputs is one piece of machine code.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headrace_net::{
-    Barrier, Borrowed, BuildErrors, Builder, Delay, Discipline, Fcfs, Firing, Infinite, Net, Page,
-    PageId, Priority, Random, Rule, ServiceTime, Sharing, Slot, Span, Store, TallyId, To,
-    TransitionBuilder,
+    Barrier, Borrowed, BuildErrors, Builder, Delay, Discipline, Fcfs, Firing, Flows, Infinite,
+    LoadSharing, Net, Page, PageId, Priority, Random, Rule, ServiceTime, Sharing, Slot, Span,
+    Store, TallyId, To, TransitionBuilder, Work,
 };
 
 use crate::error::{Fault, Faults};
@@ -81,9 +82,15 @@ fn build_of<const W: usize>(
         };
         writer.transition(transition, seen, &mut builder.reopen(page));
     }
-    let net = builder
+    let mut net = builder
         .compile()
         .map_err(|errors| in_document(program, &errors))?;
+    if program.random_choice {
+        let transitions = program.transitions.iter().enumerate();
+        let weights = transitions.map(|(index, it)| (program.transition_path(index), it.weight));
+        let weights: BTreeMap<String, f64> = weights.collect();
+        net.choose_at_random(seed, |path| weights.get(path).copied().unwrap_or(1.0));
+    }
     Ok(Built {
         net,
         probes: writer.probes.into_iter().flatten().collect(),
@@ -294,6 +301,47 @@ fn add_station<const W: usize>(station: &Station, name: &str, page: &mut Page<'_
             }
         }
         Station::Barrier(number) => add(name, page, Barrier::new(*number)),
+        Station::LoadSharing(rates, work) => {
+            let work = Arc::new(work.clone());
+            let work = move |token: &[i64; W], random: &mut Random<'_>| Work {
+                class: 0,
+                amount: amount_of(&work, token, random),
+            };
+            add(
+                name,
+                page,
+                LoadSharing::new(std::slice::from_ref(rates), work),
+            )
+        }
+        Station::Flows(rates, links, work) => {
+            let (links, work) = (Arc::new(links.clone()), Arc::new(work.clone()));
+            let path = move |token: &[i64; W], path: &mut Vec<u32>| {
+                let mut pure = Pure::default();
+                let links = links.iter().map(|link| evaluate(link, token, &mut pure));
+                // Less than 0 stands for no link; the kernel refuses links that are not there.
+                let links = links.filter(|link| *link >= 0);
+                path.extend(links.map(|link| u32::try_from(link).unwrap_or(u32::MAX)));
+                let work = f64::from_bits(evaluate(&work, token, &mut pure) as u64);
+                match pure.failure.is_none() && work >= 0.0 {
+                    true => work,
+                    false => f64::NAN,
+                }
+            };
+            add(name, page, Flows::new(rates.iter().copied(), path))
+        }
+    }
+}
+
+/// The work of a token; no number if it has none.
+fn amount_of(work: &Code, token: &[i64], random: &mut Random<'_>) -> f64 {
+    let mut world = AtStation {
+        random,
+        failure: None,
+    };
+    let work = f64::from_bits(evaluate(work, token, &mut world) as u64);
+    match world.failure.is_none() && work >= 0.0 {
+        true => work,
+        false => f64::NAN,
     }
 }
 

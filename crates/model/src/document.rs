@@ -76,6 +76,12 @@ pub struct StationText {
     pub class: Option<Text>,
     /// Tokens that a barrier waits for.
     pub number: Option<Text>,
+    /// Work of a token.
+    pub work: Option<Text>,
+    /// Work a second of links, or of all tokens together by their number.
+    pub rates: Vec<Text>,
+    /// Links that a token uses.
+    pub links: Vec<Text>,
 }
 
 /// What the arcs of a transition have in common; all of an input arc.
@@ -124,6 +130,8 @@ pub struct TransitionText {
     pub path: Vec<String>,
     /// Higher fires first.
     pub priority: i32,
+    /// Weight in a random choice.
+    pub weight: Option<Text>,
     /// Inputs.
     pub take: Vec<ArcText>,
     /// Conditions that must all hold.
@@ -213,6 +221,8 @@ pub struct RunText {
     pub seed: Option<u64>,
     /// Runs with seeds of their own.
     pub replications: Option<u32>,
+    /// Choice among transitions that may fire: "first" or "random".
+    pub choice: Option<Text>,
 }
 
 /// A net.
@@ -235,7 +245,7 @@ pub struct Document {
 }
 
 /// Disciplines by their names.
-pub const DISCIPLINES: [&str; 7] = [
+pub const DISCIPLINES: [&str; 9] = [
     "fcfs",
     "infinite",
     "delay",
@@ -243,6 +253,8 @@ pub const DISCIPLINES: [&str; 7] = [
     "priority",
     "preemptive",
     "barrier",
+    "load_sharing",
+    "flows",
 ];
 
 /// Keys that only nets have.
@@ -267,6 +279,7 @@ pub fn read(value: &Value) -> Result<Document, Vec<Fault>> {
         warmup: table.expression("warmup"),
         seed: table.whole("seed", 0, 1 << 53).map(|it| it as u64),
         replications: table.whole("replications", 1, 100_000).map(|it| it as u32),
+        choice: table.text("choice"),
     });
     let monitors = root.entries("monitors", monitors::read);
     root.finish();
@@ -618,6 +631,9 @@ fn read_node(value: &Value, path: Vec<String>, faults: &mut Faults, station: boo
             service: table.expression("service"),
             class: table.expression("class"),
             number: table.expression("number"),
+            work: table.expression("work"),
+            rates: table.texts("rates"),
+            links: table.texts("links"),
         })
     } else {
         if let Some(order) = table.text("order") {
@@ -760,6 +776,7 @@ fn read_arc<R>(
 
 fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> TransitionText {
     let mut table = Table::new(value, path.clone(), faults);
+    let weight = table.expression("weight");
     let priority = table.whole("priority", i64::from(i32::MIN), i64::from(i32::MAX));
     table.text("description");
     table.take("outline");
@@ -797,6 +814,7 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
         name: String::new(),
         path,
         priority: priority.unwrap_or(0) as i32,
+        weight,
         take,
         when,
         lets,

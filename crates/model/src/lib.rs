@@ -7,9 +7,8 @@
 //!                                        └─▶ space
 //! ```
 //!
-//! Not modelled: places of unbounded types such as lists; transitions that choose at random among
-//! enabled ones (the first written fires first; use a random expression); inhibitor arcs and
-//! stores (a place with one token serves as a store); the discipline `Flows` of the kernel.
+//! Not modelled: places of unbounded types such as lists; a random choice among the tokens that a
+//! transition can take; inhibitor arcs.
 
 mod build;
 mod colour;

@@ -2,7 +2,7 @@
 
 mod nets;
 
-use nets::{net, program, runs, space};
+use nets::{ask, net, program, runs, space};
 
 /// The mean of a figure over runs with ten seeds, and twice its standard error.
 fn mean(values: &[f64]) -> (f64, f64) {
@@ -187,6 +187,214 @@ fn simple_protocol() {
     };
     assert_eq!(by_name("/A").most, 3);
     assert_eq!(by_name("/limit_left").most, 3);
+}
+
+#[test]
+fn tokens_that_share_a_rate_by_their_number() {
+    // Machines fail at this rate; k broken ones are repaired at the total rate r(k), with one
+    // unit of work each: p(k) = n! / (n - k)! f^k / (r(1) … r(k)) p(0).
+    let (machines, fails, rates) = (5, 0.4_f64, [1.0, 1.6, 2.0]);
+    let rate = |broken: i32| rates[(broken as usize).min(rates.len()) - 1];
+    let weight = |broken: i32| -> f64 {
+        let one = |k: i32| f64::from(machines - k + 1) * fails / rate(k);
+        (1..=broken).map(one).product()
+    };
+    let all: f64 = (0..=machines).map(weight).sum();
+    let broken: f64 = (0..=machines).map(|it| f64::from(it) * weight(it)).sum();
+    let text = format!(
+        "[stations.works]
+        discipline = 'infinite'
+        service = 'exponential({} s)'
+        initial = {machines}
+        [stations.repair]
+        discipline = 'load_sharing'
+        rates = {rates:?}
+        work = 'exponential(1)'
+        [transitions.fail]
+        take = 'works'
+        put = 'repair'
+        [transitions.fix]
+        take = 'repair'
+        put = 'works'",
+        1.0 / fails
+    );
+    let results = runs(&text, 20_000.0, 10);
+    let inside: Vec<f64> = results.iter().map(|it| it.nodes[1].mean_inside).collect();
+    agrees(&inside, broken / all, "broken machines");
+    assert_eq!(space(&text, None).states, machines as usize + 1);
+}
+
+#[test]
+fn flows_share_links_max_min_fairly() {
+    // Links of 1 and 2 units a second. Flow 0 uses both, 1 the first, 2 the second: flows 0 and 1
+    // get 0.5 each, flow 2 the rest of the second link, 1.5, so that it ends after 1 s.
+    let text = "
+        probes = ['end 0', 'end 1', 'end 2']
+        colours.Flow = { number = 'int', size = 'real' }
+        [stations.network]
+        colour = 'Flow'
+        discipline = 'flows'
+        rates = [1, 2]
+        links = ['if token.number == 2 then -1 else 0', 'if token.number == 1 then -1 else 1']
+        work = 'token.size'
+        initial = ['Flow(0, 1.0)', 'Flow(1, 1.5)', 'Flow(2, 1.5)']
+        [places.done]
+        colour = 'Flow'
+        sink = true
+        [transitions.end]
+        take = [{ place = 'network', token = 'f' }]
+        put = [{ place = 'done', token = 'f' }]
+        record = [
+          { probe = 'end 0', value = 'now()', when = 'f.number == 0' },
+          { probe = 'end 1', value = 'now()', when = 'f.number == 1' },
+          { probe = 'end 2', value = 'now()', when = 'f.number == 2' },
+        ]";
+    let result = &runs(text, 10.0, 1)[0];
+    let ends: Vec<f64> = result.probes.iter().map(|it| it.mean).collect();
+    // After 2 s flow 1 has the first link alone, for its last half unit.
+    for (end, expected) in ends.iter().zip([2.0, 2.5, 1.0]) {
+        assert!((end - expected).abs() < 1e-9, "{ends:?}");
+    }
+    assert_eq!(space(text, None).states, 8);
+    let wrong = text.replace("rates = [1, 2]", "rates = [1, 0]");
+    assert!(program(&wrong).unwrap_err().contains("more than 0"));
+}
+
+#[test]
+fn chance_chooses_by_weight() {
+    let text = "
+        run.choice = 'random'
+        [places.start]
+        initial = 2000
+        [places.end]
+        sink = true
+        [transitions.first]
+        take = 'start'
+        put = 'end'
+        weight = 3
+        [transitions.never]
+        take = [{ place = 'start', token = '()' }]
+        when = '1 == 2'
+        put = 'end'
+        weight = 100
+        [transitions.second]
+        take = 'start'
+        put = 'end'";
+    let results = runs(text, 1.0, 10);
+    let shares = results.iter();
+    let shares: Vec<f64> = shares
+        .map(|it| it.transitions[0].firings as f64 / 2000.0)
+        .collect();
+    agrees(&shares, 0.75, "share of the first transition");
+    let first = &runs(&text.replace("'random'", "'first'"), 1.0, 1)[0];
+    assert_eq!(first.transitions[0].firings, 2000);
+    let wrong = program(&text.replace("'random'", "'any'")).unwrap_err();
+    assert!(wrong.starts_with("2:22: "), "{wrong}");
+    let wrong = program(&text.replace("weight = 3", "weight = 0")).unwrap_err();
+    assert!(wrong.contains("more than 0"), "{wrong}");
+}
+
+#[test]
+fn barriers_and_priorities_in_state_spaces() {
+    // Three walkers meet twice: 0, 1 or 2 wait, or all have gone on, before each meeting.
+    let text = "
+        [places.start]
+        initial = 6
+        [stations.gate]
+        discipline = 'barrier'
+        number = 3
+        [places.end]
+        sink = true
+        [transitions.come]
+        take = 'start'
+        put = 'gate'
+        [transitions.go]
+        take = 'gate'
+        put = 'end'";
+    // Whoever has come: those of complete threes may have gone. 1 + 1 + 1 + 4 + 4 + 4 + 7.
+    assert_eq!(space(text, None).states, 22);
+    // With time: two jobs of class 1 come before one of class 0, all of 2 s.
+    let text = |discipline: &str| {
+        format!(
+            "probes = ['urgent end']
+            [places.begin]
+            colour = 'int'
+            order = 'fifo'
+            initial = [1, 1]
+            [places.later]
+            initial = 1
+            [stations.machine]
+            colour = 'int'
+            discipline = '{discipline}'
+            service = '2 s'
+            class = 'token'
+            [stations.wait]
+            discipline = 'delay'
+            service = '1 s'
+            [places.end]
+            colour = 'int'
+            sink = true
+            [transitions.load]
+            take = [{{ place = 'begin', token = 'j' }}]
+            put = [{{ place = 'machine', token = 'j' }}]
+            [transitions.hold]
+            take = 'later'
+            put = 'wait'
+            [transitions.urgent]
+            take = 'wait'
+            put = [{{ place = 'machine', token = '0' }}]
+            [transitions.unload]
+            take = [{{ place = 'machine', token = 'j' }}]
+            put = [{{ place = 'end', token = 'j' }}]
+            record = [{{ probe = 'urgent end', value = 'now()', when = 'j == 0' }}]"
+        )
+    };
+    for (discipline, order, end) in [("priority", [1, 0, 1], 4.0), ("preemptive", [0, 1, 1], 3.0)] {
+        let text = text(discipline);
+        let result = &runs(&text, 10.0, 1)[0];
+        assert_eq!(result.probes[0].mean, end, "{discipline}");
+        let answer = ask(&text, 1000, true, None).unwrap();
+        let path = answer.deadlock.unwrap().firings;
+        let ends = path
+            .iter()
+            .filter_map(|it| it.strip_prefix("net/unload (j = "));
+        let ends: Vec<String> = ends.map(str::to_owned).collect();
+        assert_eq!(ends, order.map(|it| format!("{it})")), "{discipline}");
+    }
+}
+
+#[test]
+fn a_cache_of_one_block_in_each_line() {
+    // Of two numbers below 64 the lesser one is b with probability (127 - 2 b) / 4096. A line hits
+    // if the last request to it was for the same block: independent requests.
+    let chance = |block: i32| f64::from(127 - 2 * block) / 4096.0;
+    let hits = (0..16).map(|line| {
+        let blocks = (0..4).map(|it| chance(line + 16 * it));
+        let (all, squares): (f64, f64) = blocks.fold((0.0, 0.0), |(all, squares), it| {
+            (all + it, squares + it * it)
+        });
+        squares / all
+    });
+    let expected: f64 = hits.sum();
+    // With one client a block is in the cache before the next request.
+    let results = runs(&net("cache", &[("initial = 2", "initial = 1")]), 200.0, 10);
+    let ratios: Vec<f64> = results.iter().map(|it| it.probes[1].mean).collect();
+    agrees(&ratios, expected, "hit ratio");
+    let stores = &results[0].stores[0].fields;
+    let asked: u64 = ["hits", "misses"]
+        .iter()
+        .map(|it| stores[*it].parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(asked, results[0].probes[1].count);
+}
+
+#[test]
+fn every_shipped_net_runs() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/nets");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(runs(&text, 1.0, 1)[0].time <= 1.0, "{text}");
+    }
 }
 
 #[test]

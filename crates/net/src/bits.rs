@@ -72,6 +72,25 @@ impl BitSet {
     }
 }
 
+impl BitSet {
+    /// Calls `visit` with every member, in order.
+    pub fn each(&self, mut visit: impl FnMut(u32)) {
+        if self.only != IN_BITS {
+            if self.only != NONE {
+                visit(self.only);
+            }
+            return;
+        }
+        for (word, bits) in (0_u32..).zip(&self.bits.levels[0]) {
+            let mut left = *bits;
+            while left != 0 {
+                visit(word * 64 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+    }
+}
+
 impl Default for BitSet {
     fn default() -> BitSet {
         BitSet::new(0)
@@ -166,6 +185,9 @@ mod tests {
                 }
                 prop_assert_eq!(fast.first(), slow.first().copied());
                 prop_assert_eq!(fast.contains(member), slow.contains(&member));
+                let mut members = Vec::new();
+                fast.each(|member| members.push(member));
+                prop_assert_eq!(members, slow.iter().copied().collect::<Vec<_>>());
             }
         }
     }

@@ -469,6 +469,7 @@ impl Builder {
             transitions.push(Transition {
                 key: stream_key(self.seed, &paths[index]),
                 path: paths[index].clone(),
+                priority: spec.priority,
                 base,
                 arcs: Arcs {
                     inputs,

@@ -121,6 +121,11 @@ impl Kernel {
         self.enabled.first()
     }
 
+    /// Calls `visit` with every transition instance that may fire, in order.
+    pub fn each_enabled(&self, visit: impl FnMut(u32)) {
+        self.enabled.each(visit);
+    }
+
     /// A guard said no: ask again when something it looks at changes.
     pub fn refuse(&mut self, instance: u32) {
         self.enabled.remove(instance);

@@ -300,6 +300,9 @@ class Page:
         service: Any = None,
         class_: Any = None,
         number: int | None = None,
+        work: Any = None,
+        rates: Sequence[float] | None = None,
+        links: Sequence[Any] | None = None,
         initial: Any = None,
         sink: bool = False,
         rest: bool = False,
@@ -308,12 +311,16 @@ class Page:
         """Add a station: a queue with servers.
 
         Parameters:
-            discipline: "fcfs", "infinite", "delay", "sharing", "priority", "preemptive" or
-                "barrier"; the kernel's page describes them.
+            discipline: "fcfs", "infinite", "delay", "sharing", "priority", "preemptive",
+                "barrier", "load_sharing" or "flows"; the kernel's page describes them.
             service: Service time in seconds; `self.token(colour)` is the token that is served.
                 Or a function that returns it: its parameters are `token` and `random`.
             class_: Class of a token for priorities, the most urgent 0.
             number: Tokens that a barrier waits for.
+            work: Work of a token that shares rates, in a unit such as bytes.
+            rates: Work per second: of all tokens together while 1, 2, … are present
+                ("load_sharing"; the last holds for more), or of each link ("flows").
+            links: Numbers of the links that a token uses, from 0; less than 0 is none.
         """
         table: dict[str, Any] = {"discipline": discipline}
         if is_function(service):
@@ -324,17 +331,30 @@ class Page:
             )
             service = Expression(f"{called}({', '.join(asked)})")
         given = {"servers": servers, "service": service, "class": class_, "number": number}
+        given["work"] = work
         for key, value in given.items():
             if value is not None:
                 table[key] = value if isinstance(value, int | float) else text_of(value)
+        for key, values in (("rates", rates), ("links", links)):
+            if values is not None:
+                table[key] = [text_of(value) for value in values]
         table |= _flags(sink=sink, rest=rest, conserve=conserve)
         return self._node("stations", name, colour, table, initial)
 
     @contextmanager
-    def transition(self, name: str, *, priority: int = 0) -> Iterator[Transition]:
-        """Add a transition, whose arcs are written within the block."""
+    def transition(
+        self, name: str, *, priority: int = 0, weight: float = 1.0
+    ) -> Iterator[Transition]:
+        """Add a transition, whose arcs are written within the block.
+
+        Parameters:
+            priority: Higher fires first.
+            weight: Its weight in nets whose `choice` is random.
+        """
         self._claim(name)
         table: dict[str, Any] = {"priority": priority} if priority else {}
+        if weight != 1.0:
+            table["weight"] = weight
         yield Transition(self, name, table)
         self.table.setdefault("transitions", {})[name] = table
 
@@ -350,9 +370,8 @@ class Page:
         """Add a store: state that transitions of this page and those within it read and set.
 
         Parameters:
-            fields: First value of each field: a number, a truth, a text, a member of an
-                enumeration, a dataclass of these, an expression, or a list of these for an array.
-                Numbers are whole or real as they are written: 0 or 0.0.
+            fields: First value of each field: a value of a colour, an expression, or a list of
+                these for an array. A number is whole or real as it is written: 0 or 0.0.
 
         Returns:
             The store; `store.hits` is a field, `store.tags[i]` an element of an array.
@@ -409,11 +428,18 @@ def _flags(**flags: bool) -> dict[str, Any]:
 class Net(Page):
     """A net: its outermost page, its colours, and what can be done with it."""
 
-    def __init__(self, name: str, description: str = "") -> None:
+    def __init__(self, name: str, description: str = "", *, choice: str = "first") -> None:
+        """Begin a net.
+
+        Parameters:
+            choice: Which of several enabled transitions of one priority fires: the "first" that
+                was written, or a "random" one by its weight.
+        """
         super().__init__(self, None, name, {})
         self.description = description
         self._monitors: dict[str, Any] = {}
         self._own: dict[str, OwnMonitor] = {}
+        self.choice = choice
         self._colours: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._functions: list[NetFunction] = []
@@ -489,6 +515,8 @@ class Net(Page):
         head: dict[str, Any] = {"name": self.name}
         if self.description:
             head["description"] = self.description
+        if self.choice != "first":
+            head["run"] = {"choice": self.choice}
         if self._colours:
             head["colours"] = self._colours
         return head | self.table | ({"monitors": self._monitors} if self._monitors else {})

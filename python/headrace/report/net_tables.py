@@ -1,10 +1,11 @@
 """Figures of nets of one's own as tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +39,8 @@ MONITORS = {
 
 
 def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
-    """Yield tables of places and stations, transitions, probes and monitors, and how it ended."""
+    """Yield tables of places and stations, transitions, probes, monitors and stores, and how it
+    ended."""
     for key, title, columns in (
         ("nodes", "place or station", NODES),
         ("transitions", "transition", TRANSITIONS),
@@ -51,6 +53,9 @@ def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
     monitors = monitor_table(result)
     if monitors is not None:
         yield monitors
+        yield ""
+    if result.runs[0]["stores"]:
+        yield _stores(result.runs[0]["stores"])
         yield ""
     yield from how_it_ended(result)
 
@@ -97,6 +102,20 @@ def _table(result: "NetResult", key: str, title: str, columns: Mapping[str, str]
 def cells(row: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:
     """Return a row of figures as texts, its name first."""
     return [row["path"], *(_figure(row, figure) for figure in columns)]
+
+
+def _stores(stores: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table of the fields of stores at the end of the first run."""
+    table = Table(box=None, pad_edge=False)
+    for title in ("store", "field", "at the end"):
+        table.add_column(title, overflow="fold")
+    copies = Counter(store["path"] for store in stores)
+    for store in stores:
+        path = store["path"]
+        name = path if copies[path] == 1 else f"{path} [{store['copy']}]"
+        for field, value in store["fields"].items():
+            table.add_row(Text(name), field, Text(value))
+    return table
 
 
 def _figure(row: Mapping[str, Any], figure: str) -> str:

@@ -62,6 +62,7 @@ pub fn compile_with(
             stores: Vec::new(),
             transitions: Vec::new(),
             probes: Vec::new(),
+            random_choice: false,
             constants: BTreeMap::new(),
             monitors: Vec::new(),
         },
@@ -73,6 +74,7 @@ pub fn compile_with(
     compiler.colours(document);
     compiler.values(document);
     compiler.externals(externals);
+    compiler.choice(document);
     // Without them nearly every expression is wrong.
     if compiler.faults.is_empty() {
         compiler.page(&document.page, None);
@@ -170,6 +172,43 @@ impl Compiler {
 
     pub(super) fn scope(&mut self, allowed: Allowed) -> Scope<'_> {
         Scope::new(&mut self.program.colours, &self.constants, allowed)
+    }
+
+    /// A real number that does not depend on tokens and is at least this.
+    pub(super) fn real(&mut self, text: &Text, least: f64) -> Option<f64> {
+        let expression = self.parse(text)?;
+        let compiled = self
+            .scope(Allowed::Nothing)
+            .compile(&expression, Kind::Real);
+        match self.accept(text, compiled)?.words[0] {
+            Code::Constant(word) if f64::from_bits(word as u64) >= least => {
+                Some(f64::from_bits(word as u64))
+            }
+            _ => {
+                let message = match least > 0.0 {
+                    true => "expected a number of more than 0",
+                    false => "expected a number of 0 or more",
+                };
+                fault(&mut self.faults, &text.path, message);
+                None
+            }
+        }
+    }
+
+    fn choice(&mut self, document: &Document) {
+        let Some(choice) = &document.run.choice else {
+            return;
+        };
+        match &*choice.text {
+            "first" => {}
+            "random" => self.program.random_choice = true,
+            other => {
+                let message = format!(
+                    "expected \"first\" (the transition written first) or \"random\", not {other:?}"
+                );
+                fault(&mut self.faults, &choice.path, message);
+            }
+        }
     }
 
     /// A whole number that does not depend on tokens.

@@ -40,6 +40,8 @@ pub struct Program {
     pub transitions: Vec<Transition>,
     /// Page and name of each probe.
     pub probes: Vec<(usize, String)>,
+    /// True if chance chooses among transitions that may fire.
+    pub random_choice: bool,
     /// Values of the document.
     pub constants: BTreeMap<String, Typed>,
     /// Monitors.
@@ -100,10 +102,14 @@ pub enum Station {
     Priority(bool, u32, Code, Code),
     /// Waits for this number.
     Barrier(u32),
+    /// Processor sharing: work a second of all by the number of tokens, and work of a token.
+    LoadSharing(Vec<f64>, Code),
+    /// Max-min fair sharing of links: work a second of each, and links and work of a token.
+    Flows(Vec<f64>, Vec<Code>, Code),
 }
 
 impl Station {
-    /// Its service time; none for barriers.
+    /// Its service time; none if it has none.
     pub fn service(&self) -> Option<&Code> {
         match self {
             Station::Fcfs(_, service)
@@ -111,7 +117,7 @@ impl Station {
             | Station::Delay(service)
             | Station::Sharing(_, service)
             | Station::Priority(_, _, service, _) => Some(service),
-            Station::Barrier(_) => None,
+            Station::Barrier(_) | Station::LoadSharing(..) | Station::Flows(..) => None,
         }
     }
 }
@@ -240,6 +246,8 @@ pub struct Transition {
     pub name: String,
     /// Higher fires first.
     pub priority: i32,
+    /// Weight in a random choice.
+    pub weight: f64,
     /// Inputs.
     pub inputs: Vec<Input>,
     /// Words of the frame to compute in each firing.

@@ -7,6 +7,9 @@ use crate::document::{DISCIPLINES, InitialText, NodeText, StationText, Text};
 use crate::error::did_you_mean;
 use crate::expression::{Allowed, Code, Typed};
 
+/// Links of a token.
+const MOST_LINKS: usize = 8;
+
 impl Compiler {
     pub(super) fn node(&mut self, page: usize, text: &NodeText) -> Node {
         let colour = text.colour.as_ref().map(|colour| self.colour(colour));
@@ -110,11 +113,13 @@ impl Compiler {
         let servers = text.servers.as_ref();
         let servers = servers.and_then(|it| self.whole(it, 1, i64::from(u32::MAX)));
         let servers = servers.unwrap_or(1) as u32;
-        let takes = match name {
-            "fcfs" | "sharing" => [true, true, false, false],
-            "infinite" | "delay" => [false, true, false, false],
-            "priority" | "preemptive" => [true, true, true, false],
-            "barrier" => [false, false, false, true],
+        let takes: &[&str] = match name {
+            "fcfs" | "sharing" => &["servers", "service"],
+            "infinite" | "delay" => &["service"],
+            "priority" | "preemptive" => &["servers", "service", "class"],
+            "barrier" => &["number"],
+            "load_sharing" => &["work", "rates"],
+            "flows" => &["work", "rates", "links"],
             _ => {
                 let known = DISCIPLINES.join(", ");
                 let near = did_you_mean(name, DISCIPLINES);
@@ -125,12 +130,16 @@ impl Compiler {
             }
         };
         let given = [
-            ("servers", &text.servers),
-            ("service", &text.service),
-            ("class", &text.class),
-            ("number", &text.number),
+            ("servers", text.servers.as_ref()),
+            ("service", text.service.as_ref()),
+            ("class", text.class.as_ref()),
+            ("number", text.number.as_ref()),
+            ("work", text.work.as_ref()),
+            ("rates", text.rates.first()),
+            ("links", text.links.first()),
         ];
-        for ((key, given), takes) in given.into_iter().zip(takes) {
+        for (key, given) in given {
+            let takes = takes.contains(&key);
             match given {
                 Some(given) if !takes => {
                     let message = format!("a station with discipline {name} has no {key}");
@@ -143,6 +152,9 @@ impl Compiler {
                 }
                 _ => {}
             }
+        }
+        if let "load_sharing" | "flows" = name {
+            return self.shared(text, colour);
         }
         if name == "barrier" {
             let number = self.whole(text.number.as_ref()?, 1, i64::from(u32::MAX))?;
@@ -168,6 +180,40 @@ impl Compiler {
                 Station::Priority(name == "preemptive", servers, service, class)
             }
         })
+    }
+
+    /// A station whose tokens share rates.
+    fn shared(&mut self, text: &StationText, colour: Kind) -> Option<Station> {
+        let rates = text.rates.iter();
+        let rates: Option<Vec<f64>> = rates.map(|it| self.real(it, f64::MIN_POSITIVE)).collect();
+        let flows = text.discipline.text == "flows";
+        let allowed = match flows {
+            true => Allowed::Nothing,
+            false => Allowed::Chance,
+        };
+        let work = text.work.as_ref()?;
+        let code = self.of_token(work, colour, Kind::Real, allowed)?;
+        let is_impossible = |work: f64| work.is_nan() || work < 0.0;
+        if matches!(code, Code::Constant(word) if is_impossible(f64::from_bits(word as u64))) {
+            fault(
+                &mut self.faults,
+                &work.path,
+                "expected a number of 0 or more",
+            );
+        }
+        if !flows {
+            return Some(Station::LoadSharing(rates?, code));
+        }
+        if text.links.len() > MOST_LINKS {
+            let message = format!("expected at most {MOST_LINKS} links in a path");
+            fault(&mut self.faults, &text.links[MOST_LINKS].path, message);
+            return None;
+        }
+        let links = text.links.iter();
+        let links: Option<Vec<Code>> = links
+            .map(|link| self.of_token(link, colour, Kind::Int, Allowed::Nothing))
+            .collect();
+        Some(Station::Flows(rates?, links?, code))
     }
 
     /// An expression over the variable `token`.

@@ -27,6 +27,8 @@ impl Compiler {
             fault(&mut self.faults, &text.path, message);
             return None;
         }
+        let weight = text.weight.as_ref();
+        let weight = weight.and_then(|it| self.real(it, f64::MIN_POSITIVE));
         let mut frame = Frame {
             stores: self.visible_stores(page),
             ..Frame::default()
@@ -57,6 +59,7 @@ impl Compiler {
             page,
             name: text.name.clone(),
             priority: text.priority,
+            weight: weight.unwrap_or(1.0),
             inputs,
             lets,
             outputs,

@@ -142,9 +142,9 @@ fn order(program: &Program, index: usize, timed: bool) -> Result<(bool, bool), F
     Ok(match station {
         // Waiting tokens are marked by their remaining time.
         Station::Barrier(_) => (true, true),
-        Station::Sharing(..) if timed => {
+        Station::Sharing(..) | Station::LoadSharing(..) | Station::Flows(..) if timed => {
             return refuse(
-                "processor sharing with time: remaining services become fractions; let time be \
+                "shared rates with time: remaining services become fractions; let time be \
                  ignored",
             );
         }
@@ -154,7 +154,10 @@ fn order(program: &Program, index: usize, timed: bool) -> Result<(bool, bool), F
         Station::Priority(..) => (timed, timed),
         Station::Fcfs(servers, _) => (timed || *servers == 1, timed),
         Station::Delay(_) => (true, timed),
-        Station::Sharing(..) | Station::Infinite(_) => (false, timed),
+        Station::Infinite(_)
+        | Station::Sharing(..)
+        | Station::LoadSharing(..)
+        | Station::Flows(..) => (false, timed),
     })
 }
 

@@ -82,7 +82,9 @@ impl Current<'_> {
                 Ok(put.delay + self.service(copy, of, words)?)
             }
             Some(Station::Barrier(_)) => Ok(WAITS),
-            Some(Station::Sharing(..)) | None => Ok(put.delay),
+            Some(Station::Sharing(..) | Station::LoadSharing(..) | Station::Flows(..)) | None => {
+                Ok(put.delay)
+            }
         }
     }
 

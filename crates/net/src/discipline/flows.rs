@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::discipline::{Discipline, Station};
+use crate::discipline::{Discipline, NO_WORK, Station};
 use crate::fair::{Fair, FlowId};
 use crate::slab::Slot;
 use crate::time::{Span, Time};
@@ -330,6 +330,10 @@ where
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>) {
         self.resources.clear();
         let work = (self.path)(station.token(slot), &mut self.resources);
+        if work.is_nan() {
+            station.fail(NO_WORK);
+            return;
+        }
         if work <= 0.0 || self.resources.is_empty() {
             station.release(slot);
             return;

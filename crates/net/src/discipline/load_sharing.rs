@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::discipline::sharing::Finish;
-use crate::discipline::{Discipline, Station};
+use crate::discipline::{Discipline, NO_WORK, Station};
 use crate::random::Random;
 use crate::slab::Slot;
 use crate::time::{Span, Time};
@@ -133,6 +133,10 @@ where
             ));
             return;
         };
+        if work.amount.is_nan() {
+            station.fail(NO_WORK);
+            return;
+        }
         let finish = Finish(class.clock + work.amount);
         class.leaving.push(Reverse((finish, self.arrivals, slot)));
         self.arrivals += 1;

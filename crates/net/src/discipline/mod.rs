@@ -116,6 +116,9 @@ impl<T> ServiceTime<T> for Span {
     }
 }
 
+/// The work of a token has no value.
+pub(crate) const NO_WORK: &str = "the work of a token is no number of 0 or more";
+
 /// Exponentially distributed service with this mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Exponential(pub Span);

@@ -1,5 +1,6 @@
 //! A compiled net, and how it runs.
 
+mod choice;
 mod copy_series;
 mod gauges;
 mod playback;
@@ -13,6 +14,7 @@ pub use steps::{Due, Standing, Step};
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use self::choice::Choice;
 use self::copy_series::CopySampling;
 use self::playback::Recording;
 use crate::accounts::Account;
@@ -38,6 +40,7 @@ pub(crate) struct Watcher {
 
 pub(crate) struct Transition {
     pub path: String,
+    pub priority: i32,
     pub base: u32,
     pub key: u64,
     pub arcs: Arcs,
@@ -154,6 +157,8 @@ pub struct Net {
     /// either.
     pub(crate) next_frame: Time,
     pub(crate) copy_sampling: Option<Box<CopySampling>>,
+    /// Chance chooses among transitions that may fire.
+    choice: Option<Box<Choice>>,
 }
 
 /// Parts of a net that compilation makes.
@@ -214,6 +219,7 @@ impl Net {
             recording: None,
             next_frame: Time::NEVER,
             copy_sampling: None,
+            choice: None,
         };
         net.sums = net.invariant_sums();
         net
@@ -274,7 +280,11 @@ impl Net {
             {
                 return Ok(stop);
             }
-            if let Some(instance) = self.kernel.first_enabled() {
+            let enabled = match self.choice {
+                None => self.kernel.first_enabled(),
+                Some(_) => self.choose(),
+            };
+            if let Some(instance) = enabled {
                 let transition = self.owners[instance as usize];
                 if !self.fire(transition, instance) {
                     continue;
