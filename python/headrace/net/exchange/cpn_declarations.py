@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.net.exchange.ml_meaning import FALSE, TRUE, Colour, Meaning, plain_label, reduced
+from headrace.net.exchange.ml_meaning import Colour, Meaning
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_declarations, parse_ml
+from headrace.net.exchange.ml_text import plain_label
+from headrace.net.exchange.ml_trees import FALSE, TRUE, reduced
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml
 

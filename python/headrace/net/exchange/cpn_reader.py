@@ -5,11 +5,9 @@ from typing import Any
 
 from headrace.net.exchange.cpn_transitions import Target, Transitions
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
-from headrace.net.exchange.ml_meaning import (
-    Colour,
-    is_random,
-)
+from headrace.net.exchange.ml_meaning import Colour
 from headrace.net.exchange.ml_syntax import MlError, parse_ml
+from headrace.net.exchange.ml_trees import is_random
 from headrace.net.exchange.multisets import ONE, Term, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.net.exchange.cpn_declarations import Declarations
-from headrace.net.exchange.ml_meaning import FALSE, TRUE, Colour, called, is_random, one, walk
+from headrace.net.exchange.ml_meaning import Colour
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
+from headrace.net.exchange.ml_text import one
+from headrace.net.exchange.ml_trees import FALSE, TRUE, called, is_random, walk
 from headrace.net.exchange.multisets import ONE, Term, cases, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from headrace.net.exchange.ml_meaning import Meaning, called, reduced
+from headrace.net.exchange.ml_meaning import Meaning
 from headrace.net.exchange.ml_syntax import Ml, MlError
+from headrace.net.exchange.ml_trees import called, reduced
 
 ONE: Ml = ("int", 1)
 MOST_TERMS = 2000
