@@ -40,7 +40,7 @@ impl<T: Token> NodeOf<T> {
     /// A token arrives now.
     #[inline]
     pub fn arrive(&mut self, copy: u32, token: T, kernel: &mut Kernel) -> Slot {
-        let slot = self.core.slab.insert(token);
+        let slot = self.core.slab.insert(token, copy);
         self.core.mark(slot, None, kernel);
         self.enter(copy, slot, kernel);
         slot
@@ -56,7 +56,7 @@ impl<T: Token> NodeOf<T> {
         wait: Option<WaitId>,
         kernel: &mut Kernel,
     ) -> Slot {
-        let slot = self.core.slab.insert(token);
+        let slot = self.core.slab.insert(token, copy);
         self.core.mark(slot, wait.map(|wait| wait.0), kernel);
         self.core.coming += 1;
         kernel.schedule(time, self.core.id, copy, slot.0, Kind::Token);
@@ -66,7 +66,6 @@ impl<T: Token> NodeOf<T> {
     #[inline]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         self.core.copies[copy as usize].enter(kernel.now());
-        self.core.slab.enter(slot, copy);
         match &mut self.bank {
             None => self.core.make_ready(copy, slot, kernel),
             Some(bank) => bank.arrive(slot, &mut Station::new(&mut self.core, copy, kernel)),

@@ -50,7 +50,7 @@ struct Entry<T> {
     token: T,
     /// The next in line, or the next free entry.
     next: u32,
-    /// The copy of the node that the token is in; [`NONE`] on its way there, and of free entries.
+    /// The copy of the node that the token is in, or on its way to.
     copy: u32,
 }
 
@@ -86,18 +86,19 @@ impl<T: Token> Slab<T> {
     }
 
     #[inline(always)]
-    pub fn insert(&mut self, token: T) -> Slot {
+    pub fn insert(&mut self, token: T, copy: u32) -> Slot {
         let slot = self.free;
         if let Some(entry) = self.entries.get_mut(slot as usize) {
             self.free = entry.next;
             entry.token = token;
+            entry.copy = copy;
             return Slot(slot);
         }
         let slot = self.entries.len() as u32;
         self.entries.push(Entry {
             token,
             next: NONE,
-            copy: NONE,
+            copy,
         });
         if let Some(previous) = &mut self.previous {
             previous.push(NONE);
@@ -110,22 +111,21 @@ impl<T: Token> Slab<T> {
     pub fn remove(&mut self, slot: Slot) -> T {
         let entry = &mut self.entries[slot.0 as usize];
         entry.next = self.free;
-        entry.copy = NONE;
         self.free = slot.0;
         entry.token
     }
 
-    /// A token comes into a copy of its node.
-    #[inline]
-    pub fn enter(&mut self, slot: Slot, copy: u32) {
-        self.entries[slot.0 as usize].copy = copy;
-    }
-
-    /// The tokens inside, with the copies that they are in.
-    pub fn inside(&self) -> impl Iterator<Item = (Slot, u32, &T)> {
-        let entries = self.entries.iter().zip(0..);
-        let inside = entries.filter(|(entry, _)| entry.copy != NONE);
-        inside.map(|(entry, slot)| (Slot(slot), entry.copy, &entry.token))
+    /// All tokens with their copies, those on their way included. It looks at every entry.
+    pub fn all(&self) -> impl Iterator<Item = (Slot, u32, &T)> {
+        let mut is_free = vec![false; self.entries.len()];
+        let mut at = self.free;
+        while let Some(entry) = self.entries.get(at as usize) {
+            is_free[at as usize] = true;
+            at = entry.next;
+        }
+        let entries = self.entries.iter().zip(0_u32..);
+        let taken = entries.filter(move |(_, slot)| !is_free[*slot as usize]);
+        taken.map(|(entry, slot)| (Slot(slot), entry.copy, &entry.token))
     }
 
     #[inline]
@@ -214,7 +214,7 @@ mod tests {
             for (number, (step, choice)) in steps.into_iter().enumerate() {
                 match step {
                     0 => {
-                        let slot = slab.insert(number as u64);
+                        let slot = slab.insert(number as u64, 3);
                         slab.push(&mut line, slot);
                         twin.push((slot, number as u64));
                     }
@@ -232,6 +232,11 @@ mod tests {
                 }
                 prop_assert_eq!(slab.walk(&line).collect::<Vec<_>>(), twin.iter().map(|t| t.0).collect::<Vec<_>>());
                 prop_assert_eq!(line.len() as usize, twin.len());
+                let mut all: Vec<(Slot, u64)> = slab.all().map(|(slot, _, token)| (slot, *token)).collect();
+                let mut expected = twin.clone();
+                all.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(all, expected);
             }
         }
     }

@@ -44,7 +44,7 @@ class Tokens:
         copy = "" if self.copy is None else f" [{self.copy}]"
         state = "" if self.ready else " (not ready)"
         if self.arrives is not None:
-            state = f" (arrives at {self.arrives:.9g} s)"
+            state = f" (arrives at {time_text(self.arrives)})"
         return f"{self.place}{copy}: {number}{self.text}{state}"
 
 
@@ -68,7 +68,8 @@ class Fired:
     def __str__(self) -> str:
         copy = "" if self.copy is None else f" [{self.copy}]"
         binding = ", ".join(f"{name} = {_shown(value)}" for name, value in self.binding.items())
-        return f"{self.time:.9g} s  {self.transition}{copy}" + (f" ({binding})" if binding else "")
+        known = f" ({binding})" if binding else ""
+        return f"{time_text(self.time)}  {self.transition}{copy}{known}"
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class Play:
             ValueError: The time is past.
         """
         if not self.time <= time < 1.8e7:
-            raise ValueError(f"time = {time}: expected from {self.time:.9g} s to 208 days, in s")
+            raise ValueError(f"time = {time}: expected from {self.time:.9g} to 1.8e7, in s")
         return self._ran(self._ask(lambda: self._core.run(time, None, progress)))
 
     def run_until(
@@ -303,7 +304,7 @@ class Play:
         return Animation(self.name, self.structure, step_frames(self, steps, progress))
 
     def __repr__(self) -> str:
-        return f"<play of {self._model.name} at {self.time:.9g} s>"
+        return f"<play of {self._model.name} at {time_text(self.time)}>"
 
     def _repr_html_(self) -> str:
         """Draw the marking."""
@@ -314,6 +315,18 @@ class Play:
 
 if TYPE_CHECKING:
     from headrace.report.net_player.steps import Animation
+
+
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
+"""Units of times, as documents have them."""
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in the unit in which it reads best."""
+    for unit, name in UNITS:
+        if seconds >= unit:
+            return f"{seconds / unit:.9g} {name}"
+    return "0 s"
 
 
 def _shown(value: Any) -> str:

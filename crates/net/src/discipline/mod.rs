@@ -290,7 +290,7 @@ impl<'a, T: Token> Station<'a, T> {
             });
             return;
         }
-        let slot = self.kernel.messages.insert((self.copy, message));
+        let slot = self.kernel.messages.insert((self.copy, message), to);
         let time = self.kernel.now() + delay;
         self.kernel
             .schedule(time, self.core.id, to, slot.0, Kind::Message);

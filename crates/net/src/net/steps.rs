@@ -3,7 +3,7 @@
 
 use super::{Net, Stop};
 use crate::error::RunError;
-use crate::heap::Kind;
+use crate::heap::{Event, Kind};
 use crate::node::typed;
 use crate::slab::Slot;
 use crate::time::Time;
@@ -148,10 +148,13 @@ impl Net {
 
     /// Calls `visit` with each token inside a node whose tokens have this colour: those that are
     /// ready in their order, copy after copy, then the others.
-    pub fn each_token<T: Token>(&self, node: u32, visit: &mut dyn FnMut(Standing<T>)) {
-        let node = typed::<T>(&*self.nodes[node as usize]);
+    pub fn each_token<T: Token>(&self, number: u32, visit: &mut dyn FnMut(Standing<T>)) {
+        let node = typed::<T>(&*self.nodes[number as usize]);
         let slab = &node.core.slab;
         let mut seen = vec![false; slab.footprint().1];
+        for event in self.coming(number) {
+            seen[event.tag as usize] = true;
+        }
         for copy in 0..node.core.copies.len() as u32 {
             for slot in node.line(copy) {
                 seen[slot.0 as usize] = true;
@@ -163,7 +166,7 @@ impl Net {
                 });
             }
         }
-        for (slot, copy, token) in slab.inside() {
+        for (slot, copy, token) in slab.all() {
             if !seen[slot.0 as usize] {
                 visit(Standing {
                     copy,
@@ -174,17 +177,19 @@ impl Net {
         }
     }
 
+    /// Events of tokens on their way to a node.
+    fn coming(&self, node: u32) -> impl Iterator<Item = &Event> {
+        let pending = self.kernel.heap().pending();
+        pending.filter(move |event| event.node == node && event.kind == Kind::Token)
+    }
+
     /// Calls `visit` with each token on its way to a node, put with a delay: copy, token, and the
     /// time when it arrives.
     pub fn each_coming<T: Token>(&self, node: u32, visit: &mut dyn FnMut(u32, T, Time)) {
         let slab = &typed::<T>(&*self.nodes[node as usize]).core.slab;
-        let mut coming: Vec<(Time, u32, u32)> = self
-            .kernel
-            .heap()
-            .pending()
-            .filter(|event| event.node == node && event.kind == Kind::Token)
-            .map(|event| (event.time(), event.copy, event.tag))
-            .collect();
+        let coming = self.coming(node);
+        let coming = coming.map(|event| (event.time(), event.copy, event.tag));
+        let mut coming: Vec<(Time, u32, u32)> = coming.collect();
         coming.sort_unstable();
         for (time, copy, slot) in coming {
             visit(copy, *slab.get(Slot(slot)), time);

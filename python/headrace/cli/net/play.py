@@ -61,7 +61,7 @@ def play(
         except KeyboardInterrupt:
             if not typed:
                 raise
-            _print(f"interrupted at {player.play.time:.9g} s")
+            _print(f"interrupted at {time_text(player.play.time)}")
         except Exception as error:
             if not isinstance(error, ValueError | RuntimeError):
                 raise
@@ -80,10 +80,17 @@ def _lines(player: "Player", typed: bool) -> Iterator[str]:
 
     while True:
         try:
-            yield input(f"{player.play.time:.9g} s> ")
+            yield input(f"{time_text(player.play.time)}> ")
         except EOFError:
             print()
             return
+
+
+def time_text(seconds: float) -> str:
+    """Return a time for people."""
+    from headrace.net import play
+
+    return play.time_text(seconds)
 
 
 def _print(text: str) -> None:
@@ -186,7 +193,7 @@ class Player:
         reason = STOPS.get(stop) or ""
         if stop == "breakpoint":
             reason = f"breakpoint {self.play.result.runs[0]['stopped_by']}"
-        _print(f"{self.play.time:.9g} s" + (f"  {reason}" if reason else ""))
+        _print(time_text(self.play.time) + (f"  {reason}" if reason else ""))
 
     def _enabled(self, argument: str) -> None:
         enabled = self.play.enabled()
@@ -201,7 +208,7 @@ class Player:
         pending = self.play.pending
         if not enabled and pending is not None:
             copy = "" if pending.copy is None else f" [{pending.copy}]"
-            _print(f"next event: {pending.place}{copy} at {pending.time:.9g} s")
+            _print(f"next event: {pending.place}{copy} at {time_text(pending.time)}")
         elif not enabled:
             _print("nothing can happen any more")
 
