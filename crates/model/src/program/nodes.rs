@@ -193,7 +193,8 @@ impl Compiler {
         };
         let work = text.work.as_ref()?;
         let code = self.of_token(work, colour, Kind::Real, allowed)?;
-        if matches!(code, Code::Constant(word) if !(f64::from_bits(word as u64) >= 0.0)) {
+        let negative = |word: i64| f64::from_bits(word as u64) < 0.0;
+        if matches!(code, Code::Constant(word) if negative(word)) {
             fault(
                 &mut self.faults,
                 &work.path,
