@@ -290,11 +290,14 @@ fn add_station<const W: usize>(station: &Station, name: &str, page: &mut Page<'_
         }
         Station::Priority(preemptive, servers, service, class) => {
             let class = Arc::new(class.clone());
-            let class = move |token: &[i64; W]| {
-                let class = evaluate(&class, token, &mut Pure::default());
-                class.clamp(0, i64::from(u32::MAX)) as u32
+            let service = Service {
+                class: Some(class.clone()),
+                ..Service::of(service)
             };
-            let service = Service::of(service);
+            let class = move |token: &[i64; W]| {
+                let class = class_of(&class, token).unwrap_or(0);
+                class.min(i64::from(u32::MAX)) as u32
+            };
             match preemptive {
                 true => add(name, page, Priority::preemptive(*servers, service, class)),
                 false => add(name, page, Priority::new(*servers, service, class)),
@@ -355,6 +358,8 @@ fn widened<const W: usize>(words: &[i64]) -> [i64; W] {
 #[derive(Clone)]
 struct Service {
     code: Arc<Code>,
+    /// A class to check, which the discipline itself cannot refuse.
+    class: Option<Arc<Code>>,
     failure: Option<Reason>,
 }
 
@@ -362,13 +367,38 @@ impl Service {
     fn of(code: &Code) -> Service {
         Service {
             code: Arc::new(code.clone()),
+            class: None,
             failure: None,
         }
+    }
+
+    fn refused(&mut self, reason: Reason) -> Span {
+        self.failure = Some(reason);
+        Span(u64::MAX)
+    }
+}
+
+/// The class of a token.
+///
+/// # Errors
+/// It has none, or it is less than 0.
+pub(crate) fn class_of(class: &Code, token: &[i64]) -> Result<i64, Reason> {
+    let mut pure = Pure::default();
+    let value = evaluate(class, token, &mut pure);
+    match pure.failure {
+        Some(failure) => Err(failure),
+        None if value < 0 => Err(format!("a class of {value}: expected 0 or more").into()),
+        None => Ok(value),
     }
 }
 
 impl<const W: usize> ServiceTime<[i64; W]> for Service {
     fn sample(&mut self, token: &[i64; W], random: &mut Random<'_>) -> Span {
+        if let Some(class) = &self.class
+            && let Err(reason) = class_of(class, token)
+        {
+            return self.refused(reason);
+        }
         if let Code::Constant(span) = *self.code {
             return Span(span.max(0) as u64);
         }
@@ -382,10 +412,7 @@ impl<const W: usize> ServiceTime<[i64; W]> for Service {
         }
         match world.failure {
             None => Span(span as u64),
-            failure => {
-                self.failure = failure;
-                Span(u64::MAX)
-            }
+            Some(reason) => self.refused(reason),
         }
     }
 

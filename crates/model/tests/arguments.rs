@@ -148,6 +148,26 @@ fn others_end_the_run_with_path_and_expression() {
 }
 
 #[test]
+fn a_class_that_is_none_ends_the_run() {
+    for (class, reason) in [
+        ("token - 1", "a class of -1: expected 0 or more"),
+        ("5 // token", "zero"),
+    ] {
+        let text = format!(
+            "{}\n[stations.s]\ncolour = 'int'\nsink = true\ndiscipline = 'priority'\n\
+             service = '1 s'\nclass = '{class}'",
+            net("put = [{ place = 's', token = 'x' }, 'b']")
+        );
+        for message in failures(&text) {
+            assert!(
+                message.contains("net/s: ") && message.contains(reason),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
 fn negative_times_of_a_normal_distribution_count_as_zero() {
     let text = net("put = [{ place = 'b', delay = 'normal(0 s, 1 s) - 1 s' }]");
     assert_eq!(runs(&text, 10.0, 1)[0].nodes[1].inside, 2);

@@ -354,6 +354,36 @@ fn a_state_space_with_time() {
 }
 
 #[test]
+fn tokens_leave_a_queue_in_the_order_in_which_they_got_ready() {
+    // The second job is done first; both are fetched later.
+    let text = "
+        [stations.machine]
+        colour = 'int'
+        servers = 2
+        service = 'token * 1 s'
+        initial = [5, 1, 3]
+        [stations.wait]
+        discipline = 'delay'
+        service = '10 s'
+        initial = 3
+        [places.end]
+        colour = 'int'
+        order = 'fifo'
+        sink = true
+        [transitions.fetch]
+        take = ['wait', { place = 'machine', token = 'j' }]
+        put = [{ place = 'end', token = 'j' }]
+        set = ['log.order[log.next] = j', 'log.next = log.next + 1']
+        [stores.log]
+        next = 0
+        order = [0, 0, 0]";
+    let answer = ask(text, 1000, true, None).unwrap();
+    assert_eq!(answer.deadlock.unwrap().marking[0].1, ["1", "3", "5"]);
+    let result = &runs(text, 20.0, 1)[0];
+    assert_eq!(result.stores[0].fields["order"], "[1, 3, 5]");
+}
+
+#[test]
 fn an_unbounded_net_ends_at_the_limit() {
     let text = "
         [places.a]

@@ -5,7 +5,7 @@ use super::contents::Contents;
 use super::layout::Owner;
 use super::marking::hash_of;
 use super::step::{Current, Next, Put, Puts};
-use crate::build::negative;
+use crate::build::{class_of, negative};
 use crate::expression::{Code, Pure, evaluate};
 use crate::outcome::Failure;
 use crate::program::{NodeKind, Station};
@@ -50,7 +50,11 @@ impl Current<'_> {
     fn service(&self, copy: usize, service: &Code, token: &[i64]) -> Result<i64, Failure> {
         let mut pure = Pure::default();
         let time = evaluate(service, token, &mut pure);
-        let reason = match pure.failure {
+        let class = match self.station(copy) {
+            Some(Station::Priority(.., class)) => class_of(class, token).err(),
+            _ => None,
+        };
+        let reason = match class.or(pure.failure) {
             Some(failure) => failure,
             None if time < 0 => negative("service time", time).into(),
             None => return Ok(time),
