@@ -260,8 +260,12 @@ def model_of(name: str, tmp_path: Path) -> NetModel:
 
 @pytest.mark.parametrize("name", [*(it.stem for it in sorted(NETS.glob("*.toml"))), *OWN])
 def test_files_of_cpn_tools_have_its_structure(name: str, tmp_path: Path) -> None:
-    data = encode(model_of(name, tmp_path).document(), tmp_path / "net.cpn")
-    check_file(fromstring(data))
+    document = model_of(name, tmp_path).document()
+    if "stores" in document:
+        with pytest.raises(ValueError, match="set has no translation"):
+            encode(document, tmp_path / "net.cpn")
+    else:
+        check_file(fromstring(encode(document, tmp_path / "net.cpn")))
 
 
 @pytest.mark.skipif(cpn_ml_check.SML is None, reason="needs sml of the package smlnj")
@@ -288,8 +292,11 @@ def test_another_program_finds_the_same_markings(tmp_path: Path) -> None:
     cpncheck = pytest.importorskip("cpncheck", reason="needs the Python package cpncheck")
     models = {"philosophers": 82, "token-ring": 96}
     for name, markings in models.items():
+        # Delays would make the markings differ for ever.
+        untimed = (NETS / f"{name}.toml").read_text("utf-8").replace(', delay = "1 ms"', "")
+        (tmp_path / f"{name}.toml").write_text(untimed, encoding="utf-8")
         file = tmp_path / f"{name}.cpn"
-        load(NETS / f"{name}.toml").save(file)
+        load(tmp_path / f"{name}.toml").save(file)
         space = cpncheck.build_state_space(cpncheck.ColouredNet(cpncheck.CPNNet(str(file))))
         assert space.n_nodes == markings
     hotel = net_of(HOTEL, tmp_path)

@@ -19,7 +19,7 @@ SCENARIOS = ROOT / "scenarios"
 
 def drawn(structure: dict[str, Any]) -> str:
     """Return a drawing without the numbers of elements."""
-    return re.sub(r' data-id="\d+"', "", draw(structure))
+    return re.sub(r' data-(id|source|target)="n?\d+"', "", draw(structure))
 
 
 def outputs(structure: dict[str, Any]) -> list[Any]:

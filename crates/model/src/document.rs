@@ -258,7 +258,7 @@ pub const DISCIPLINES: [&str; 9] = [
 ];
 
 /// Keys that only nets have.
-const NET_KEYS: [&str; 3] = ["places", "stations", "transitions"];
+const NET_KEYS: [&str; 4] = ["places", "stations", "transitions", "pages"];
 
 /// Reads a net.
 ///
