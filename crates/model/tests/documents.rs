@@ -384,6 +384,24 @@ fn tokens_leave_a_queue_in_the_order_in_which_they_got_ready() {
 }
 
 #[test]
+fn the_least_priority_is_one() {
+    let text = "
+        [places.a]
+        initial = 1
+        [places.b]
+        sink = true
+        [transitions.last]
+        take = 'a'
+        put = 'b'
+        priority = -2147483648
+        [transitions.first]
+        take = 'a'
+        put = 'b'";
+    assert_eq!(runs(text, 1.0, 1)[0].transitions[0].firings, 1);
+    assert_eq!(space(text, None).arcs, 1);
+}
+
+#[test]
 fn an_unbounded_net_ends_at_the_limit() {
     let text = "
         [places.a]

@@ -42,7 +42,7 @@ impl Builder {
         }
         // Equal priorities keep the order in which they were written.
         self.transitions
-            .sort_by_key(|transition| -transition.priority);
+            .sort_by_key(|transition| std::cmp::Reverse(transition.priority));
         let outputs = self.resolve_outputs();
         let reaches = self.resolve_reaches();
         if !self.errors.is_empty() {

@@ -1,11 +1,11 @@
 //! Types of expressions, and their compilation.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use super::code::{Array, Code, Draw, Element, NO_PROBABILITY, NOTHING_BELOW, Operator};
+use super::code::{Code, Draw, NO_PROBABILITY, NOTHING_BELOW, Operator};
 use super::external::{Call, External};
 use super::functions::{ALL, Group, OfReal};
+use super::stores::StoreName;
 use super::syntax::{Expression, ExpressionError, Syntax};
 use crate::colour::{Colours, Kind};
 use crate::error::did_you_mean;
@@ -31,47 +31,6 @@ pub struct Variable {
     pub kind: Kind,
     /// Its first word in the frame.
     pub word: usize,
-}
-
-/// A store that an expression may read.
-#[derive(Clone, Debug)]
-pub struct StoreName {
-    /// Its name.
-    pub name: String,
-    /// Its fields.
-    pub fields: Rc<[StoreField]>,
-    /// Its number in the transition, once it is used.
-    pub number: Option<usize>,
-    /// Its number in the program.
-    pub store: usize,
-}
-
-/// A field of a store.
-#[derive(Clone, PartialEq, Debug)]
-pub struct StoreField {
-    /// Its name.
-    pub name: String,
-    /// The type of it, or of its elements.
-    pub kind: Kind,
-    /// Its words; one element unless it is an array.
-    pub words: Array,
-    /// True if it has elements.
-    pub is_array: bool,
-}
-
-/// What an assignment changes: words of a store.
-#[derive(Debug)]
-pub struct Target {
-    /// The store's number in the transition.
-    pub store: usize,
-    /// The array, or a field as an array of one element.
-    pub array: Array,
-    /// The element.
-    pub index: Code,
-    /// The first word of what changes within the element.
-    pub word: usize,
-    /// Its type.
-    pub kind: Kind,
 }
 
 /// Effects that an expression may have.
@@ -128,9 +87,9 @@ pub struct Scope<'a> {
     unused: bool,
 }
 
-type Checked<T> = Result<T, ExpressionError>;
+pub(super) type Checked<T> = Result<T, ExpressionError>;
 
-fn error<T>(at: &Expression, message: impl Into<String>) -> Checked<T> {
+pub(super) fn error<T>(at: &Expression, message: impl Into<String>) -> Checked<T> {
     Err(ExpressionError {
         column: at.column,
         message: message.into(),
@@ -186,7 +145,7 @@ impl<'a> Scope<'a> {
         Ok(word)
     }
 
-    fn variable(&self, name: &str) -> Option<&Variable> {
+    pub(super) fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|it| it.name == name)
     }
 
@@ -351,7 +310,12 @@ impl<'a> Scope<'a> {
     }
 
     /// A field of a record: its kind, and its words within it.
-    fn place(&self, at: &Expression, kind: Kind, field: &str) -> Checked<(Kind, usize, usize)> {
+    pub(super) fn place(
+        &self,
+        at: &Expression,
+        kind: Kind,
+        field: &str,
+    ) -> Checked<(Kind, usize, usize)> {
         let Kind::Record(record) = kind else {
             let name = self.colours.name(kind);
             return error(at, format!("{name} has no fields, so no .{field}"));
@@ -394,115 +358,6 @@ impl<'a> Scope<'a> {
         Ok(Typed {
             kind,
             words: typed.words.split_off(first),
-        })
-    }
-
-    /// The store that a name stands for.
-    fn store(&self, name: &Expression) -> Option<usize> {
-        match &name.node {
-            Syntax::Name(name) if self.variable(name).is_none() => {
-                self.stores.iter().position(|it| it.name == *name)
-            }
-            _ => None,
-        }
-    }
-
-    /// A field of a store, or an element of an array there, as a value.
-    fn read(&mut self, at: &Expression) -> Checked<Typed> {
-        let target = self.target(at)?;
-        let words = target.word..target.word + self.colours.words(target.kind);
-        let constant = match target.index {
-            Code::Constant(index) => target.array.at(index),
-            _ => None,
-        };
-        let word = |word| match constant {
-            Some(first) => Code::Stored(target.store as u32, (first + word) as u32),
-            None => Code::StoredAt(Box::new(Element {
-                store: target.store,
-                array: target.array,
-                word,
-                index: target.index.clone(),
-            })),
-        };
-        Ok(Typed {
-            kind: target.kind,
-            words: words.map(word).collect(),
-        })
-    }
-
-    /// Words of a store: `cache.hits`, `cache.tags[3]`, and fields of records there.
-    ///
-    /// # Errors
-    /// It is no part of a store.
-    pub fn target(&mut self, at: &Expression) -> Checked<Target> {
-        match &at.node {
-            Syntax::Field(of, field) => {
-                if let Some(store) = self.store(of) {
-                    let target = self.store_field(at, store, field)?;
-                    if target.index != Code::Constant(0) {
-                        let of = &self.stores[store].name;
-                        return error(
-                            at,
-                            format!("{of}.{field} is an array: write an element, {of}.{field}[0]"),
-                        );
-                    }
-                    return Ok(target);
-                }
-                let mut target = self.target(of)?;
-                let (kind, word, _) = self.place(at, target.kind, field)?;
-                target.word += word;
-                target.kind = kind;
-                Ok(target)
-            }
-            Syntax::Element(parts) => {
-                let [of, index] = &**parts;
-                let Syntax::Field(store, field) = &of.node else {
-                    return error(at, "only arrays in stores have elements");
-                };
-                let Some(store) = self.store(store) else {
-                    return error(at, "only arrays in stores have elements");
-                };
-                let mut target = self.store_field(at, store, field)?;
-                let of = &self.stores[store];
-                let is_array = of.fields.iter().any(|it| it.name == *field && it.is_array);
-                if !is_array {
-                    return error(at, format!("{}.{field} is no array", of.name));
-                }
-                target.index = self.compile(index, Kind::Int)?.words.remove(0);
-                if let Code::Constant(value) = target.index
-                    && target.array.at(value).is_none()
-                {
-                    let length = target.array.length;
-                    return error(index, format!("expected an index from 0 to {}", length - 1));
-                }
-                Ok(target)
-            }
-            _ => error(
-                at,
-                "expected a field of a store such as cache.hits, or an element such as \
-                 cache.tags[0]",
-            ),
-        }
-    }
-
-    fn store_field(&mut self, at: &Expression, store: usize, field: &str) -> Checked<Target> {
-        let used = self.stores.iter().filter(|it| it.number.is_some()).count();
-        let of = &mut self.stores[store];
-        let Some(found) = of.fields.iter().find(|it| it.name == field) else {
-            let near = did_you_mean(field, of.fields.iter().map(|it| &*it.name));
-            return error(
-                at,
-                format!("the store {} has no field {field}{near}", of.name),
-            );
-        };
-        let (array, kind, is_array) = (found.words, found.kind, found.is_array);
-        Ok(Target {
-            store: *of.number.get_or_insert(used),
-            array,
-            // An array needs another index.
-            index: Code::Constant(if is_array { -1 } else { 0 }),
-            word: 0,
-            kind,
         })
     }
 

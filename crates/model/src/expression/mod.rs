@@ -6,10 +6,12 @@ mod code;
 mod external;
 mod functions;
 mod parser;
+mod stores;
 mod syntax;
 
-pub use check::{Allowed, Scope, Step, StoreField, StoreName, Typed, Variable};
+pub use check::{Allowed, Scope, Step, Typed, Variable};
 pub use code::{Array, Code, NO_ELEMENT, Pure, Reason, World, evaluate};
 pub use external::{Call, External, Function};
 pub use parser::{parse, parse_assignment};
+pub use stores::{StoreField, StoreName};
 pub use syntax::{Expression, ExpressionError, Syntax};

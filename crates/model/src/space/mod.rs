@@ -14,6 +14,7 @@
 mod chance;
 mod components;
 mod contents;
+mod firing;
 mod layout;
 mod marking;
 mod predicate;

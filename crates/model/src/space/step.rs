@@ -1,13 +1,16 @@
 //! One step of the search: from a marking to its successors.
 
-use super::chance::{InSpace, Oracle, Stored};
+use std::cmp::Reverse;
+
+use super::chance::{Oracle, Stored};
 use super::contents::{Contents, EMPTY};
+use super::firing::Puts;
 use super::layout::{Layout, Owner};
 use super::marking::{hash_of, part_of_hash};
-use crate::build::{negative, suits};
-use crate::expression::{NO_ELEMENT, Pure, Step, World, evaluate};
+use crate::build::suits;
+use crate::expression::{Pure, Step, evaluate};
 use crate::outcome::Failure;
-use crate::program::{Change, Program, initial_tokens};
+use crate::program::{Program, initial_tokens};
 
 /// Steps through a net, with memory that all steps use.
 pub struct Stepper<'p> {
@@ -29,7 +32,7 @@ pub struct Current<'p> {
     pub layout: Layout,
     /// By copy.
     pub marking: Vec<u32>,
-    hash: u64,
+    pub hash: u64,
 }
 
 /// A marking being made, and its hash.
@@ -40,6 +43,7 @@ pub struct Next {
 }
 
 impl Next {
+    /// Changes a copy.
     #[inline]
     pub fn set(&mut self, copy: usize, content: u32) {
         let old = part_of_hash(copy, self.marking[copy]);
@@ -67,51 +71,12 @@ impl Binding {
     }
 }
 
-/// The tokens that a firing puts.
-#[derive(Default)]
-pub struct Puts {
-    tokens: Vec<Put>,
-    /// Copies of stores that change.
-    stores: Vec<usize>,
-    /// Words of all tokens, one after the other, and then those of stores.
-    words: Vec<i64>,
-}
-
-/// A token that a firing puts.
-#[derive(Clone, Copy)]
-pub struct Put {
-    pub copy: usize,
-    /// Its first word.
-    first: usize,
-    pub delay: i64,
-}
-
-impl Puts {
-    fn clear(&mut self) {
-        self.tokens.clear();
-        self.stores.clear();
-        self.words.clear();
-    }
-
-    fn push(&mut self, copy: usize, words: impl Iterator<Item = i64>, delay: i64) {
-        let first = self.words.len();
-        self.words.extend(words);
-        self.tokens.push(Put { copy, first, delay });
-    }
-
-    /// The words of a token that a copy's tokens have, without a remaining time.
-    #[inline]
-    pub fn words_of(&self, put: &Put, words: usize) -> &[i64] {
-        &self.words[put.first..put.first + words]
-    }
-}
-
 impl<'p> Stepper<'p> {
     /// For a net; fails if it has parts that are not modelled.
     pub fn new(program: &'p Program, timed: bool) -> Result<Stepper<'p>, Failure> {
         let layout = Layout::new(program, timed)?;
         let mut order: Vec<usize> = (0..program.transitions.len()).collect();
-        order.sort_by_key(|&it| -program.transitions[it].priority);
+        order.sort_by_key(|&it| Reverse(program.transitions[it].priority));
         let shapes = layout.shapes.iter();
         let marking = vec![EMPTY; layout.copies.len()];
         Ok(Stepper {
@@ -396,172 +361,5 @@ impl Current<'_> {
             }
         }
         Ok(())
-    }
-
-    fn failed(&self, index: usize, message: &str) -> Failure {
-        let path = self.program.transition_path(index);
-        Failure::Run(format!("{path}: {message}"))
-    }
-
-    /// Computes the tokens that a firing puts.
-    fn act(
-        &self,
-        index: usize,
-        frame: &mut [i64; 64],
-        copy: u32,
-        (oracle, stored): (&mut Oracle, &Stored),
-        puts: &mut Puts,
-    ) -> Result<(), Failure> {
-        puts.clear();
-        let world = &mut InSpace {
-            oracle,
-            stored,
-            failure: None,
-        };
-        let transition = &self.program.transitions[index];
-        for (word, code) in &transition.lets {
-            frame[*word] = evaluate(code, frame, world);
-        }
-        let ways = &self.layout.plans[index].ways;
-        for (output, (ratio, levels)) in transition.outputs.iter().zip(ways) {
-            for (word, code) in &output.first {
-                frame[*word] = evaluate(code, frame, world);
-            }
-            if let Some(when) = &output.when
-                && evaluate(when, frame, world) == 0
-            {
-                continue;
-            }
-            let count = output.count.as_ref();
-            let count = count.map_or(1, |count| evaluate(count, frame, world));
-            if !(0..=10_000).contains(&count) {
-                let message = format!("puts {count} tokens: expected from 0 to 10000");
-                return Err(self.failed(index, &message));
-            }
-            for _ in 0..count {
-                let words = output.words.iter();
-                let first = puts.words.len();
-                puts.words
-                    .extend(words.map(|code| evaluate(code, frame, world)));
-                let delay = match &output.delay {
-                    Some(delay) if self.timed => evaluate(delay, frame, world),
-                    _ => 0,
-                };
-                if delay < 0 {
-                    world.fail(negative("delay", delay).into());
-                }
-                let mut to = copy / ratio;
-                for (copies, code) in levels.iter().zip(&output.copies) {
-                    let chosen = evaluate(code, frame, world);
-                    if !(0..i64::from(*copies)).contains(&chosen) {
-                        let path = self.program.node_path(output.node);
-                        let message = format!("chose copy {chosen} of {path}, which has {copies}");
-                        return Err(self.failed(index, &message));
-                    }
-                    to = to * copies + chosen as u32;
-                }
-                puts.tokens.push(Put {
-                    copy: self.layout.of_node[output.node].0 + to as usize,
-                    first,
-                    delay: delay.max(0),
-                });
-            }
-        }
-        for change in &transition.changes {
-            for (word, code) in &change.steps {
-                frame[*word] = evaluate(code, frame, world);
-            }
-        }
-        for (number, (store, ratio)) in self.layout.plans[index].stores.iter().enumerate() {
-            let mut changes = transition.changes.iter();
-            if !changes.any(|change| change.store == number) {
-                continue;
-            }
-            let first = puts.words.len();
-            puts.words.extend_from_slice(stored.words(number));
-            let of_store = |change: &&Change| change.store == number;
-            for change in transition.changes.iter().filter(of_store) {
-                if !change.apply(frame, &mut puts.words[first..]) {
-                    world.fail(NO_ELEMENT.into());
-                }
-            }
-            let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
-            puts.stores.push(copy);
-        }
-        match &world.failure {
-            Some(failure) => Err(self.failed(index, failure)),
-            None => Ok(()),
-        }
-    }
-
-    /// Makes the marking after a firing.
-    fn compose(
-        &self,
-        taken: &[Taken],
-        puts: &Puts,
-        contents: &mut [Contents],
-        next: &mut Next,
-    ) -> Result<(), Failure> {
-        next.marking.clear();
-        next.marking.extend_from_slice(&self.marking);
-        next.hash = self.hash;
-        for (index, &(copy, position)) in taken.iter().enumerate() {
-            let earlier = taken[..index].iter();
-            let cut = earlier.filter(|(other, it)| *other == copy && *it < position);
-            let shape = self.layout.copies[copy].shape;
-            let content = contents[shape].cut(next.marking[copy], position - cut.count());
-            next.set(copy, content);
-        }
-        for put in &puts.tokens {
-            let content = self.put(put.copy, next.marking[put.copy], put, puts, contents)?;
-            next.set(put.copy, content);
-        }
-        let mut end = puts.words.len();
-        for &copy in puts.stores.iter().rev() {
-            let of = &self.layout.copies[copy];
-            let words = &puts.words[end - of.stride..end];
-            next.set(copy, contents[of.shape].number_of(words));
-            end -= of.stride;
-        }
-        Ok(())
-    }
-
-    /// Reads the stores that a transition uses.
-    fn read_stores(&self, contents: &[Contents], index: usize, copy: u32, stored: &mut Stored) {
-        stored.clear();
-        for (store, ratio) in &self.layout.plans[index].stores {
-            let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
-            stored.push(self.tokens(contents, copy));
-        }
-    }
-
-    /// The content of a copy with one more token.
-    #[inline]
-    fn put(
-        &self,
-        copy: usize,
-        content: u32,
-        put: &Put,
-        puts: &Puts,
-        contents: &mut [Contents],
-    ) -> Result<u32, Failure> {
-        let of = &self.layout.copies[copy];
-        let contents = &mut contents[of.shape];
-        match of.due {
-            true => self.put_timed(copy, content, put, puts, contents),
-            false => Ok(contents.insert(content, puts.words_of(put, of.stride))),
-        }
-    }
-
-    /// The content of a copy with all tokens put.
-    fn put_all(
-        &self,
-        copy: usize,
-        content: u32,
-        puts: &Puts,
-        contents: &mut [Contents],
-    ) -> Result<u32, Failure> {
-        let put = |content, put| self.put(copy, content, put, puts, contents);
-        puts.tokens.iter().try_fold(content, put)
     }
 }

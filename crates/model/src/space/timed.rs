@@ -2,9 +2,10 @@
 //! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
 
 use super::contents::Contents;
+use super::firing::{Put, Puts};
 use super::layout::Owner;
 use super::marking::hash_of;
-use super::step::{Current, Next, Put, Puts};
+use super::step::{Current, Next};
 use crate::build::{class_of, negative};
 use crate::expression::{Code, Pure, evaluate};
 use crate::outcome::Failure;

@@ -27,6 +27,15 @@ impl Net {
         }));
     }
 
+    /// The instance whose turn it is.
+    #[inline]
+    pub(super) fn next_enabled(&mut self) -> Option<u32> {
+        match self.choice {
+            None => self.kernel.first_enabled(),
+            Some(_) => self.choose(),
+        }
+    }
+
     /// The instance to fire next. A guard may still refuse it; then it is not chosen again, so
     /// that the choice is among those that can fire.
     #[cold]

@@ -280,10 +280,7 @@ impl Net {
             {
                 return Ok(stop);
             }
-            let enabled = match self.choice {
-                None => self.kernel.first_enabled(),
-                Some(_) => self.choose(),
-            };
+            let enabled = self.next_enabled();
             if let Some(instance) = enabled {
                 let transition = self.owners[instance as usize];
                 if !self.fire(transition, instance) {

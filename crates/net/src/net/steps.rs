@@ -62,7 +62,7 @@ impl Net {
             if self.kernel.halt.is_some() {
                 return self.halted().map(Step::Ended);
             }
-            let Some(instance) = self.kernel.first_enabled() else {
+            let Some(instance) = self.next_enabled() else {
                 break;
             };
             let transition = self.owners[instance as usize];
