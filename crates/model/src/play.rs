@@ -10,12 +10,12 @@ use headrace_net::{Step, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::expression::{Pure, evaluate};
+use crate::expression::evaluate;
 use crate::marking::{Tokens, copy_of, marking};
 use crate::outcome::{Failure, Result as RunResult};
 use crate::program::{Condition, Program, transition_of};
 use crate::seen::{Request, binding};
-use crate::session::{Moved, Session};
+use crate::session::{AtStep, Moved, Session};
 
 /// A firing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -144,8 +144,12 @@ impl Play {
             }
             frame.clear();
             self.session.count(&condition.terms, &mut frame);
-            let mut pure = Pure::default();
-            if evaluate(&condition.code, &frame, &mut pure) != 0 && pure.failure.is_none() {
+            let mut world = AtStep::new(&self.session.built.net, 0);
+            let holds = evaluate(&condition.code, &frame, &mut world) != 0;
+            if let Some(failure) = world.pure.failure {
+                return Err(Failure::Run(format!("{text}: {failure}")));
+            }
+            if holds {
                 return Ok("condition");
             }
         }

@@ -118,6 +118,8 @@ pub(crate) struct Session<'a, P> {
     of_changes: Vec<Vec<usize>>,
     /// Monitors of markings, by node of the kernel.
     of_nodes: Vec<Vec<usize>>,
+    /// Monitors of markings that use the time: it changes in any step.
+    of_steps: Vec<usize>,
     series: Series,
     /// Steps since the time advanced.
     in_this_instant: u64,
@@ -156,6 +158,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
             of_firings: vec![Vec::new(); program.transitions.len()],
             of_changes: vec![Vec::new(); program.transitions.len()],
             of_nodes: vec![Vec::new(); program.nodes.len()],
+            of_steps: Vec::new(),
             series: Series::new(until),
             in_this_instant: 0,
             steps: 0,
@@ -178,6 +181,10 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         for (index, monitor) in program.monitors.iter().enumerate() {
             if let Some(transition) = monitor.transition {
                 self.of_firings[transition].push(index);
+                continue;
+            }
+            if monitor.uses_time() {
+                self.of_steps.push(index);
                 continue;
             }
             for (node, number) in self.numbers.iter().enumerate() {
@@ -263,6 +270,9 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
                 Moved::Fired(transition, copy)
             }
         };
+        for at in 0..self.of_steps.len() {
+            ends |= self.look_at_marking(self.of_steps[at])?;
+        }
         if self.steps == 1 {
             // A condition may hold from the start.
             for index in 0..self.program.monitors.len() {
@@ -583,14 +593,14 @@ fn real<W: World>(code: &Code, frame: &[i64], world: &mut W) -> f64 {
 }
 
 /// A world for monitors: time and copy are known, and chance would change the run.
-struct AtStep {
+pub(crate) struct AtStep {
     now: i64,
     copy: i64,
-    pure: Pure<'static>,
+    pub pure: Pure<'static>,
 }
 
 impl AtStep {
-    fn new(net: &Net, copy: u32) -> AtStep {
+    pub fn new(net: &Net, copy: u32) -> AtStep {
         AtStep {
             now: net.now().0.min(i64::MAX as u64) as i64,
             copy: i64::from(copy),

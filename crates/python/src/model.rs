@@ -1,7 +1,7 @@
 //! Nets of one's own for Python: documents in, JSON out.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use headrace_model::{
     Extras, Failure, Fault, Faults, Language, OwnMonitor, Play, Program, Question, Settings,
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::columns;
 use crate::errors::{self, RunError, ScenarioError};
 use crate::guard::detached;
-use crate::net_functions::{Described, NetFunctions, TypesByName};
+use crate::net_functions::{Described, Generators, NetFunctions, TypesByName};
 
 /// A net that has been read from a document.
 #[pyclass(frozen, module = "headrace._core", name = "NetModel")]
@@ -207,12 +207,18 @@ impl PyNetModel {
     /// Begins to play the net.
     fn play(&self, py: Python<'_>, seed: u64) -> PyResult<PyNetPlay> {
         drop(self.begin(py, seed)?);
+        let mut generators = self.functions.generators(py, seed)?;
         let program = Arc::clone(&self.program);
-        let play = detached(py, || Play::new(program, seed))?;
+        let play = detached(py, || {
+            let _entered = self.functions.enter(&mut generators);
+            Play::new(program, seed)
+        })?;
         let raised = self.functions.take_failure();
+        let play = self.checked(py, play, raised)?;
         Ok(PyNetPlay {
-            play: Mutex::new(self.checked(py, play, raised)?),
+            play: Mutex::new((play, generators)),
             functions: Arc::clone(&self.functions),
+            seed,
         })
     }
 
@@ -370,8 +376,9 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
 /// A net that is played. Answers are JSON documents.
 #[pyclass(frozen, module = "headrace._core", name = "NetPlay")]
 pub struct PyNetPlay {
-    play: Mutex<Play>,
+    play: Mutex<(Play, Generators)>,
     functions: Arc<NetFunctions>,
+    seed: u64,
 }
 
 impl PyNetPlay {
@@ -389,9 +396,19 @@ impl PyNetPlay {
         py: Python<'_>,
         work: impl FnOnce(&mut Play) -> Result<T, Failure> + Send,
     ) -> PyResult<Result<T, Failure>> {
-        detached(py, || match self.play.lock() {
-            Ok(mut play) => work(&mut play),
-            Err(_) => Err(Failure::Run("an earlier step failed".to_owned())),
+        let failed = |text: &str| Err(Failure::Run(text.to_owned()));
+        detached(py, || match self.play.try_lock() {
+            Ok(mut play) => {
+                let (play, generators) = &mut *play;
+                match self.functions.enter(generators) {
+                    Some(_entered) => work(play),
+                    None => failed("this net is running: its plays wait until the run has ended"),
+                }
+            }
+            Err(TryLockError::WouldBlock) => {
+                failed("this play is in a step: its own functions cannot use it")
+            }
+            Err(TryLockError::Poisoned(_)) => failed("an earlier step failed"),
         })
     }
 }
@@ -465,6 +482,10 @@ impl PyNetPlay {
 
     /// Returns to the first marking.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let generators = self.functions.generators(py, self.seed)?;
+        if let Ok(mut play) = self.play.try_lock() {
+            play.1 = generators;
+        }
         self.with(py, Play::reset)
     }
 }

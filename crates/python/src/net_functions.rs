@@ -163,20 +163,67 @@ impl NetFunctions {
         };
         self.shared.has_failed.store(false, Ordering::Relaxed);
         *lock(&self.shared.failure) = None;
-        for function in &self.all {
-            if function.described.generator_at.is_some() {
-                let random = py.import(intern!(py, "random"))?;
-                let seed = format!("{seed} {} {}", function.number, function.described.path);
-                let generator = random.call_method1(intern!(py, "Random"), (seed,))?;
-                *lock(&function.generator) = Some(generator.unbind());
-            }
-        }
+        self.swap(&mut self.generators(py, seed)?);
         Ok(Some(guard))
+    }
+
+    /// New generators of random numbers, one for each function that takes one.
+    pub fn generators(&self, py: Python<'_>, seed: u64) -> PyResult<Generators> {
+        let of = |function: &Arc<NetFunction>| -> PyResult<Option<Py<PyAny>>> {
+            if function.described.generator_at.is_none() {
+                return Ok(None);
+            }
+            let random = py.import(intern!(py, "random"))?;
+            let seed = format!("{seed} {} {}", function.number, function.described.path);
+            let generator = random.call_method1(intern!(py, "Random"), (seed,))?;
+            Ok(Some(generator.unbind()))
+        };
+        self.all.iter().map(of).collect()
+    }
+
+    fn swap(&self, generators: &mut Generators) {
+        for (function, generator) in self.all.iter().zip(generators) {
+            std::mem::swap(&mut *lock(&function.generator), generator);
+        }
+    }
+
+    /// Lets the functions draw from a play's own generators, as long as the result lives; none if
+    /// a run of the net goes on.
+    pub fn enter<'a>(&'a self, generators: &'a mut Generators) -> Option<Entered<'a>> {
+        let guard = match self.running.try_lock() {
+            Ok(guard) => Some(guard),
+            // Nothing is shared.
+            Err(_) if self.all.is_empty() => None,
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => return None,
+        };
+        self.swap(generators);
+        Some(Entered {
+            functions: self,
+            generators,
+            _guard: guard,
+        })
     }
 
     /// Takes the error of the function that failed.
     pub fn take_failure(&self) -> Option<PyErr> {
         lock(&self.shared.failure).take()
+    }
+}
+
+/// Generators of random numbers by function.
+pub type Generators = Vec<Option<Py<PyAny>>>;
+
+/// A play whose generators the functions draw from.
+pub struct Entered<'a> {
+    functions: &'a NetFunctions,
+    generators: &'a mut Generators,
+    _guard: Option<std::sync::MutexGuard<'a, ()>>,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.functions.swap(self.generators);
     }
 }
 

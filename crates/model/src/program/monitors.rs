@@ -172,12 +172,28 @@ struct Compiler<'a> {
     names: Vec<String>,
 }
 
+impl Monitor {
+    /// Returns true if its value depends on the time.
+    pub(crate) fn uses_time(&self) -> bool {
+        let value = match &self.watch {
+            Watch::Marking(value) => Some(value),
+            _ => None,
+        };
+        let mut codes = value.into_iter().chain(&self.when);
+        codes.any(|code| code.any(&|part| matches!(part, Code::Now)))
+    }
+}
+
 impl Compiler<'_> {
     fn monitor(&mut self, name: &str, text: &MonitorText) -> Result<Monitor, Fault> {
         let when = text.when.as_ref().map(|it| self.parse(it)).transpose()?;
         let value = text.value.as_ref().map(|it| self.parse(it)).transpose()?;
         let mut columns = Vec::new();
         for (column, text) in &text.columns {
+            if ["run", "time_s"].contains(&&**column) {
+                let message = format!("every table of rows has a column {column}; rename this one");
+                return Err(in_text(text, 0, message));
+            }
             columns.push((column.clone(), text, self.parse(text)?));
         }
         let fault = |message: &str| Fault {
