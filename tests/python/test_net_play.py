@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from conftest import ROOT, Command
 from headrace import RunError, ScenarioError
-from headrace.net import load
+from headrace.net import Net, Play, load
 from test_net_player import opened
 
 NETS = ROOT / "scenarios" / "nets"
@@ -225,3 +225,41 @@ def test_reduced_motion_moves_nothing(browser: Browser, page_file: Path) -> None
         expect(page.locator("headrace-net")).to_have_attribute("data-frame", "1")
         expect(page.locator(".net-token")).to_have_count(0)
         expect(page.locator(".net-lit")).to_have_count(1)
+
+
+def test_plays_have_random_functions_of_their_own() -> None:
+    net = Net("random")
+    queue = net.station(
+        "queue", int, service=lambda token, random: random.expovariate(1.0), initial=[0]
+    )
+    with net.transition("again") as t:
+        t.put(queue, t.take(queue))
+
+    def times(play: Play, number: int = 5) -> list[float]:
+        return [fired.time for _ in range(number) if (fired := play.step()) is not None]
+
+    model = net.model()
+    play = model.play(seed=7)
+    first = times(play)
+    play.reset()
+    assert times(play) == first
+    one, other = model.play(seed=7), model.play(seed=7)
+    mixed = [(times(one, 1), times(other, 1)) for _ in range(5)]
+    assert [a for a, _ in mixed] == [b for _, b in mixed] == [[it] for it in first]
+    one.reset()
+    assert times(one, 2) == first[:2]
+    model.run(until=3.0, seed=1)
+    assert times(one, 3) == first[2:]
+
+
+def test_a_play_is_not_used_by_its_own_functions() -> None:
+    net = Net("inside")
+    queue = net.station("queue", int, service=1.0, initial=[0])
+    plays: list[Play] = []
+    with net.transition("again") as t:
+        token = t.take(queue, name="token")
+        t.action(lambda token: plays[0].step())
+        t.put(queue, token)
+    plays.append(net.play())
+    with pytest.raises(RunError, match="this play is in a step"):
+        plays[0].step()

@@ -334,3 +334,48 @@ fn faults_are_reported_at_their_places() {
     });
     assert!(format!("{failed:?}").contains("monitors.m: division by zero"));
 }
+
+/// A token is served every second, 100 times.
+const TICKS: &str = r#"
+[stations.s]
+service = "1 s"
+initial = 1
+[places.a]
+sink = true
+[transitions.t]
+take = "s"
+put = ["s", "a"]
+"#;
+
+#[test]
+fn monitors_that_use_the_time_are_asked_in_each_step() {
+    let text = format!(
+        "{TICKS}\n[monitors.late]\nkind = \"marking\"\nvalue = \"if now() >= 50 s then 1 else 0\"\n"
+    );
+    let program_of_text = program(&text).unwrap();
+    let ended = run(&program_of_text, &settings(100.0, 0.0, 1), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let mean = ended.monitors[0].mean.unwrap();
+    assert!((mean - 0.5).abs() < 1e-9, "{mean}");
+    let text = format!("{TICKS}\n[monitors.b]\nkind = \"breakpoint\"\nwhen = \"now() > 3 s\"\n");
+    let ended = run(
+        &program(&text).unwrap(),
+        &settings(100.0, 0.0, 1),
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .unwrap();
+    assert_eq!((ended.stop, ended.time), ("breakpoint", 4.0));
+}
+
+#[test]
+fn columns_of_rows_have_names_of_their_own() {
+    for name in ["time_s", "run"] {
+        let text = format!(
+            "{TICKS}\n[monitors.c]\nkind = \"collector\"\ntransition = \"t\"\ncolumns = {{ {name} = \"1\" }}\n"
+        );
+        let refused = program(&text).unwrap_err();
+        assert!(refused.contains("rename this one"), "{refused}");
+    }
+}

@@ -159,6 +159,11 @@ fn errors_have_their_place() {
         ("set = 's.b = 1'", "11:7: ", "the store s has no field b"),
         ("set = 's.a = 1 s'", "11:14: ", "expected int, not time"),
         ("set = 's.a == 1'", "11:12: ", "expected \"=\", not \"==\""),
+        (
+            "set = ['s.a = 1', 's.a  = 2']",
+            "11:18: ",
+            "s.a is set twice in one firing",
+        ),
         ("set = 's = 1'", "11:7: ", "expected a field of a store"),
         ("set = 'x.a = 1'", "11:7: ", "expected a field of a store"),
         ("set = 's.l = 1'", "11:7: ", "s.l is an array"),

@@ -1,6 +1,7 @@
 """Monitors of nets: what is observed of a run. They change nothing of it."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -194,7 +195,7 @@ def caller(function: OwnFunction, paths: Sequence[str]) -> Callable[..., float |
         value = function(firing)
         if firing._stopped:
             return "stop"
-        if value is None or isinstance(value, int | float):
+        if value is None or (isinstance(value, int | float) and math.isfinite(value)):
             return value
         raise TypeError(f"a monitor returned {value!r}: expected a number or None")
 

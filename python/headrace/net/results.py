@@ -151,16 +151,23 @@ class NetResult:
 
     @property
     def stores(self) -> "pl.DataFrame":
-        """A row for each field of each copy of a store: its text at the end of the first run."""
+        """A row for each field of each copy of a store: its text at the end of the run.
+
+        Several runs have a column `run`.
+        """
         import polars as pl
 
         rows = [
-            {"path": it["path"], "copy": it["copy"], "field": field, "value": value}
-            for it in self.runs[0]["stores"]
+            {"run": number, "path": it["path"], "copy": it["copy"], "field": field, "value": value}
+            for number, run in enumerate(self.runs)
+            for it in run["stores"]
             for field, value in it["fields"].items()
         ]
-        columns = {"path": pl.String, "copy": pl.Int64, "field": pl.String, "value": pl.String}
-        return pl.DataFrame(rows, schema=columns)
+        texts = ("path", "field", "value")
+        columns = ("run", "path", "copy", "field", "value")
+        schema = {name: pl.String if name in texts else pl.Int64 for name in columns}
+        frame = pl.DataFrame(rows, schema=schema)
+        return frame if len(self.runs) > 1 else frame.drop("run")
 
     def _repr_html_(self) -> str:
         return "".join(

@@ -55,7 +55,8 @@ def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
         yield monitors
         yield ""
     if result.runs[0]["stores"]:
-        yield _stores(result.runs[0]["stores"])
+        end = "at the end" if len(result.runs) == 1 else "at the end of the first run"
+        yield _stores(result.runs[0]["stores"], end)
         yield ""
     yield from how_it_ended(result)
 
@@ -77,8 +78,15 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
     if len(stops) > 1:
         others = ", ".join(f"{number} by {stop}" for stop, number in stops.most_common())
         yield f"ends of the runs: {others}; of the first:"
+    unmeasured = sum(run["measured"] == 0 for run in result.runs)
     runs = len(result.runs)
-    yield f"{end}; {first['firings']:,} firings" + (f"; means of {runs} runs" if runs > 1 else "")
+    which = "the first run " if runs > 1 and len(stops) == 1 else ""
+    yield f"{which}{end}; {first['firings']:,} firings" + (
+        f"; means of {runs} runs" if runs > 1 else ""
+    )
+    if unmeasured:
+        of = f" in {unmeasured} of {runs} runs" if runs > 1 else ""
+        yield f"nothing was measured{of}: the run ended in its warm-up"
 
 
 def monitor_table(result: "NetResult") -> Table | None:
@@ -104,10 +112,10 @@ def cells(row: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:
     return [row["path"], *(_figure(row, figure) for figure in columns)]
 
 
-def _stores(stores: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the fields of stores at the end of the first run."""
+def _stores(stores: Sequence[Mapping[str, Any]], end: str) -> Table:
+    """Return a table of the fields of stores at the end of a run."""
     table = Table(box=None, pad_edge=False)
-    for title in ("store", "field", "at the end"):
+    for title in ("store", "field", end):
         table.add_column(title, overflow="fold")
     copies = Counter(store["path"] for store in stores)
     for store in stores:

@@ -48,7 +48,23 @@ impl Compiler {
             lets.append(&mut frame.first);
         }
         let mut changes: Vec<Change> = Vec::new();
-        for set in &text.sets {
+        for (number, set) in text.sets.iter().enumerate() {
+            let target = |of: &Text| {
+                of.text
+                    .split('=')
+                    .next()
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            };
+            if text.sets[..number]
+                .iter()
+                .any(|it| target(it) == target(set))
+            {
+                let message = format!("{} is set twice in one firing", target(set));
+                fault(&mut self.faults, &set.path, message);
+                return None;
+            }
             changes.push(self.change(set, &mut frame)?);
         }
         let used = frame.stores.iter();
