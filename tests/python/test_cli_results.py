@@ -53,7 +53,7 @@ def test_a_run_is_kept_found_and_run_again(headrace: Command, small: Path, tmp_p
     assert read["throughput_bytes_per_s"] == document["throughput"]["read"]
     assert read["latency_p99_s"] == document["latency"]["read"]["p99"]
     shown = strict(headrace("results", "show", identifier[:10], "--json").stdout)
-    assert set(shown["tables"]) == {"series", "latency_distribution"}
+    assert set(shown["tables"]) == {"series", "latency_distribution", "server_series"}
     assert shown["document"].items() <= document.items()
     for command in (("run",), ("run", "--no-store")):
         again = headrace(*command, f"results:{identifier}", "--json")

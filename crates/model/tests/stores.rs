@@ -161,7 +161,7 @@ fn errors_have_their_place() {
         ("set = 's.a == 1'", "11:12: ", "expected \"=\", not \"==\""),
         (
             "set = ['s.a = 1', 's.a  = 2']",
-            "11:18: ",
+            "11:19: ",
             "s.a is set twice in one firing",
         ),
         ("set = 's = 1'", "11:7: ", "expected a field of a store"),
