@@ -265,7 +265,7 @@ def test_the_command_shows_and_saves(headrace: Command, tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert "share of the time with a queue" in ended.stdout and "±" in ended.stdout
-    assert (tmp_path / "rows.parquet").exists()
+    assert rows.exists() and (tmp_path / "rows.parquet").exists()
     assert {it.name for it in plots.iterdir()} == {"monitors.png", "monitors.svg"}
     ended = headrace("net", "run", MONITORED, "--until", "150 s", "--json")
     document = json.loads(ended.stdout)

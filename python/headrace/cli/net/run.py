@@ -105,9 +105,9 @@ def run(
     end = seconds("--until", until)
     model = load_net(file)
     saved = _row_files(rows or [], model)
-    targets = {f"--rows {name}": path for name, path in saved.items()}
+    targets = {f"--rows {name}={path}": path for name, path in saved}
     check_apart({"--output": output, "--playback": playback} | targets, {"the net": file})
-    for path in (output, playback, *saved.values()):
+    for path in (output, playback, *(path for _, path in saved)):
         if path is not None:
             check_writable(path)
     if plot is not None:
@@ -125,7 +125,7 @@ def run(
         save_json(output, result.document)
     if playback is not None and result.playback is not None:
         result.playback.save(playback)
-    for name, path in saved.items():
+    for name, path in saved:
         _save_rows(result.collected(name), path)
     if plot is not None:
         from headrace.report import plots
@@ -138,9 +138,9 @@ def run(
         show(table)
 
 
-def _row_files(options: list[str], model: "NetModel") -> dict[str, Path]:
-    """Return the file of each collector that is to be saved."""
-    files: dict[str, Path] = {}
+def _row_files(options: list[str], model: "NetModel") -> list[tuple[str, Path]]:
+    """Return the collectors that are to be saved, each with a file."""
+    files: list[tuple[str, Path]] = []
     for option in options:
         name, equals, file = option.rpartition("=")
         path = Path(file)
