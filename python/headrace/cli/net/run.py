@@ -151,11 +151,7 @@ def _row_files(options: list[str], model: "NetModel") -> list[tuple[str, Path]]:
         if name not in model.collectors:
             known = ", ".join(model.collectors) or "none"
             raise ValueError(f"--rows {option}: expected a collector of the net, of these: {known}")
-        if name in files:
-            raise ValueError(
-                f"--rows {option}: expected one file for {name}, which has one already"
-            )
-        files[name] = path
+        files.append((name, path))
     return files
 
 
