@@ -379,3 +379,18 @@ fn columns_of_rows_have_names_of_their_own() {
         assert!(refused.contains("rename this one"), "{refused}");
     }
 }
+
+#[test]
+fn a_monitor_without_value_is_shown_as_it_was_written() {
+    let text = format!("{TICKS}\n[monitors.b]\nkind = \"marking\"\nvalue = \"1 / (a - 3) + a\"\n");
+    let failed = run(
+        &program(&text).unwrap(),
+        &settings(100.0, 0.0, 1),
+        &mut |_| ControlFlow::Continue(()),
+    );
+    let message = format!("{failed:?}");
+    assert!(
+        message.contains("monitors.b: 1 / (a - 3): division by zero"),
+        "{message}"
+    );
+}

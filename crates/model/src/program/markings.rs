@@ -72,6 +72,12 @@ pub(crate) fn replace(
         }
         _ => return Ok(()),
     };
+    // Messages show the variable as it was written.
+    let name = of.to_string();
+    of.node = Syntax::Name(name.clone());
+    if names.contains(&name) {
+        return Ok(());
+    }
     let colour = program.nodes[node].colour;
     let steps = match pattern {
         None => Vec::new(),
@@ -81,8 +87,6 @@ pub(crate) fn replace(
             scope.pattern(&pattern, colour)?
         }
     };
-    let name = format!("_term{}", terms.len());
-    of.node = Syntax::Name(name.clone());
     names.push(name);
     terms.push(Term { node, steps });
     Ok(())
