@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT, Command
 from headrace import ScenarioError
-from headrace.net import EMPTY, Expression, Net, Time, choose, load, now
+from headrace.net import EMPTY, Expression, Net, Time, choose, least, load, now
 
 NETS = ROOT / "scenarios" / "nets"
 PAGE = ROOT / "docs" / "how-to" / "own-nets.md"
@@ -273,3 +273,20 @@ def test_the_example_of_the_documentation(tmp_path: Path, monkeypatch: pytest.Mo
     document = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)[0]
     Path("queue.toml").write_text(document)
     assert load("queue.toml").run(until=10.0).stop == "time"
+
+
+def test_values_of_another_transition_are_refused() -> None:
+    net = Net("two")
+    first, second = net.place("first", int, initial=[1]), net.place("second", int, initial=[2])
+    with net.transition("t") as t:
+        taken = t.take(first)
+        t.put(second, taken)
+    with net.transition("u") as u:
+        u.take(second)
+        for use in (
+            lambda: u.put(first, taken + 1),
+            lambda: u.when(~(taken == 2)),
+            lambda: u.let("number", least(taken, 3)),
+        ):
+            with pytest.raises(ValueError, match="value of the transition t"):
+                use()

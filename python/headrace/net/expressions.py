@@ -20,10 +20,18 @@ class Expression:
 
     __hash__ = object.__hash__
 
-    def __init__(self, text: str, binds: int = ATOM, fields: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        binds: int = ATOM,
+        fields: dict[str, Any] | None = None,
+        owner: Any = None,
+    ) -> None:
         self._text = text
         self._binds = binds
         self._fields = fields
+        # The transition whose variables it uses: those of another may have the same names.
+        self._owner = owner
 
     def __repr__(self) -> str:
         return f"<expression {self._text}>"
@@ -48,21 +56,24 @@ class Expression:
             known = ", ".join(fields) or "none"
             raise AttributeError(f"{self._text} has no field {name!r}; its fields are: {known}")
         inner = field_types(fields[name]) if fields is not None else None
-        return Expression(f"{within(self, ATOM)}.{name}", ATOM, inner)
+        return Expression(f"{within(self, ATOM)}.{name}", ATOM, inner, self._owner)
 
     def __getitem__(self, index: Any) -> "Expression":
-        return Expression(f"{within(self, ATOM)}[{text_of(index)}]", ATOM, self._fields)
+        text = f"{within(self, ATOM)}[{text_of(index)}]"
+        return Expression(text, ATOM, self._fields, owner_of(self, index))
 
     def replace(self, **fields: Any) -> "Expression":
         """Return the record with other values of some fields."""
         changes = ", ".join(f"{name} = {text_of(value)}" for name, value in fields.items())
-        return Expression(f"{within(self, ATOM)} with ({changes})", ATOM, self._fields)
+        text = f"{within(self, ATOM)} with ({changes})"
+        return Expression(text, ATOM, self._fields, owner_of(self, *fields.values()))
 
     def _two(self, operator: str, other: Any, binds: int, swapped: bool = False) -> "Expression":
         left, right = (other, self) if swapped else (self, other)
         # Operators group from the left; comparisons do not group.
         first = binds + 1 if binds == COMPARISON else binds
-        return Expression(f"{within(left, first)} {operator} {within(right, binds + 1)}", binds)
+        text = f"{within(left, first)} {operator} {within(right, binds + 1)}"
+        return Expression(text, binds, owner=owner_of(left, right))
 
     def __eq__(self, other: object) -> "Expression":  # type: ignore[override]
         return self._two("==", other, COMPARISON)
@@ -131,10 +142,10 @@ class Expression:
         return self._two("or", other, OR, True)
 
     def __invert__(self) -> "Expression":
-        return Expression(f"not {within(self, NOT)}", NOT)
+        return Expression(f"not {within(self, NOT)}", NOT, owner=self._owner)
 
     def __neg__(self) -> "Expression":
-        return Expression(f"-{within(self, SIGN)}", SIGN)
+        return Expression(f"-{within(self, SIGN)}", SIGN, owner=self._owner)
 
     def __abs__(self) -> "Expression":
         return call("abs", self)
@@ -197,6 +208,19 @@ def text_of(value: Any) -> str:
     )
 
 
+def owner_of(*values: Any) -> Any:
+    """Return the transition whose variables values use; None if they use none."""
+    for value in values:
+        owner = None
+        if isinstance(value, Expression):
+            owner = value._owner
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            owner = owner_of(*(getattr(value, it.name) for it in dataclasses.fields(value)))
+        if owner is not None:
+            return owner
+    return None
+
+
 def within(value: Any, binds: int) -> str:
     """Return the text of an operand, in parentheses if its operator binds less."""
     text = text_of(value)
@@ -208,14 +232,16 @@ def within(value: Any, binds: int) -> str:
 
 def call(name: str, *arguments: Any) -> Expression:
     """Return a call of a function of expressions."""
-    return Expression(f"{name}({', '.join(map(text_of, arguments))})")
+    text = f"{name}({', '.join(map(text_of, arguments))})"
+    return Expression(text, owner=owner_of(*arguments))
 
 
 def choose(condition: Any, then: Any, otherwise: Any) -> Expression:
     """Return one of two values by a condition."""
     parts = within(condition, OR), within(then, OR), within(otherwise, CHOICE)
     fields = then._fields if isinstance(then, Expression) else None
-    return Expression("if {} then {} else {}".format(*parts), CHOICE, fields)
+    text = "if {} then {} else {}".format(*parts)
+    return Expression(text, CHOICE, fields, owner_of(condition, then, otherwise))
 
 
 def now() -> Expression:

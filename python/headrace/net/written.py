@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.net.expressions import Expression, field_types, text_of
+from headrace.net.expressions import Expression, field_types, owner_of, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, path_of
@@ -95,12 +95,16 @@ class Transition:
         entry: dict[str, Any] = {"place": self.page.path_to(node)}
         token = Expression("()")
         if pattern is not None:
-            entry["token"] = text_of(pattern)
-            token = pattern if isinstance(pattern, Expression) else Expression(entry["token"])
+            entry["token"] = self._text(pattern)
+            token = (
+                pattern
+                if isinstance(pattern, Expression)
+                else Expression(entry["token"], owner=owner_of(pattern))
+            )
         elif node.colour is not None:
             variable = self._variable(name or node.name)
             entry["token"] = variable
-            token = Expression(variable, fields=field_types(node.colour))
+            token = Expression(variable, fields=field_types(node.colour), owner=self)
         if count != 1:
             entry["count"] = count
         self._table.setdefault("take", []).append(entry)
@@ -115,7 +119,7 @@ class Transition:
         """
         if is_function(condition):
             condition = self._call("guard", condition, "bool")
-        self._table.setdefault("when", []).append(text_of(condition))
+        self._table.setdefault("when", []).append(self._text(condition))
 
     def let(self, name: str, value: Any, colour: Any = None) -> Expression:
         """Compute a value once for each firing, such as a random choice, and give it a name.
@@ -132,14 +136,23 @@ class Transition:
                 raise TypeError(f"{self._path}: let({name!r}, …) of a function needs its colour")
             value = self._call("let", value, self.page.net.colour(colour))
         self._variables.add(name)
-        self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
-        return Expression(name, fields=fields)
+        self._table.setdefault("let", []).append(f"{name} = {self._text(value)}")
+        return Expression(name, fields=fields, owner=self)
 
     def action(self, function: Any) -> None:
         """Call a function in each firing, with parameters as in `let`, and ignore its result."""
         value = self._call("action", function, "bool", ignored=True)
         name = self._variable("action")
-        self._table.setdefault("let", []).append(f"{name} = {text_of(value)}")
+        self._table.setdefault("let", []).append(f"{name} = {self._text(value)}")
+
+    def _text(self, value: Any) -> str:
+        owner = owner_of(value)
+        if owner is not None and owner is not self:
+            raise ValueError(
+                f"{self._path}: {text_of(value)} is a value of the transition {owner.name}:"
+                " take a token here, or put it into a place first"
+            )
+        return text_of(value)
 
     @property
     def _path(self) -> str:
@@ -158,7 +171,7 @@ class Transition:
 
         All expressions of a firing see the values before it.
         """
-        self._table.setdefault("set", []).append(f"{target} = {text_of(value)}")
+        self._table.setdefault("set", []).append(f"{self._text(target)} = {self._text(value)}")
 
     def put(
         self,
@@ -181,20 +194,20 @@ class Transition:
         """
         entry: dict[str, Any] = {"place": self.page.path_to(target)}
         if token is not None:
-            entry["token"] = text_of(token)
+            entry["token"] = self._text(token)
         for key, value in (("when", when), ("count", count), ("delay", delay)):
             if value is not None:
-                entry[key] = value if isinstance(value, int | float) else text_of(value)
+                entry[key] = value if isinstance(value, int | float) else self._text(value)
         if copy is not None:
             copies = copy if isinstance(copy, list | tuple) else [copy]
-            entry["copy"] = [text_of(item) for item in copies]
+            entry["copy"] = [self._text(item) for item in copies]
         self._table.setdefault("put", []).append(entry)
 
     def record(self, probe: str, value: Any, *, when: Any = None) -> None:
         """Record a figure in a probe."""
-        entry = {"probe": probe, "value": text_of(value)}
+        entry = {"probe": probe, "value": self._text(value)}
         if when is not None:
-            entry["when"] = text_of(when)
+            entry["when"] = self._text(when)
         self._table.setdefault("record", []).append(entry)
 
 
