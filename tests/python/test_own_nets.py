@@ -290,3 +290,10 @@ def test_values_of_another_transition_are_refused() -> None:
         ):
             with pytest.raises(ValueError, match="value of the transition t"):
                 use()
+
+
+@pytest.mark.parametrize("command", ["run", "check", "play"])
+def test_a_scenario_is_no_net(headrace: Command, command: str) -> None:
+    ended = headrace("net", command, ROOT / "scenarios" / "straggler.toml")
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1 and "but this is a scenario: headrace run" in ended.stderr

@@ -31,8 +31,23 @@ def left_out_reported() -> Iterator[None]:
 
 
 def load_net(file: Path) -> "NetModel":
-    """Read a net, and print what was not read."""
+    """Read a net, and print what was not read.
+
+    Raises:
+        ScenarioError: It is wrong.
+        ValueError: It is a scenario.
+    """
+    from headrace import ScenarioError
     from headrace.net import load
 
-    with left_out_reported():
-        return load(file)
+    try:
+        with left_out_reported():
+            return load(file)
+    except ScenarioError as error:
+        # Every scenario names its system.
+        if '"system" has no meaning here' in str(error):
+            raise ValueError(
+                f"{file}: expected a net of your own, but this is a scenario: headrace run {file}"
+                f" runs it, and headrace net {file} -o net.toml writes its net"
+            ) from None
+        raise

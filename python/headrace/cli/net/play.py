@@ -48,10 +48,10 @@ def play(
     Commands are read from the standard input. A wrong one ends the play with status 2, unless it
     was typed at a terminal.
     """
-    from headrace.net import load
+    from headrace.cli.net.foreign import load_net
 
     typed = sys.stdin.isatty()
-    player = Player(load(file).play(seed=seed), show_progress)
+    player = Player(load_net(file).play(seed=seed), show_progress)
     if typed:
         _print(f"{player.prompt}; Enter fires, help lists the commands")
     for number, line in enumerate(_lines(player, typed), 1):
