@@ -45,13 +45,12 @@ demo: build
 	@echo '  $(SEE)/pfssim-write-then-read/'
 	@echo '  $(SEE)/pfssim-sfq/'
 
-# The test runners' own last lines come last. Many tests wait for servers and for ends of time, so
-# one more runs at once than there are cores.
+# The test runners' own last lines come last.
 test: lint
 	@echo '== Rust tests'
 	@cargo test --workspace --quiet
 	@echo '== Python tests'
-	@$(PY) -m pytest -q -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal
+	@$(PY) -m pytest -q -n auto --dist worksteal
 
 lint: rust-tools build
 	@echo '== Rust: format and lints'

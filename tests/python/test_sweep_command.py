@@ -182,6 +182,9 @@ def test_a_stopped_sweep_says_what_is_kept(
     assert errors.startswith(line) and errors.count("\n") == 1
     assert f"of 180 runs had ended and are in {kept}" in errors
     document = json.loads(output)
-    assert len(document["points"]) == len(keys(kept)) == 180 - document["left"]
+    ended = len(document["points"])
+    assert ended == 180 - document["left"]
+    # A run that ends just then is saved, but may not be counted any more.
+    assert ended <= len(keys(kept)) <= ended + 2
     resumed, _ = begin(small, kept, "--json").communicate()
     assert json.loads(resumed)["reused"] == len(document["points"])
