@@ -15,7 +15,7 @@ use crate::marking::{Tokens, copy_of, marking};
 use crate::outcome::{Failure, Result as RunResult};
 use crate::program::{Condition, Program, transition_of};
 use crate::seen::{Request, binding};
-use crate::session::{AtStep, Moved, Session};
+use crate::session::{Moved, Session, at_step};
 
 /// A firing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -144,9 +144,9 @@ impl Play {
             }
             frame.clear();
             self.session.count(&condition.terms, &mut frame);
-            let mut world = AtStep::new(&self.session.built.net, 0);
+            let mut world = at_step(&self.session.built.net, 0);
             let holds = evaluate(&condition.code, &frame, &mut world) != 0;
-            if let Some(failure) = world.pure.failure {
+            if let Some(failure) = world.failure {
                 return Err(Failure::Run(format!("{text}: {failure}")));
             }
             if holds {

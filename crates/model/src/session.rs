@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::build::{Built, build_seen, suits};
 use crate::colour::Kind;
-use crate::expression::{Code, Pure, Reason, Typed, World, evaluate};
+use crate::expression::{Code, Pure, Typed, World, evaluate};
 use crate::figures::{Column, Figures, MonitorReport, Series};
 use crate::marking::{Tokens, each_token, marking};
 use crate::outcome::{Failure, Result as RunResult, figures, stopped};
@@ -361,7 +361,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
         let monitor = &self.program.monitors[index];
-        let mut world = AtStep::new(&self.built.net, 0);
+        let mut world = at_step(&self.built.net, 0);
         self.count(&monitor.terms, &mut frame);
         let state = &mut self.states[index];
         let mut ends = false;
@@ -378,7 +378,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
             _ => {}
         }
         self.frame = frame;
-        world.checked(monitor)?;
+        checked(world, monitor)?;
         if ends {
             self.stopped_by = Some(monitor.name.clone());
         }
@@ -398,7 +398,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clone_from(&self.seen.last().frame);
         let monitor = &self.program.monitors[index];
-        let mut world = AtStep::new(&self.built.net, copy);
+        let mut world = at_step(&self.built.net, copy);
         self.count(&monitor.terms, &mut frame);
         let when = monitor.when.as_ref();
         let holds = when.is_none_or(|when| evaluate(when, &frame, &mut world) != 0);
@@ -431,7 +431,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
             }
         }
         self.frame = frame;
-        world.checked(monitor)?;
+        checked(world, monitor)?;
         if ends {
             self.stopped_by = Some(monitor.name.clone());
         }
@@ -592,50 +592,17 @@ fn real<W: World>(code: &Code, frame: &[i64], world: &mut W) -> f64 {
     f64::from_bits(evaluate(code, frame, world) as u64)
 }
 
-/// A world for monitors: time and copy are known, and chance would change the run.
-pub(crate) struct AtStep {
-    now: i64,
-    copy: i64,
-    pub pure: Pure<'static>,
+/// What expressions of monitors see: time and copy are known, and chance would change the run.
+pub(crate) fn at_step(net: &Net, copy: u32) -> Pure<'static> {
+    Pure::at(net.now().0.min(i64::MAX as u64) as i64, copy)
 }
 
-impl AtStep {
-    pub fn new(net: &Net, copy: u32) -> AtStep {
-        AtStep {
-            now: net.now().0.min(i64::MAX as u64) as i64,
-            copy: i64::from(copy),
-            pure: Pure::default(),
-        }
-    }
-
-    fn checked(&self, monitor: &Monitor) -> Result<(), Failure> {
-        match &self.pure.failure {
-            None => Ok(()),
-            Some(failure) => Err(Failure::Run(format!(
-                "monitors.{}: {failure}",
-                monitor.name
-            ))),
-        }
-    }
-}
-
-impl World for AtStep {
-    fn now(&mut self) -> i64 {
-        self.now
-    }
-    fn copy(&mut self) -> i64 {
-        self.copy
-    }
-    fn uniform(&mut self) -> f64 {
-        self.pure.uniform()
-    }
-    fn below(&mut self, bound: u64) -> u64 {
-        self.pure.below(bound)
-    }
-    fn stored(&mut self, store: usize, word: usize) -> i64 {
-        self.pure.stored(store, word)
-    }
-    fn fail(&mut self, reason: Reason) {
-        self.pure.fail(reason);
+fn checked(world: Pure<'_>, monitor: &Monitor) -> Result<(), Failure> {
+    match world.failure {
+        None => Ok(()),
+        Some(failure) => Err(Failure::Run(format!(
+            "monitors.{}: {failure}",
+            monitor.name
+        ))),
     }
 }

@@ -32,9 +32,11 @@ pub trait World {
 /// A function that reads a word of a store, by the store's number in the transition.
 pub type ReadStore<'s> = &'s dyn Fn(usize, usize) -> i64;
 
-/// A world for expressions without time and chance.
+/// A world without chance. Time and copy are 0 unless they are given.
 #[derive(Default)]
 pub struct Pure<'s> {
+    now: i64,
+    copy: i64,
     /// Why an expression had no value.
     pub failure: Option<Reason>,
     stores: Option<ReadStore<'s>>,
@@ -44,18 +46,27 @@ impl<'s> Pure<'s> {
     /// A world with stores.
     pub fn with_stores(stores: ReadStore<'s>) -> Pure<'s> {
         Pure {
-            failure: None,
             stores: Some(stores),
+            ..Pure::default()
+        }
+    }
+
+    /// A world at a time, in picoseconds, in a copy of the page.
+    pub fn at(now: i64, copy: u32) -> Pure<'s> {
+        Pure {
+            now,
+            copy: i64::from(copy),
+            ..Pure::default()
         }
     }
 }
 
 impl World for Pure<'_> {
     fn now(&mut self) -> i64 {
-        0
+        self.now
     }
     fn copy(&mut self) -> i64 {
-        0
+        self.copy
     }
     fn uniform(&mut self) -> f64 {
         self.fail("chance is not allowed here".into());

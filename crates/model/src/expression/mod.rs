@@ -13,5 +13,5 @@ pub use check::{Allowed, Scope, Step, Typed, Variable};
 pub use code::{Array, Code, NO_ELEMENT, Pure, Reason, World, evaluate};
 pub use external::{Call, External, Function};
 pub use parser::{parse, parse_assignment};
-pub use stores::{StoreField, StoreName};
+pub use stores::{StoreField, StoreName, used_stores};
 pub use syntax::{Expression, ExpressionError, Syntax};

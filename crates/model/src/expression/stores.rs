@@ -21,6 +21,15 @@ pub struct StoreName {
     pub store: usize,
 }
 
+/// The stores that are used, in the order of their numbers.
+pub fn used_stores(names: &[StoreName]) -> Vec<usize> {
+    let used = names.iter();
+    let mut used: Vec<(usize, usize)> =
+        used.filter_map(|it| Some((it.number?, it.store))).collect();
+    used.sort_unstable();
+    used.into_iter().map(|(_, store)| store).collect()
+}
+
 /// A field of a store.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoreField {

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use super::compiler::{Compiler, Frame, Item, fault, in_text};
-use super::initial::AtStart;
 use super::{Change, Program, Store};
 use crate::colour::{Colours, Kind};
 use crate::document::{FieldText, StoreText, Text};
-use crate::expression::{Allowed, Array, StoreField, StoreName, Typed, evaluate, parse_assignment};
+use crate::expression::{
+    Allowed, Array, Pure, StoreField, StoreName, Typed, evaluate, parse_assignment,
+};
 
 /// Elements of an array.
 const MOST_ELEMENTS: i64 = 1_000_000;
@@ -148,7 +149,7 @@ impl Store {
     /// # Errors
     /// An expression has no value.
     pub fn first_words(&self, copy: u32) -> Result<Vec<i64>, String> {
-        let mut world = AtStart::new(copy);
+        let mut world = Pure::at(0, copy);
         let mut words = Vec::with_capacity(self.words);
         for (field, values) in self.fields.iter().zip(&self.initial) {
             for element in 0..field.words.length {
@@ -156,7 +157,7 @@ impl Store {
                 let frame = [element as i64];
                 words.extend(value.iter().map(|code| evaluate(code, &frame, &mut world)));
             }
-            if let Some(failure) = world.failure() {
+            if let Some(failure) = &world.failure {
                 return Err(format!("{}: {failure}", field.name));
             }
         }

@@ -5,7 +5,9 @@ use super::{Change, Input, Output, Recorded, Transition, monitors};
 use crate::colour::Kind;
 use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
 use crate::error::did_you_mean;
-use crate::expression::{Allowed, Code, Expression, ExpressionError, Step, Syntax, parse};
+use crate::expression::{
+    Allowed, Code, Expression, ExpressionError, Step, Syntax, parse, used_stores,
+};
 
 impl Compiler {
     /// Goes through pages in the order in which they were numbered.
@@ -67,10 +69,6 @@ impl Compiler {
             }
             changes.push(self.change(set, &mut frame)?);
         }
-        let used = frame.stores.iter();
-        let mut stores: Vec<(usize, usize)> =
-            used.filter_map(|it| Some((it.number?, it.store))).collect();
-        stores.sort_unstable();
         Some(Transition {
             page,
             name: text.name.clone(),
@@ -80,7 +78,7 @@ impl Compiler {
             lets,
             outputs,
             records,
-            stores: stores.into_iter().map(|(_, store)| store).collect(),
+            stores: used_stores(&frame.stores),
             changes,
             words: frame.words,
             variables: frame

@@ -5,7 +5,9 @@ use super::step::Current;
 use crate::build::suits;
 use crate::colour::Kind;
 use crate::error::{Fault, Faults};
-use crate::expression::{Allowed, Code, ExpressionError, Pure, Scope, StoreName, evaluate, parse};
+use crate::expression::{
+    Allowed, Code, ExpressionError, Pure, Scope, StoreName, evaluate, parse, used_stores,
+};
 use crate::program::{Program, Term, replace};
 
 /// A condition on markings.
@@ -47,13 +49,9 @@ impl Predicate {
         }
         scope.stores = stores;
         let code = scope.condition(&expression)?;
-        let used = scope.stores.iter();
-        let mut used: Vec<(usize, usize)> =
-            used.filter_map(|it| Some((it.number?, it.store))).collect();
-        used.sort_unstable();
         Ok(Predicate {
             terms,
-            stores: used.into_iter().map(|(_, store)| store).collect(),
+            stores: used_stores(&scope.stores),
             code,
         })
     }
