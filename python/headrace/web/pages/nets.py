@@ -3,18 +3,18 @@
 import asyncio
 from typing import Any
 
-from nicegui import app, ui
+from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.charts import Chart, Series
-from headrace.web.file_button import file_button
 from headrace.web.layout import heading
 from headrace.web.net_view import NetView
 from headrace.web.page import Page, submit_button
-from headrace.web.quick_run import LARGEST_TEXT, Work
+from headrace.web.quick_run import Work
 from headrace.web.quick_worker import QuickAnswer
 from headrace.web.site import site
 from headrace.web.tables import show_table
+from headrace.web.toml_editor import TomlEditor
 
 PAUSE_S = 0.5
 """Seconds without a key before the text is checked."""
@@ -51,23 +51,9 @@ value = "desk"
 STYLE = """
 .hr-nets { display: grid; gap: 16px; width: 100%;
   grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
-.hr-nets .nicegui-codemirror { height: 60vh; min-height: 300px; max-height: none; width: 100%;
-  border: 1px solid rgba(128, 128, 128, 0.5); }
-.hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
 @media (max-width: 900px) {
   .hr-nets { grid-template-columns: minmax(0, 1fr); }
-  .hr-nets .nicegui-codemirror { height: 40vh; }
 }
-"""
-LABEL = """
-(() => {{
-  const find = (left) => {{
-    const it = document.querySelector('#c{id} .cm-content');
-    if (it) it.setAttribute('aria-label', 'Net (TOML)');
-    else if (left) setTimeout(() => find(left - 1), 100);
-  }};
-  find(50);
-}})()
 """
 
 
@@ -99,30 +85,18 @@ class Nets:
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
         with ui.element("div").classes("hr-nets"):
-            with ui.element("section").props('aria-label="Text"'):
-                self._text = ui.codemirror(
-                    FIRST,
-                    language="TOML",
-                    theme="vscodeLight",
-                    line_wrapping=True,
-                    on_change=self._typed,
-                )
-                with ui.row().classes("items-center q-mt-sm"):
-                    file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
-                    ui.button("Download", icon="download", on_click=self._download).props("flat")
+            self._editor = TomlEditor(FIRST, "Net (TOML)", "net.toml", self._typed)
             with ui.element("section").props('aria-label="Net"').classes("min-w-0"):
                 self._net = ui.element("div").classes("w-full")
         self._figures = ui.element("div").classes("w-full")
-        ui.run_javascript(LABEL.format(id=self._text.id))
-        ui.timer(0.0, self._follow_theme, once=True)
         ui.timer(0.0, self._check, once=True)
 
     async def _ask(self, work: Work) -> Any:
         """Return the answer to a request, or None after showing why there is none."""
-        text = self._text.value or ""
+        text = self._editor.text
         sets = [f"{name}={field.value or ''}" for name, field in self._fields.items()]
         answer = await site().quick.ask(work, text, sets, page=self._client)
-        if answer.superseded or text != (self._text.value or ""):
+        if answer.superseded or text != self._editor.text:
             return None
         self._show_error(answer)
         return answer.result
@@ -176,29 +150,9 @@ class Nets:
     def _show_error(self, answer: QuickAnswer) -> None:
         error = answer.error
         self._wrong.set_visibility(error is not None)
-        self._text.decorations = []
-        if error is None:
-            self._wrong.text = ""
-            return
-        self._state.text = ""
-        at = ""
-        if error.line is not None:
-            at = f"Line {error.line}" + (f", column {error.column}: " if error.column else ": ")
-            wrong = {"kind": "line", "line": error.line, "class": "hr-wrong-line"}
-            self._text.decorations = [wrong]
-        self._wrong.text = f"{at}{error.message}"
-
-    def _opened(self, _: str, text: str) -> None:
-        self._text.value = text
-
-    def _download(self) -> None:
-        ui.download.content(self._text.value or "", "net.toml", "application/toml")
-
-    async def _follow_theme(self) -> None:
-        dark = app.storage.user.get("dark")
-        if dark is None:
-            dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
-        self._text.theme = "githubDark" if dark else "vscodeLight"
+        self._wrong.text = self._editor.show_error(error)
+        if error is not None:
+            self._state.text = ""
 
 
 def _chart(name: str, curve: dict[str, list[float | None]]) -> None:

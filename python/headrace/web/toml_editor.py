@@ -1,0 +1,96 @@
+"""A text in TOML: its editor, with the line that is wrong, and its file."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import app, ui
+
+from headrace.web.file_button import file_button
+from headrace.web.quick_run import LARGEST_TEXT
+from headrace.web.quick_worker import QuickError
+
+STYLE = """
+.hr-toml .nicegui-codemirror { height: 60vh; min-height: 300px; max-height: none; width: 100%;
+  border: 1px solid rgba(128, 128, 128, 0.5); }
+.hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
+@media (max-width: 900px) {
+  .hr-toml .nicegui-codemirror { height: 40vh; }
+}
+"""
+LABEL = """
+(() => {{
+  const find = (left) => {{
+    const it = document.querySelector('#c{id} .cm-content');
+    if (it) it.setAttribute('aria-label', '{label}');
+    else if (left) setTimeout(() => find(left - 1), 100);
+  }};
+  find(50);
+}})()
+"""
+
+
+class TomlEditor:
+    """The text, with buttons that open and download it.
+
+    Parameters:
+        label: What screen readers call it.
+        file: Name of the file that is downloaded.
+        on_change: Called after each change of the text.
+    """
+
+    def __init__(self, text: str, label: str, file: str, on_change: Callable[[], Any]) -> None:
+        self._file = file
+        ui.add_css(STYLE)
+        with ui.element("section").props('aria-label="Text"').classes("hr-toml"):
+            self._text = ui.codemirror(
+                text,
+                language="TOML",
+                theme="vscodeLight",
+                line_wrapping=True,
+                on_change=on_change,
+            )
+            with ui.row().classes("items-center q-mt-sm"):
+                file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
+                ui.button("Download", icon="download", on_click=self._download).props("flat")
+        ui.run_javascript(LABEL.format(id=self._text.id, label=label))
+        self._follow_theme()
+
+    @property
+    def text(self) -> str:
+        """The text, without the byte order mark that editors of Windows put before it."""
+        return (self._text.value or "").removeprefix("\ufeff")
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._text.value = text
+
+    def show_error(self, error: QuickError | None) -> str:
+        """Mark the line that is wrong, and return the message with its place."""
+        if error is None or error.line is None:
+            self._text.decorations = []
+            return "" if error is None else error.message
+        self._text.decorations = [{"kind": "line", "line": error.line, "class": "hr-wrong-line"}]
+        column = f", column {error.column}" if error.column else ""
+        return f"Line {error.line}{column}: {error.message}"
+
+    def _opened(self, _: str, text: str) -> None:
+        self._text.value = text
+
+    def _download(self) -> None:
+        ui.download.content(self.text, self._file, "application/toml")
+
+    def _follow_theme(self) -> None:
+        dark_browser = False
+
+        def theme() -> None:
+            dark = app.storage.user.get("dark")
+            is_dark = dark_browser if dark is None else dark
+            self._text.theme = "githubDark" if is_dark else "vscodeLight"
+
+        async def ask() -> None:
+            nonlocal dark_browser
+            dark_browser = bool(await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0))
+            theme()
+
+        ui.timer(0.0, ask, once=True)
+        ui.timer(2.0, theme)
