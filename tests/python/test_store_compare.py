@@ -15,7 +15,11 @@ from scipy import stats
 
 import headrace as hr
 from conftest import SMALL, Command
+from headrace.cli.app import run
+from headrace.report.comparison_tables import SHOWN, comparison
 from headrace.store import Store, StoreError
+from headrace.store.figures import FIGURES
+from headrace.store.record import KINDS
 from headrace.store.samples import mean
 from headrace.store.significance import difference
 from test_cli_errors import refused
@@ -330,3 +334,52 @@ def test_a_figure_out_of_bounds_is_refused_where_it_is_taken_in(
     document = {"kind": "study", "scenario": {"name": "x"}, "version": "0.1.0", **figures}
     saved.write_text(json.dumps(document))
     refused(headrace("results", "import", saved), "study.json", f"{named} = {value!r}", "number")
+
+
+def everything(name: str) -> dict[str, Any]:
+    """A document with every figure that is catalogued."""
+    times = dict.fromkeys(("mean", "p50", "p95", "p99", "p999"), 0.25)
+    return {
+        "scenario": {"name": name},
+        "version": "1",
+        "throughput": {"read": 1e6},
+        "operations": {"read": {"per_second": 5.0}},
+        "latency": {"read": times},
+        "steps": [{"name": "400/s", "latency_from_intended": {"read": times}}],
+    }
+
+
+def test_every_catalogued_figure_has_a_title() -> None:
+    assert list(SHOWN) == list(FIGURES)
+
+
+def test_results_of_any_two_kinds(place: Path) -> None:
+    store = hr.store.open()
+    ids = [store.add(everything(kind), kind=kind) for kind in KINDS]
+    for first in ids:
+        for other in set(ids) - {first}:
+            compared = store.compare([first, other]).json()
+            assert compared["figures"] and comparison(compared)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_commands_for_each_kind(
+    kind: str, place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A result with figures is compared; one without them is refused in one line."""
+    store = hr.store.open()
+    one = store.add(everything("one"), kind=kind)
+    other = store.add(everything("other"), kind=kind)
+    bare = store.add({"scenario": {"name": "none"}, "version": "1"}, kind=kind)
+    assert run(["results", "compare", one, other]) == 0
+    assert "p99.9 ms" in capfd.readouterr().out
+    assert run(["results", "compare", one, bare]) == 2
+    errors = capfd.readouterr().err
+    assert errors.startswith(f"{bare} has no figure that can be compared ({bare}: {kind} of none)")
+    assert errors.count("\n") == 1
+    assert run(["results", "show", one]) == 0
+    assert run(["results", "export", one, "-o", str(place / "x.csv")]) == 0
+    capfd.readouterr()
+    assert run(["results", "plot", one, "-o", str(place / "plots")]) == 2
+    errors = capfd.readouterr().err
+    assert errors.count("\n") == 1 and "internal error" not in errors

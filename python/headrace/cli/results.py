@@ -288,7 +288,7 @@ def plot(
         if of != "loads":
             raise ValueError(
                 f"{entry.id}: expected a mixed load at several loads, as headrace bench mix"
-                f" saves it; this is a {entry.kind}"
+                f" saves it; this result is of kind {entry.kind}"
             )
         sweeps[_curve(entry)] = document
     from headrace.report import plots

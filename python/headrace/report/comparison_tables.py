@@ -10,22 +10,19 @@ from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.store_tables import when
 from headrace.report.units import figure, megabytes, milliseconds
+from headrace.store.figures import LATENCIES, RATE, THROUGHPUT
 
 Entry = Mapping[str, Any]
 
+PERCENTILES = {"p999": "p99.9"}
+"""Titles of percentiles that their names do not show."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SHOWN = {
-    "throughput_bytes_per_s": ("MB/s", megabytes),
-    "operations_per_s": ("operations/s", figure),
-    "latency_mean_s": ("mean ms", milliseconds),
-    "latency_p50_s": ("p50 ms", milliseconds),
-    "latency_p95_s": ("p95 ms", milliseconds),
-    "latency_p99_s": ("p99 ms", milliseconds),
-    "response_mean_s": ("response mean ms", milliseconds),
-    "response_p50_s": ("response p50 ms", milliseconds),
-    "response_p95_s": ("response p95 ms", milliseconds),
-    "response_p99_s": ("response p99 ms", milliseconds),
+SHOWN = {THROUGHPUT: ("MB/s", megabytes), RATE: ("operations/s", figure)} | {
+    f"{time}_{name}_s": (f"{words}{PERCENTILES.get(name, name)} ms", milliseconds)
+    for time, words in (("latency", ""), ("response", "response "))
+    for name in LATENCIES
 }
+"""Title and format of every catalogued figure."""
 SURE = 0.0005
 """Smaller probabilities are shown as less than 0.001."""
 

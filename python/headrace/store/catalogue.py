@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.environment import started_of
+from headrace.store.checksums import TABLE as CHECKSUMS
+from headrace.store.checksums import checksum
 from headrace.store.errors import StoreError
 from headrace.store.figures import figures, repetitions, step_figures
 from headrace.store.insertion import AlreadyStored, insert
@@ -493,7 +495,7 @@ def _rows(
     fields = asdict(record)
     labels, environment = fields.pop("labels"), fields.pop("environment")
     document = record.contents
-    return {
+    rows = {
         "runs": [fields],
         "environments": [run | environment] if environment else [],
         "labels": [run | {"key": key, "value": value} for key, value in labels.items()],
@@ -511,3 +513,4 @@ def _rows(
             for name, content in contents.items()
         ],
     }
+    return rows | {CHECKSUMS: [run | {"sha256": checksum(rows)}]}

@@ -151,6 +151,12 @@ def _by_calls(calls: str | None) -> str:
 
 def _compared(groups: Sequence[Group], by: By) -> Comparison:
     first = groups[0]
+    for it in groups:
+        if not it.values:
+            raise StoreError(
+                f"{it.label} has no figure that can be compared ({_kinds(it)}): expected results"
+                " with throughput, rates or latency; headrace results show shows each"
+            )
     for it in groups[1:]:
         if not first.values.keys() & it.values.keys():
             raise StoreError(

@@ -152,6 +152,9 @@ class Database:
             raise self._failure(error.orig or error) from error
         except SQLAlchemyError as error:
             raise self._failure(error) from error
+        except UnicodeDecodeError as error:
+            # SQLite's messages quote names of a damaged schema.
+            raise StoreFailure(f"{self.location}: the catalogue is damaged: {error}") from error
 
     def _failure(self, error: BaseException) -> StoreFailure:
         """Return the StoreFailure for a database's error, with its location."""

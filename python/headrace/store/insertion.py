@@ -79,7 +79,7 @@ def _inserted(
             if publish is not None:
                 publish()
             connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise sqlite_failure(catalogue, error) from error
     return True
 

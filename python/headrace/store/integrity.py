@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import sqlalchemy as sa
 
 from headrace.store import queries, schema
+from headrace.store.checksums import KEPT_APART
 from headrace.store.errors import StoreFailure
 from headrace.store.identifier import PATTERN
 from headrace.store.location import Directory
@@ -62,10 +63,10 @@ def check(store: "Store", on_progress: OnProgress | None = None) -> Checked:
             whole_catalogue = not damaged
             damaged += _of_documents(connection, ids, on_progress)
             damaged += _of_tables(connection, store.location, ids, on_progress)
-        except sa.exc.DBAPIError as error:
+        except (sa.exc.DBAPIError, UnicodeDecodeError) as error:
             if not damaged:
                 raise
-            damaged.append(f"{store.location}: {error.orig}")
+            damaged.append(f"{store.location}: {getattr(error, 'orig', error)}")
             whole_catalogue = False
     if whole_catalogue:
         known = set(ids)
@@ -82,24 +83,45 @@ def _of_file(connection: sa.Connection) -> list[str]:
     """Return the damage that SQLite's own check finds."""
     if connection.dialect.name != "sqlite":
         return []
-    problems = connection.exec_driver_sql("PRAGMA quick_check(20)").scalars().all()
+    # A quick check does not compare indexes with their tables.
+    problems = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
     lines = [line for it in problems for line in str(it).splitlines()]
     return [f"catalogue: {it}" for it in lines if it != "ok"]
 
 
 def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
-    """Rows with values that they cannot have, and rows of no result."""
-    tables = (schema.runs, *schema.PARTS)
-    for table in tables:
-        large = {"document", "scenario", "data"}
-        for first in range(0, len(ids), queries.AT_ONCE):
-            some = ids[first : first + queries.AT_ONCE]
+    """Rows with values that they cannot have, rows that do not match their checksum, and rows of no
+    result."""
+    for first in range(0, len(ids), AT_ONCE):
+        some = ids[first : first + AT_ONCE]
+        named = set()
+        for table in (schema.runs, *schema.PARTS):
+            large = KEPT_APART.get(table.name, ())
             _, damaged = queries.checked_rows(connection, table, some, without=large)
+            named |= {it.run_id for it in damaged}
             yield from (it.what for it in damaged)
+        column = schema.checksums.c
+        query = sa.select(column.run_id, column.sha256).where(column.run_id.in_(some))
+        expected = {run_id: digest for run_id, digest in connection.execute(query)}
+        for identifier, digest in queries.checksums(connection, schema.metadata, some).items():
+            if identifier not in named and expected.get(identifier) != digest:
+                yield queries.rows_altered(identifier)
+    yield from _without_result(connection)
+
+
+def _without_result(connection: sa.Connection) -> Iterator[str]:
+    named = set()
     for table in schema.PARTS:
         lost = sa.select(table.c.run_id).where(table.c.run_id.not_in(sa.select(schema.runs.c.id)))
         for run_id in connection.execute(lost.distinct()).scalars():
+            named.add(table.name)
             yield f"{table.name}: it has rows of {run_id}, and there is no such result"
+    if connection.dialect.name == "sqlite":
+        # The query above may read an index only.
+        for name, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+            if name not in named:
+                named.add(name)
+                yield f"{name}: it has rows of no result"
 
 
 def _of_documents(

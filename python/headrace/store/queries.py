@@ -9,6 +9,8 @@ import sqlalchemy as sa
 
 from headrace.environment import Environment
 from headrace.store import schema
+from headrace.store.checksums import KEPT_APART, checksum
+from headrace.store.checksums import TABLE as CHECKSUMS
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import DIGITS, LENGTH
 from headrace.store.insertion import AlreadyStored, Rows
@@ -192,7 +194,10 @@ def checked_rows(
         for values in connection.execute(query):
             row = dict(zip(names, values, strict=True))
             what = damage.of(values)
-            if what is None:
+            if row[key.name] not in order:
+                # An index says otherwise than its table.
+                damaged.append(DamagedRow(row[key.name], f"{key} = {row[key.name]!r}"))
+            elif what is None:
                 found.append(row)
             else:
                 damaged.append(DamagedRow(row[key.name], f"{what[0]} of {row[key.name]}{what[1]}"))
@@ -287,6 +292,7 @@ def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, Env
 
 def record(connection: sa.Connection, identifier: str) -> Record:
     """Return one result without its tables. Raises DamagedRow if it is malformed."""
+    check_rows(connection, identifier)
     (row,) = rows(connection, runs, [identifier])
     if sha256(row["document"].encode()) != row["document_sha256"]:
         raise DamagedRow(identifier, altered(identifier))
@@ -300,6 +306,76 @@ def record(connection: sa.Connection, identifier: str) -> Record:
 def altered(identifier: str) -> str:
     """Return the message for a result whose document has another digest."""
     return f"runs.document of {identifier}: it does not match its checksum"
+
+
+def rows_altered(identifier: str) -> str:
+    """Return the message for a result whose rows have another checksum."""
+    return f"the rows of {identifier}: they do not match their checksum"
+
+
+def check_rows(connection: sa.Connection, identifier: str) -> None:
+    """Raise DamagedRow if a result's rows do not match their checksum."""
+    column = schema.checksums.c
+    expected = connection.execute(sa.select(column.sha256).where(column.run_id == identifier))
+    if checksums(connection, schema.metadata, [identifier])[identifier] != expected.scalar():
+        raise DamagedRow(identifier, rows_altered(identifier))
+
+
+def checksums(
+    connection: sa.Connection, tables: sa.MetaData, ids: Sequence[str]
+) -> dict[str, str]:
+    """Return the checksum of each result's rows as they are now.
+
+    `tables` has the tables of the catalogue: during a migration, those of an earlier schema.
+    """
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {it: {} for it in ids}
+    for table in tables.sorted_tables:
+        key = table.c.id if table.name == runs.name else table.c.get("run_id")
+        if table.name == CHECKSUMS or key is None:
+            continue
+        apart = KEPT_APART.get(table.name, ())
+        columns = [column for column in table.c if column.name not in apart]
+        for row in connection.execute(sa.select(*columns).where(key.in_(ids))).mappings():
+            # An index may say otherwise than its table, which `rows` reports.
+            if row[key.name] in found:
+                found[row[key.name]].setdefault(table.name, []).append(dict(row))
+    return {identifier: checksum(rows) for identifier, rows in found.items()}
+
+
+UNREADABLE = ""
+"""Checksum of rows that a migration could not read, which no rows match."""
+FEW = 50
+"""Results whose rows are in memory at once."""
+
+
+def write_checksums(connection: sa.Connection) -> None:
+    """Write the checksums of all results anew, at the end of a migration that changes rows."""
+    tables = sa.MetaData()
+    tables.reflect(connection)
+    table = tables.tables[CHECKSUMS]
+    connection.execute(table.delete())
+    ids = [
+        it
+        for it in connection.execute(sa.select(tables.tables[runs.name].c.id)).scalars()
+        if isinstance(it, str)
+    ]
+    for first in range(0, len(ids), FEW):
+        few = ids[first : first + FEW]
+        try:
+            digests = checksums(connection, tables, few)
+        except sa.exc.DBAPIError:
+            # SQLite cannot read a damaged text; `headrace results check` names it.
+            digests = {it: _checksum_if_readable(connection, tables, it) for it in few}
+        connection.execute(
+            table.insert(), [{"run_id": it, "sha256": digests[it]} for it in digests]
+        )
+
+
+def _checksum_if_readable(connection: sa.Connection, tables: sa.MetaData, identifier: str) -> str:
+    try:
+        return checksums(connection, tables, [identifier])[identifier]
+    except sa.exc.DBAPIError:
+        return UNREADABLE
 
 
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:
@@ -356,7 +432,14 @@ INSERT_LOCK = 0x4865616472616366
 def set_labels(
     connection: sa.Connection, identifier: str, labels: Mapping[str, str | None]
 ) -> None:
-    """Set labels of a result, and remove those whose value is None."""
+    """Set labels of a result, and remove those whose value is None.
+
+    Raises DamagedRow if the result's rows are damaged: a new checksum would hide it.
+    """
+    own = schema.checksums.c.run_id == identifier
+    # Another process may change labels of the same result.
+    connection.execute(sa.select(schema.checksums).where(own).with_for_update())
+    check_rows(connection, identifier)
     table = schema.labels
     of_it = table.c.run_id == identifier
     connection.execute(table.delete().where(of_it, table.c.key.in_(list(labels))))
@@ -367,6 +450,8 @@ def set_labels(
     ]
     if new:
         connection.execute(table.insert(), new)
+    digest = checksums(connection, schema.metadata, [identifier])[identifier]
+    connection.execute(schema.checksums.update().where(own).values(sha256=digest))
 
 
 def operations(connection: sa.Connection, wanted: Filter) -> Sequence[tuple[str, str]]:

@@ -116,5 +116,13 @@ contents = Table(
     Column("data", LargeBinary),
 )
 
-PARTS = (environments, labels, figures, repetitions, step_figures, contents)
+checksums = Table(
+    "checksums",
+    metadata,
+    Column("run_id", Text, ForeignKey("runs.id"), primary_key=True),
+    # Of all rows of the result in the other tables (`headrace.store.checksums`).
+    Column("sha256", Text, nullable=False),
+)
+
+PARTS = (environments, labels, figures, repetitions, step_figures, contents, checksums)
 """Tables of a run that are removed with it."""

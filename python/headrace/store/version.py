@@ -1,6 +1,6 @@
 """Version of the schema that this version of Headrace writes."""
 
-HEAD = "0006"
+HEAD = "0007"
 """The last migration."""
 VERSION_TABLE = "headrace_schema"
 """Table with a database's schema version; Alembic's default name may belong to another program."""
