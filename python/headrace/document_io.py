@@ -1,11 +1,178 @@
-"""Read saved results, and write values as the command line gives them."""
+"""Read documents in TOML and JSON, and saved results; write values as the command line gives them.
 
+Every document that a user names is read here: nothing in it, however damaged, raises anything but
+ValueError with the file's name. `-` is standard input.
+"""
+
+import functools
 import json
-from collections.abc import Mapping
+import math
+import os
+import re
+import select
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError
+from headrace.fields import WrongField
+
+STANDARD_INPUT = Path("-")
+"""Name of standard input on the command line."""
+LARGEST_STREAM = 1 << 28
+"""Most bytes that are read from a pipe or a device, some of which never end."""
+PIPE_PATIENCE_MS = 5000
+"""Time in which a process has to begin to write to a pipe that has a name."""
+DEEPEST = 100
+"""Most levels of a document. No document of Headrace has more than ten."""
+LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a name is standard input, a pipe or a device, which can be read once."""
+    return path == STANDARD_INPUT or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def display_name(path: Path) -> str:
+    """Return the name of a file in messages. A stream's has no directory: files that its document
+    names are relative to the current one."""
+    if str(path) in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        return "standard input"
+    return f"pipe {path.name}" if is_stream(path) else str(path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, a pipe or, for `-`, standard input.
+
+    Raises OSError if it cannot be read, ValueError if a stream has no end.
+    """
+    return _stream(path) if is_stream(path) else path.read_bytes()
+
+
+@functools.cache
+def _stream(path: Path) -> bytes:
+    """Read a stream once in a process: several functions may look into the same document."""
+    if path == STANDARD_INPUT:
+        content = sys.stdin.buffer.read(LARGEST_STREAM + 1)
+    else:
+        # A pipe that no process writes to would be waited for without end.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if path.is_fifo() and not _has_writer(file.fileno()):
+                raise ValueError(f"{display_name(path)}: expected a pipe to which a process writes")
+            os.set_blocking(file.fileno(), True)
+            content = file.read(LARGEST_STREAM + 1)
+    if len(content) > LARGEST_STREAM:
+        raise ValueError(f"{display_name(path)}: expected a document of at most 256 MiB")
+    return content
+
+
+def _has_writer(pipe: int) -> bool:
+    """Return whether a process has written to a pipe, or closes it, within a short time."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    return bool(poll.poll(PIPE_PATIENCE_MS))
+
+
+def decode(name: str, content: bytes, expected: str) -> str:
+    """Return a text in UTF-8. Raises ValueError, which names the file and what was expected."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name}: expected {expected}: it is not UTF-8 at byte {error.start}"
+        ) from None
+
+
+def read_text(path: Path, expected: str) -> str:
+    """Return the text of a file as `read_bytes` and `decode` do."""
+    return decode(display_name(path), read_bytes(path), expected)
+
+
+def read_toml(path: Path, expected: str) -> dict[str, Any]:
+    """Return the tables of a TOML file. Raises OSError, or ValueError as `parse_toml`."""
+    return parse_toml(display_name(path), read_text(path, expected), expected)
+
+
+def read_json(path: Path, expected: str) -> Any:
+    """Return the document of a JSON file. Raises OSError, or ValueError as `parse_json`."""
+    return parse_json(display_name(path), read_text(path, expected), expected)
+
+
+def parse_toml(name: str, text: str, expected: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises:
+        ValueError: The text is not TOML, is nested too deeply, or has a number that cannot be
+            used. The message has the name, what was `expected`, and line and column if known.
+    """
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _malformed(name, expected, error) from None
+    _check(name, document)
+    return document
+
+
+def parse_json(name: str, text: str, expected: str) -> Any:
+    """Return the document of a JSON text. Raises ValueError as `parse_toml`."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _malformed(name, expected, error) from None
+    _check(name, document)
+    return document
+
+
+_POSITION = re.compile(
+    r"(.*?)(?: \(at line (\d+), column (\d+)\)|: line (\d+) column (\d+) \(char \d+\))",
+    re.DOTALL,
+)
+
+
+def _malformed(name: str, expected: str, error: Exception) -> ValueError:
+    if isinstance(error, RecursionError):
+        return ValueError(f"{name}: expected {expected}: {TOO_DEEP}")
+    found = _POSITION.fullmatch(str(error))
+    if found is None:
+        return ValueError(f"{name}: expected {expected}: {error}")
+    line, column = filter(None, found.groups()[1:])
+    return ValueError(f"{name}:{line}:{column}: expected {expected}: {found[1]}")
+
+
+TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+
+
+def is_too_deep(document: Any) -> bool:
+    """Return whether a document has more levels than functions that call themselves can follow."""
+    return any(depth > DEEPEST for depth, _, _ in _values(document))
+
+
+def _check(name: str, document: Any) -> None:
+    for depth, path, value in _values(document):
+        if depth > DEEPEST:
+            raise ValueError(f"{name}: expected fewer levels: {TOO_DEEP}")
+        if isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
+            raise WrongField(f"{name}: {path}", value, "a whole number of at most 64 bits")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise WrongField(f"{name}: {path}", value, "a finite number")
+
+
+def _values(document: Any) -> Iterator[tuple[int, str, Any]]:
+    """Yield the depth, path and value of everything in a document, without calling itself."""
+    stack: list[tuple[int, str, Any]] = [(0, "", document)]
+    while stack:
+        depth, path, value = stack.pop()
+        yield depth, path, value
+        if depth > DEEPEST:
+            continue
+        if isinstance(value, dict):
+            stack += [
+                (depth + 1, f"{path}.{key}" if path else key, it) for key, it in value.items()
+            ]
+        elif isinstance(value, list):
+            stack += [(depth + 1, f"{path}[{place}]", it) for place, it in enumerate(value)]
 
 
 def read_saved(path: Path) -> dict[str, Any] | None:
@@ -40,25 +207,31 @@ def read_document(path: Path) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object; None if the file begins like none. Raises ScenarioError if it only begins
     like one, OSError if it cannot be read."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        # A pipe would be waited for; of a directory the system itself says what it is.
-        raise not_a_result(path, "it is not a regular file")
+    if not _begins_like_json(path):
+        return None
     try:
-        with path.open("rb") as file:
-            # No TOML begins like this.
-            if not file.read(64).lstrip().startswith(b"{"):
-                return None
-            file.seek(0)
-            return dict(json.load(file))
+        document = dict(json.loads(read_bytes(path)))
     except (ValueError, RecursionError) as error:
-        raise not_a_result(path, f"it looks like a result in JSON, but {error}") from None
+        why = TOO_DEEP if isinstance(error, RecursionError) else f"but {error}"
+        raise not_a_result(path, f"it looks like a result in JSON, {why}") from None
+    if is_too_deep(document):
+        raise not_a_result(path, TOO_DEEP)
+    return document
+
+
+def _begins_like_json(path: Path) -> bool:
+    """Return whether a file is no TOML by its first character."""
+    if is_stream(path):
+        return read_bytes(path)[:64].lstrip().startswith(b"{")
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
 
 
 def not_a_result(path: Path, why: str) -> ScenarioError:
     """The error for a file that is neither a scenario nor a saved result."""
     message = f"expected a scenario in TOML or a saved result: {why}"
-    error = ScenarioError(f"{path}: {message}")
-    error.file, error.message = str(path), message
+    error = ScenarioError(f"{display_name(path)}: {message}")
+    error.file, error.message = display_name(path), message
     return error
 
 

@@ -71,8 +71,15 @@ def _of_system(error: OSError) -> int:
         return 1
     if error.errno is None:
         return report_failure(str(error), 2)
-    # An error without a file name is about standard output.
     wrong = error.filename is not None and error.errno not in REFUSALS
+    return report_failure(describe(error), 2 if wrong else 1)
+
+
+def describe(error: OSError) -> str:
+    """Return the message for an error of the system; one without a file name is about standard
+    output."""
+    if error.errno is None:
+        return str(error)
     name = "cannot write" if error.filename is None else str(error.filename)
     reason = error.strerror or str(error)
-    return report_failure(f"{name}: {reason[:1].lower()}{reason[1:]}", 2 if wrong else 1)
+    return f"{name}: {reason[:1].lower()}{reason[1:]}"

@@ -11,6 +11,7 @@ class FileFormat(Enum):
     CSV = (".csv",)
     PARQUET = (".parquet", ".pq")
     TOML = (".toml",)
+    ZIP = (".zip",)
 
     @property
     def title(self) -> str:

@@ -10,7 +10,10 @@ import errno
 import json
 import os
 import secrets
+import shutil
 import stat
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +22,8 @@ from headrace import _core
 from headrace.file_formats import FileFormat, check_directory_name, check_format
 from headrace.interruption import defer_signals
 
+STANDARD_OUTPUT = Path("-")
+"""Name of standard output on the command line."""
 MOST_LINKS = 40
 """Limit on followed symbolic links, as in the kernel (path_resolution(7))."""
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -110,6 +115,8 @@ def check_writable(path: Path, format: FileFormat | None = None) -> None:
 
     Raises OSError if it cannot, ValueError if the name is of another format.
     """
+    if path == STANDARD_OUTPUT:
+        return
     if format is not None:
         check_format(path, format)
     with open_target(path) as target:
@@ -129,6 +136,8 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | 
     """
     known = dict(inputs)
     for what, path in outputs.items():
+        if path == STANDARD_OUTPUT:
+            continue
         for other, taken in known.items():
             if path is not None and taken is not None and _same(path, taken):
                 raise ValueError(f"{path}: {what} is also {other}: expected another file")
@@ -167,7 +176,16 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
     If writing fails, the temporary file is removed and `path` is unchanged. Devices and pipes are
     written in place. The yielded path refers to the open file, even if its directory is moved.
+    `-` is standard output, which the complete file is copied to.
     """
+    if path == STANDARD_OUTPUT:
+        with tempfile.NamedTemporaryFile(prefix="headrace-") as whole:
+            yield Path(whole.name)
+            sys.stdout.flush()
+            # The name may be that of another file by now, which replaced it.
+            with open(whole.name, "rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
+        return
     with open_target(path) as target:
         if target.kind == stat.S_IFDIR:
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
@@ -214,11 +232,21 @@ def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
     try:
         yield given
     except OSError as error:
-        if error.filename == str(given):
-            error.filename = str(path)
+        name_failure(error, path, str(given))
         raise
     finally:
         os.close(descriptor)
+
+
+UNNAMED = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+"""Errors of writing, which have no name of a file."""
+
+
+def name_failure(error: OSError, path: Path, internal: str | None = None) -> None:
+    """Name the file in an error of writing that has no name, or an internal one."""
+    unnamed = error.filename is None and error.errno in UNNAMED
+    if unnamed or (internal is not None and str(error.filename).startswith(internal)):
+        error.filename = str(path)
 
 
 def _is_in_place(path: Path) -> bool:

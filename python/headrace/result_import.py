@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import simulate
-from headrace.document_io import read_document
+from headrace.document_io import display_name, read_document
 from headrace.environment import started_of
 from headrace.result_documents import TABLES, check_saved
 from headrace.store.record import KINDS, SIMULATED, current_kind
@@ -36,7 +36,7 @@ def import_results(
     if is_archive(path):
         return store.import_archive(path, on_progress)
     saved = read_document(path)
-    tables = check_saved(saved, str(path))
+    tables = check_saved(saved, display_name(path))
     if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
         return _import_measured(store, path, saved, tables)
     return simulate.import_saved(store, path)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from headrace import document_io
 from headrace.toml_positions import TomlPositions
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -47,10 +48,7 @@ Condition = TypeVar("Condition", bound=Comparison)
 
 def decode(name: str, content: bytes) -> str:
     """Return the text of a file of rules. Raises ValueError if it is not UTF-8."""
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: expected a file of rules in TOML: it is not UTF-8") from None
+    return document_io.decode(name, content, "a file of rules in TOML")
 
 
 def merge_rule(

@@ -1,9 +1,10 @@
 """TOML with the line and column of every key, for messages."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any
+
+from headrace import document_io
 
 
 def parse_toml(name: str, text: str) -> dict[str, Any]:
@@ -12,16 +13,7 @@ def parse_toml(name: str, text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is not TOML. The message has the name, line and column.
     """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
-        if found is None:
-            raise ValueError(f"{name}: expected a file of rules in TOML: {error}") from None
-        what, line, column = found.groups()
-        raise ValueError(
-            f"{name}:{line}:{column}: expected a file of rules in TOML: {what}"
-        ) from None
+    return document_io.parse_toml(name, text, "a file of rules in TOML")
 
 
 class TomlPositions:

@@ -294,7 +294,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
     refused = bench("run", str(scenario), str(tmp_path))
     assert refused.returncode == 2 and "not a regular file" in refused.stderr
     refused = bench("mix", str(tmp_path), "--resume", str(pipe))
-    assert refused.returncode == 2 and "not a regular file" in refused.stderr
+    assert refused.returncode == 2 and "expected a pipe to which" in refused.stderr
 
 
 def test_what_somebody_else_puts_there_stays_and_the_figures_too(

@@ -363,9 +363,7 @@ def test_results_of_any_two_kinds(place: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_commands_for_each_kind(
-    kind: str, place: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_for_each_kind(kind: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A result with figures is compared; one without them is refused in one line."""
     store = hr.store.open()
     one = store.add(everything("one"), kind=kind)

@@ -3,14 +3,19 @@
 This module imports little: Ctrl-C must find it ready.
 """
 
+import codecs
 import contextlib
 import gc
 import io
 import os
 import sys
-from typing import NoReturn
+import unicodedata
+from typing import TYPE_CHECKING, NoReturn
 
 from headrace import interruption
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 YOUNG_OBJECTS = 100_000
 """Objects between two collections of garbage. Imports make that many and hardly any garbage: by
@@ -22,10 +27,11 @@ def main() -> NoReturn:
     gc.set_threshold(YOUNG_OBJECTS)
     interruption.end_at_once()
     _open_streams()
+    codecs.register_error(SIMILAR, _similar)
     for stream in (sys.stdout, sys.stderr):
-        # Terminals that know few characters get question marks.
+        # Terminals that know few characters get similar ones.
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=SIMILAR)
     from headrace.cli.app import run
 
     status = interruption.run_interruptible(lambda: run(sys.argv[1:]))
@@ -36,6 +42,9 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = status or 1
+    if _Closed.lost_output and status == 0:
+        print("cannot write: standard output is closed", file=sys.stderr)
+        status = 1
     # Python would look for garbage once more in all modules, whose memory the system frees anyway.
     gc.freeze()
     sys.exit(status)
@@ -47,12 +56,65 @@ def _open_streams() -> None:
     if sys.stdin is None:
         os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
     if sys.stdout is None:
-        sys.stdout = _nowhere()
+        sys.stdout = _text(_Closed(os.devnull, "w"))
     if sys.stderr is None:
-        sys.stderr = _nowhere()
+        sys.stderr = _text(io.FileIO(os.devnull, "w"))
 
 
-def _nowhere() -> io.TextIOWrapper:
-    stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    os.set_inheritable(stream.fileno(), True)
-    return stream
+class _Closed(io.FileIO):
+    """Standard output that was closed: what is written is lost, and known to be."""
+
+    lost_output = False
+
+    def write(self, content: "ReadableBuffer", /) -> int:
+        """Write nothing, and remember that there was something."""
+        _Closed.lost_output = True
+        return super().write(content)
+
+
+def _text(file: io.FileIO) -> io.TextIOWrapper:
+    os.set_inheritable(file.fileno(), True)
+    return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8")
+
+
+SIMILAR = "headrace-similar"
+"""Name of the error handler that writes similar characters."""
+SIMILAR_CHARACTERS = {
+    character: similar
+    for characters, similar in (
+        ("\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}", "u"),
+        ("\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}─━═╌", "-"),
+        ("│┃║", "|"),
+        ("┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪", "+"),
+        ("█▉▊▋▌▍▎▏▇▆▅▄▃▂▁●■", "#"),
+        ("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}", "'"),
+        ("“”", '"'),
+        ("\N{MULTIPLICATION SIGN}", "x"),
+        ("·•", "*"),
+        ("…", "..."),
+        ("→", "->"),
+        ("←", "<-"),
+        ("±", "+-"),
+        ("≥", ">="),
+        ("≤", "<="),
+        ("≈", "~"),
+        ("∞", "inf"),
+        ("°", " deg"),
+    )
+    for character in characters
+}
+"""Characters in ASCII for those that an encoding lacks."""
+
+
+def _similar(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(map(_similar_character, lacking)), error.end
+
+
+def _similar_character(character: str) -> str:
+    if character in SIMILAR_CHARACTERS:
+        return SIMILAR_CHARACTERS[character]
+    # Letters without their accents.
+    return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() or "?"

@@ -6,6 +6,8 @@ from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 
+from headrace.files import STANDARD_OUTPUT
+
 T = TypeVar("T")
 FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max"
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
@@ -14,12 +16,13 @@ ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Scenario file, saved result, or results:ID of a result in the store.",
+        help="Scenario file, saved result, or results:ID of a result in the store; - for standard"
+        " input.",
     ),
 ]
 
 WorksheetFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Worksheet in TOML.")
+    Path, typer.Argument(metavar="FILE", help="Worksheet in TOML; - for standard input.")
 ]
 CatalogueFile: TypeAlias = Annotated[
     str | None,
@@ -37,15 +40,45 @@ Sets: TypeAlias = Annotated[
     ),
 ]
 
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+RESULT_PRINTED = "headrace.result_printed"
+"""Key under which a command's context has that -o names standard output."""
+
+
+def _result_file(context: typer.Context, path: Path | None) -> Path | None:
+    """Return the file of a result; none for standard output, which `--json` writes to."""
+    if path != STANDARD_OUTPUT:
+        return path
+    context.meta[RESULT_PRINTED] = True
+    return None
+
+
+def _as_json(context: typer.Context, given: bool) -> bool:
+    return given or context.meta.get(RESULT_PRINTED, False)
+
+
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", callback=_as_json, help="Print one JSON document.")
+]
 ResultAsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print the result as one JSON document.")
+    bool, typer.Option("--json", callback=_as_json, help="Print the result as one JSON document.")
 ]
 ResultFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result as JSON.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        # Before --json, which depends on it.
+        is_eager=True,
+        callback=_result_file,
+        help="Save the result as JSON; - for standard output.",
+    ),
 ]
 SvgFile: TypeAlias = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="SVG file (.svg) to write.")
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="SVG file (.svg) to write; - for standard output."
+    ),
 ]
 PlotDirectory: TypeAlias = Annotated[
     Path | None,

@@ -14,7 +14,8 @@ from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
 from headrace.cli.store_options import parse_labels
 from headrace.fields import to_document
-from headrace.files import check_directory, check_writable
+from headrace.file_formats import FileFormat, check_format
+from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ class By(StrEnum):
 
     VERSION = "version"
     DATE = "date"
+
+
+class ExportFormat(StrEnum):
+    """Formats of exported results."""
+
+    ZIP = "zip"
+    CSV = "csv"
 
 
 def _current_kind(kind: str | None) -> str | None:
@@ -311,9 +319,16 @@ def export(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="File to write: .zip with tables, or .csv."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write: .zip with tables, or .csv; - for standard output.",
         ),
     ],
+    format: Annotated[
+        ExportFormat | None,
+        typer.Option("--format", help="Format of the file; by default that of its name, or zip."),
+    ] = None,
 ) -> None:
     """Export results to a zip archive, or figures as CSV.
 
@@ -321,19 +336,25 @@ def export(
     """
     from headrace import store
 
-    if output.suffix not in ("", ".zip", ".csv"):
+    if format is None and output.suffix not in ("", ".zip", ".csv"):
         raise ValueError(
             f'{output}: results are not written as "{output.suffix}": expected a name in .zip, for'
             " headrace results import, or in .csv, for a table of their figures"
         )
+    if format is not None:
+        check_format(output, FileFormat[format.name])
+    format = format or (ExportFormat.CSV if output.suffix == ".csv" else ExportFormat.ZIP)
+    if output == STANDARD_OUTPUT and format is ExportFormat.ZIP and sys.stdout.isatty():
+        raise ValueError("-o -: an archive is no text for a terminal: expected --format csv")
     check_writable(output)
     there = store.open()
-    if output.suffix == ".csv":
+    if format is ExportFormat.CSV:
         exported = there.export_csv(identifiers, output)
     else:
         with steps("results export") as on_progress:
             exported = there.export(identifiers, output, on_progress)
-    print(plain_line(f"{output}: {_counted(len(exported))}"))
+    if output != STANDARD_OUTPUT:
+        print(plain_line(f"{output}: {_counted(len(exported))}"))
 
 
 @app.command("import")

@@ -1,6 +1,7 @@
 """Terminal output: tables on standard output, progress on standard error."""
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -78,14 +79,20 @@ def show(what: "RenderableType", *, redirected_width: int = WIDE) -> None:
 
     Args:
         what: What is printed.
-        redirected_width: Columns where there is no terminal that has a width. Texts are folded
-            there; tables of figures may lose columns.
+        redirected_width: Columns where there is no terminal that has a width, and COLUMNS states
+            none. Texts are folded there; tables of figures may lose columns.
     """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else redirected_width
+    width = None if sys.stdout.isatty() or _stated_width() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
+
+
+def _stated_width() -> bool:
+    """Return whether COLUMNS states the width of a line, which rich then reads."""
+    columns = os.environ.get("COLUMNS", "")
+    return columns.isdecimal() and int(columns) > 0
 
 
 def show_files(files: Mapping[str, Path | None]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from headrace.exit_codes import describe
 from headrace.report.plain_text import plain
 from headrace.store.errors import StoreError, StoreFailure
 
@@ -49,6 +50,7 @@ def save_to_store(keep: Callable[[], str]) -> str | None:
         return keep()
     except Exception as error:
         expected = isinstance(error, StoreError | StoreFailure | OSError)
-        reason = " ".join(str(error).split() if expected else repr(error).split())
+        text = describe(error) if isinstance(error, OSError) else str(error)
+        reason = " ".join(text.split() if expected else repr(error).split())
         print(plain(f"warning: the result is not in the store: {reason}"), file=sys.stderr)
         return None

@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
-from headrace.design.document_file import DocumentFile, toml_names
+from headrace.design.document_file import DocumentFile, load_document, toml_names
 
 DEFAULT = "example-2026"
 """The shipped catalogue that is used where none is named."""
@@ -46,7 +46,7 @@ def load_catalogue(
     text = catalogue_source(path)
     if path is None or text is not None:
         return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
-    return LoadedCatalogue(_core.Document.from_file("catalogue", path, list(sets)))
+    return LoadedCatalogue(load_document("catalogue", path, sets))
 
 
 def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:

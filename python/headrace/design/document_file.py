@@ -1,12 +1,15 @@
 """TOML files whose values know their origin: the base of worksheets and catalogues."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.document_io import display_name, is_stream, read_text
 
 Kind = Literal["worksheet", "catalogue"]
 
@@ -30,6 +33,15 @@ TOML_FIELDS = {
     ("disk", "disk_class"): "class",
 }
 """Fields of the Python types that TOML calls otherwise, by section."""
+
+
+def load_document(kind: Kind, path: str | PathLike[str], sets: Sequence[str]) -> _core.Document:
+    """Load a document from a file or a pipe; `-` is standard input. Raises ScenarioError."""
+    path = Path(path)
+    if not is_stream(path):
+        return _core.Document.from_file(kind, path, list(sets))
+    text = read_text(path, f"a {kind} in TOML")
+    return _core.Document.from_text(kind, text, display_name(path), list(sets))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from headrace import _core
-from headrace.design.document_file import DocumentFile
+from headrace.design.document_file import DocumentFile, load_document
 from headrace.design.worksheet import Worksheet
 
 
@@ -42,7 +42,7 @@ def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> Loade
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
             what was written, what was expected.
     """
-    return LoadedWorksheet(_core.Document.from_file("worksheet", path, list(sets)))
+    return LoadedWorksheet(load_document("worksheet", path, sets))
 
 
 def read_worksheet(

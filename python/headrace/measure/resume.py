@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace import ranks
 from headrace._core import VERSION
-from headrace.document_io import read_document
+from headrace.document_io import display_name, read_document
 from headrace.result_documents import TABLES, check_saved
 from headrace.store import open as open_store
 from headrace.store.record import current_kind
@@ -28,6 +28,7 @@ def read_earlier(named: str) -> dict[str, Any]:
     """
     if not named.startswith(PREFIX):
         saved = read_document(Path(named))
+        named = display_name(Path(named))
         check_saved(saved, named)
         return saved | {"named": named}
     store = open_store()

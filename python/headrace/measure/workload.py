@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import Loaded
-from headrace.document_io import as_sets, read_saved
+from headrace.document_io import as_sets, display_name, read_saved, read_text
 
 
 def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Loaded:
@@ -27,6 +27,8 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Lo
     path = Path(path_or_text)
     saved = read_saved(path)
     if saved is None:
-        return Loaded.measured(path.read_text(encoding="utf-8"), path, list(sets))
-    name = path.with_name(f"{path.name} (its scenario)")
+        return Loaded.measured(
+            read_text(path, "a scenario in TOML"), display_name(path), list(sets)
+        )
+    name = path.with_name(f"{Path(display_name(path)).name} (its scenario)")
     return Loaded.measured(saved["scenario"]["toml"], name, list(sets))

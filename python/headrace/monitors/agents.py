@@ -6,7 +6,6 @@ import json
 import os
 import re
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from headrace.addresses import is_loopback
+from headrace.document_io import parse_toml
 from headrace.fields import decode_json
 from headrace.files import atomic_file
 from headrace.locks import hold
@@ -52,14 +52,14 @@ class AgentFile:
         except FileNotFoundError:
             return ()
         try:
-            found = tomllib.loads(text).get("agents", {})
+            found = parse_toml(str(self.path), text, "agents in TOML").get("agents", {})
             agents = []
             for name, it in found.items():
                 token = it.get("token_file")
                 path = None if token is None else self._data / token
                 agents.append(make_agent(name, it["url"], path))
             return tuple(agents)
-        except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{self.path}: expected agents with name and url: {error}") from None
 
     def add(self, name: str, url: str, token: str) -> Agent:

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from headrace.document_io import read_toml
 from headrace.report.units import amounts
 from headrace.simulate.scenario import UNITS, Scenario
 from headrace.sweeps.axis import quantity
@@ -158,9 +159,9 @@ def read(path: Path, entries: Mapping[str, float | None] | None = None) -> list[
         OSError: It cannot be read.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WrongPrice(f"{path}: expected TOML: {error}") from None
+        document = read_toml(path, "prices in TOML")
+    except ValueError as error:
+        raise WrongPrice(str(error)) from None
     table = document.get("prices")
     if not isinstance(table, dict) or not table or set(document) != {"prices"}:
         raise WrongPrice(

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from headrace.document_io import read_toml
 from headrace.fields import convert
 from headrace.profile.access_totals import accesses
 from headrace.profile.trace_figures import figures
@@ -86,13 +87,11 @@ def load_rules(path: str | Path | None = None) -> Rules:
     """
     if path is None:
         text = files("headrace.profile").joinpath("trace_findings.toml").read_text("utf-8")
+        document = tomllib.loads(text)
     else:
-        try:
-            text = Path(path).read_text("utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(f"{path}: not a text file: expected a table of rules") from None
+        document = read_toml(Path(path), "a table of rules in TOML")
     try:
-        return convert(tomllib.loads(text), Rules)
+        return convert(document, Rules)
     except ValueError as error:
         problem = str(error).splitlines()[0]
         raise ValueError(f"{path}: not a table of rules: {problem}") from None

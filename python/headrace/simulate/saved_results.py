@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from headrace.document_io import not_a_result, read_saved
+from headrace.document_io import not_a_result, read_bytes, read_saved
 from headrace.environment import Environment
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField
@@ -61,7 +61,7 @@ def load_saved(path: Path) -> tuple[Result, dict[str, str]]:
     """Load a saved result, with the host that it names."""
     document = read_saved(path)
     if document is None:
-        path.open("rb").close()
+        read_bytes(path)
         raise not_a_result(path, "it is not a JSON object")
     host = document.pop("host", None)
     host_fields = host if isinstance(host, dict) else {}

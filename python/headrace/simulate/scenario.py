@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded
-from headrace.document_io import as_sets, read_saved
+from headrace.document_io import as_sets, display_name, is_stream, read_saved, read_text
 from headrace.simulate.stored_results import is_stored, stored_scenario
 from headrace.trace.readable import readable_traces
 
@@ -134,7 +134,10 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
     path = Path(path_or_text)
     saved = read_saved(path)
     if saved is None:
+        if is_stream(path):
+            text = read_text(path, "a scenario in TOML")
+            return Scenario(Loaded.from_text(text, display_name(path), list(sets)))
         return Scenario(Loaded.from_file(path, list(sets)))
     # Its lines are not those of the file: errors should not seem to name them.
-    name = path.with_name(f"{path.name} (its scenario)")
+    name = path.with_name(f"{Path(display_name(path)).name} (its scenario)")
     return Scenario(Loaded.from_text(saved["scenario"]["toml"], name, list(sets)))

@@ -10,6 +10,7 @@ import polars as pl
 
 from headrace import interruption
 from headrace._core import Loaded
+from headrace.files import name_failure
 from headrace.parquet import parquet_file, polars_errors
 from headrace.simulate.frames import named
 
@@ -118,4 +119,8 @@ def in_file(path: Path) -> Iterator[InFile]:
     """Collect requests for a file; remove the parts beside it at the end."""
     beside = path.parent if path.is_file() or not path.exists() else None
     with tempfile.TemporaryDirectory(prefix=".headrace-requests-", dir=beside) as parts:
-        yield InFile(Path(parts))
+        try:
+            yield InFile(Path(parts))
+        except OSError as error:
+            name_failure(error, path, parts)
+            raise

@@ -6,6 +6,7 @@
 """
 
 import contextlib
+import io
 import json
 import re
 import zipfile
@@ -18,6 +19,7 @@ from typing import IO, Any, Self
 import msgspec
 import psutil
 
+from headrace.document_io import is_stream, read_bytes
 from headrace.environment import check as check_environment
 from headrace.fields import WrongField, to_document
 from headrace.files import atomic_file
@@ -121,6 +123,8 @@ def _entry_and_tables(store: Store, identifier: str) -> "tuple[ArchiveEntry, dic
 
 def is_archive(path: Path) -> bool:
     """Return whether a file begins like an archive. Raises OSError if it cannot be read."""
+    if is_stream(path):
+        return read_bytes(path).startswith(MAGIC)
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -180,7 +184,7 @@ def _table(identifier: str, name: str) -> str:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(path)) if is_stream(path) else path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise _broken(path, str(error)) from None
@@ -205,7 +209,10 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
     """Raise StoreError for an archive that expands to more than results do, or than memory has
     room for. The sizes are those that the archive states: no more than these is ever read."""
     entries = archive.infolist()
-    total, packed = sum(it.file_size for it in entries), path.stat().st_size
+    total, packed = (
+        sum(it.file_size for it in entries),
+        len(read_bytes(path)) if is_stream(path) else path.stat().st_size,
+    )
     if total > max(NEVER_TOO_LARGE, LARGEST_RATIO * packed):
         raise _broken(
             path,

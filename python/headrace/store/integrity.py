@@ -102,7 +102,7 @@ def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
             yield from (it.what for it in damaged)
         column = schema.checksums.c
         query = sa.select(column.run_id, column.sha256).where(column.run_id.in_(some))
-        expected = {run_id: digest for run_id, digest in connection.execute(query)}
+        expected = dict(map(tuple, connection.execute(query)))
         for identifier, digest in queries.checksums(connection, schema.metadata, some).items():
             if identifier not in named and expected.get(identifier) != digest:
                 yield queries.rows_altered(identifier)

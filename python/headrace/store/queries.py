@@ -321,9 +321,7 @@ def check_rows(connection: sa.Connection, identifier: str) -> None:
         raise DamagedRow(identifier, rows_altered(identifier))
 
 
-def checksums(
-    connection: sa.Connection, tables: sa.MetaData, ids: Sequence[str]
-) -> dict[str, str]:
+def checksums(connection: sa.Connection, tables: sa.MetaData, ids: Sequence[str]) -> dict[str, str]:
     """Return the checksum of each result's rows as they are now.
 
     `tables` has the tables of the catalogue: during a migration, those of an earlier schema.

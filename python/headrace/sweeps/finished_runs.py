@@ -1,5 +1,6 @@
 """Finished runs of a sweep on disk, so that none is run twice."""
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +9,7 @@ from typing import Self
 import msgspec
 
 from headrace.fields import decode_json
+from headrace.files import name_failure
 from headrace.locks import try_lock
 from headrace.sweeps.task import Outcome
 
@@ -82,8 +84,12 @@ class FinishedRuns:
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Add a run; it survives the end of this process."""
-        self._file.write(msgspec.json.encode(Line(key, outcome)) + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(msgspec.json.encode(Line(key, outcome)) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            name_failure(error, self.path)
+            raise
         if not outcome.error:
             self._known[key] = outcome
 
@@ -96,4 +102,6 @@ class FinishedRuns:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        # A line that could not be written would fail once more.
+        with contextlib.suppress(OSError):
+            self._file.close()

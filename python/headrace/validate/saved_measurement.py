@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import environment
 from headrace._core import ScenarioError
-from headrace.document_io import read_saved
+from headrace.document_io import display_name, read_saved
 from headrace.environment import Environment, of_document
 from headrace.fields import Count, Seconds, WrongField, check_usable, convert
 from headrace.measure.report import KernelTime
@@ -135,9 +135,10 @@ def read_measurement(path: Path) -> SavedMeasurement:
     document = read_saved(path)
     if document is None or document.get("kind") != "measured" or "latency" not in document:
         raise ScenarioError(
-            f"{path}: not a saved measurement: expected a file from headrace bench run -o"
+            f"{display_name(path)}: not a saved measurement: expected a file from headrace bench"
+            " run -o"
         )
     try:
         return convert(document, SavedMeasurement)
     except WrongField as error:
-        raise ScenarioError(f"{path}: {error}") from None
+        raise ScenarioError(f"{display_name(path)}: {error}") from None

@@ -10,9 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from headrace.file_formats import FileFormat
-from headrace.files import atomic_file, check_writable
-
-STANDARD_OUTPUT = Path("-")
+from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable
 
 Csv: TypeAlias = Annotated[
     Path | None,

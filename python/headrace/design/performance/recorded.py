@@ -1,13 +1,12 @@
 """Workloads of an application from its profile, a scenario, or a trace."""
 
-import json
 import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from headrace._core import Loaded, parse_bytes
-from headrace.document_io import toml_value
+from headrace.document_io import read_json, read_toml, toml_value
 
 Table: TypeAlias = dict[str, Any]
 """A `[[workload]]` as TOML has it."""
@@ -88,10 +87,7 @@ def recorded(path: Path) -> Recorded:
 
 
 def _of_scenario(path: Path) -> Recorded:
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path}: expected a scenario or a workload in TOML: {error}") from None
+    document = read_toml(path, "a scenario or a workload in TOML")
     workloads = document.get("workload")
     if not isinstance(workloads, list) or not workloads:
         raise ValueError(f"{path}: expected a [[workload]], as headrace trace workload writes it")
@@ -106,10 +102,10 @@ def _of_scenario(path: Path) -> Recorded:
 def _of_profile(path: Path) -> Recorded:
     wanted = "expected a profile with a workload, as headrace profile writes it with a trace"
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = read_json(path, "a profile in JSON")
         fitted = document["workload"]
         tables = tomllib.loads(fitted["workload"])["workload"]
         return Recorded(tuple(tables), int(fitted["processes"]))
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{path}: {wanted}: {reason}") from None

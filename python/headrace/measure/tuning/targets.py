@@ -1,9 +1,9 @@
 """Protocol mixes that are wanted."""
 
-import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+
+from headrace.document_io import read_json, read_toml
 
 TARGETS: dict[str, dict[str, float]] = {
     # SPEC SFS 1.0 and 2.0, as SPEC publishes it.
@@ -67,11 +67,10 @@ def target(name_or_file: str) -> dict[str, float]:
     if path.suffix not in (".toml", ".json"):
         names = ", ".join(f'"{name}"' for name in TARGETS)
         raise ValueError(f"{name_or_file}: expected {names}, or a file of weights (.toml, .json)")
-    text = path.read_text(encoding="utf-8")
-    try:
-        weights = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a table of weights: {error}") from None
+    read = read_json if path.suffix == ".json" else read_toml
+    weights = read(path, "a table of weights")
+    if not isinstance(weights, dict):
+        raise ValueError(f"{path}: expected a table of weights")
     return shares(weights, str(path))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import simulate
+from headrace.document_io import read_text
 from headrace.profile.baseline.cases import Case
 
 
@@ -47,10 +48,7 @@ def check_machine(path: Path) -> str:
         raise ValueError(
             f"--machine {path}: expected a .toml file that headrace calibrate -o saved"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"--machine {path}: expected text in UTF-8") from None
+    text = read_text(path, "a machine in TOML")
     work = '[clients]\n[[workload]]\nblock = "4 KiB"\n'
     simulate.load(scenario_text(path.resolve(), work))
     return text

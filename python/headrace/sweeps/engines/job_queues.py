@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import dask_jobqueue
 from dask_jobqueue.core import Job, JobQueueCluster
 
 from headrace._core import RunError
+from headrace.document_io import read_toml
 from headrace.sweeps.engines.dask import Connection
 from headrace.sweeps.engines.dask_clusters import OWN, connected
 
@@ -149,8 +149,5 @@ def _wrong_option(error: BaseException) -> str:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    found = read_toml(path, "options of a job queue in TOML")
     return {name.replace("-", "_"): value for name, value in found.items()}

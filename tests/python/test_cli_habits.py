@@ -1,0 +1,138 @@
+"""Habits of a shell: pipes, `-`, narrow terminals, and terminals with few characters."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import MIX, Command
+from headrace.cli import SIMILAR_CHARACTERS, _similar_character
+from headrace.document_io import LARGEST_STREAM
+
+HEADRACE = '"$0" -m headrace'
+
+
+def shell(
+    line: str, *arguments: object, content: str = "", env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a line of bash, in which `$0` is Python and `$1` the first argument."""
+    return subprocess.run(
+        ["bash", "-c", line, sys.executable, *map(str, arguments)],
+        input=content,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | (env or {}),
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{HEADRACE} run - --json --no-store < $1",
+        f"{HEADRACE} run /dev/stdin --json --no-store < $1",
+        f"cat $1 | {HEADRACE} run /dev/stdin --json --no-store",
+        f"{HEADRACE} run <(cat $1) --json --no-store",
+        f"{HEADRACE} run - -o - --no-store < $1",
+        f"{HEADRACE} run $1 -o - --no-store | {HEADRACE} run - --json --no-store",
+        f"mkfifo $1.pipe; cat $1 > $1.pipe & {HEADRACE} run $1.pipe --json --no-store",
+    ],
+)
+def test_a_scenario_from_a_pipe(line: str, small: Path, headrace: Command) -> None:
+    piped = shell(line, small)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    named = headrace("run", small, "--json", "--no-store")
+    assert json.loads(piped.stdout)["throughput"] == json.loads(named.stdout)["throughput"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "explain -",
+        "sweep - --vary clients.count=1,2 --no-store",
+        "net draw - -o -",
+        "whatif - --json",
+        "bench run - $2 --time 0.1 --no-store",
+        "bench mix $2 --workload - --rates 100 --time 0.05 --warm-up 0 --no-store",
+    ],
+)
+def test_commands_read_standard_input(arguments: str, small: Path, tmp_path: Path) -> None:
+    text = f'name = "mix"\n{MIX}' if "mix" in arguments else small.read_text()
+    ended = shell(f"{HEADRACE} {arguments}", small, tmp_path, content=text)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
+
+
+def test_errors_name_standard_input(small: Path) -> None:
+    ended = shell(f"{HEADRACE} run -", content="clients = 3\n")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("standard input:1:11: clients = 3: expected")
+    ended = shell(f"{HEADRACE} run <(echo clients = 3)")
+    assert ended.returncode == 2 and ended.stderr.startswith("pipe "), ended.stderr
+    ended = shell(f"{HEADRACE} run /dev/zero")
+    assert ended.returncode == 2 and ended.stderr.count("\n") == 1
+    assert f"at most {LARGEST_STREAM >> 20} MiB" in ended.stderr
+
+
+def test_a_worksheet_from_standard_input(tmp_path: Path, headrace: Command) -> None:
+    assert headrace("design", "init", tmp_path / "w.toml").returncode == 0
+    text = (tmp_path / "w.toml").read_text()
+    piped = shell(f"{HEADRACE} design check -", content=text)
+    named = headrace("design", "check", tmp_path / "w.toml")
+    assert piped.returncode == named.returncode
+    assert piped.stdout == named.stdout
+
+
+def test_results_go_through_a_pipe(small: Path, headrace: Command, place: Path) -> None:
+    assert headrace("run", small).returncode == 0
+    archive = subprocess.run(
+        [sys.executable, "-m", "headrace", "results", "export", "last", "-o", "-"],
+        capture_output=True,
+        check=True,
+    ).stdout
+    with zipfile.ZipFile(io.BytesIO(archive)) as there:
+        assert "headrace-results.json" in there.namelist()
+    moved = shell(
+        f"{HEADRACE} results export last -o - | HEADRACE_STORE=$1 {HEADRACE} results import -",
+        place.parent / "other",
+    )
+    assert (moved.returncode, moved.stderr) == (0, "")
+    assert "1 result taken in" in moved.stdout
+    table = headrace("results", "export", "last", "-o", "-", "--format", "csv")
+    assert table.stdout.startswith("id,kind,name,") and table.stderr == ""
+    refused = headrace("results", "export", "last", "-o", place.parent / "x.zip", "--format", "csv")
+    assert refused.returncode == 2 and "the output is CSV" in refused.stderr
+
+
+def test_tables_obey_columns(small: Path) -> None:
+    narrow = shell(f"{HEADRACE} run $1 --no-store", small, env={"COLUMNS": "60"})
+    assert max(map(len, narrow.stdout.splitlines())) <= 60
+    wide = shell(f"{HEADRACE} run $1 --no-store", small)
+    assert max(map(len, wide.stdout.splitlines())) > 100
+
+
+@pytest.mark.parametrize(
+    "arguments", ["run $1 --no-store", "presets", "explain $1", "whatif $1", "run --help"]
+)
+def test_terminals_with_few_characters(arguments: str, small: Path) -> None:
+    few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for env in (few, few | {"PYTHONIOENCODING": "ascii"}):
+        ended = shell(f"{HEADRACE} {arguments}", small, env=env)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert ended.stdout.isascii() and "?" not in ended.stdout.replace("??", "")
+
+
+def test_similar_characters() -> None:
+    assert "".join(map(_similar_character, "12 µs × 3 ± 1 é")) == "12 us x 3 +- 1 e"
+    assert all(it.isascii() for it in SIMILAR_CHARACTERS.values())
+
+
+def test_a_reader_that_has_gone(small: Path) -> None:
+    gone = shell(f"{HEADRACE} explain $1 | true; echo ${{PIPESTATUS[0]}} >&2", small)
+    assert gone.stderr in ("0\n", "1\n")
