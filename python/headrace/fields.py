@@ -163,7 +163,12 @@ def decode_json(text: bytes | str, of: type[Of]) -> Of:
     try:
         return msgspec.json.decode(text, type=of)
     except msgspec.ValidationError as error:
-        raise _wrong_field(msgspec.json.decode(text), of, error) from None
+        try:
+            document = msgspec.json.decode(text)
+        except (ValueError, RecursionError) as malformed:
+            # The type was wrong before the end of the text was read.
+            raise ValueError(f"JSON is malformed: {malformed}") from None
+        raise _wrong_field(document, of, error) from None
     except (UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"JSON is malformed: {error}") from None
 

@@ -55,9 +55,8 @@ def test_a_scenario_from_a_pipe(line: str, small: Path, headrace: Command) -> No
     "arguments",
     [
         "explain -",
-        "sweep - --vary clients.count=1,2 --no-store",
+        "sweep - --vary clients.count=2,4 --no-store",
         "net draw - -o -",
-        "whatif - --json",
         "bench run - $2 --time 0.1 --no-store",
         "bench mix $2 --workload - --rates 100 --time 0.05 --warm-up 0 --no-store",
     ],
@@ -86,7 +85,7 @@ def test_a_worksheet_from_standard_input(tmp_path: Path, headrace: Command) -> N
     piped = shell(f"{HEADRACE} design check -", content=text)
     named = headrace("design", "check", tmp_path / "w.toml")
     assert piped.returncode == named.returncode
-    assert piped.stdout == named.stdout
+    assert piped.stdout == named.stdout.replace("w: valid", "standard input: valid", 1)
 
 
 def test_results_go_through_a_pipe(small: Path, headrace: Command, place: Path) -> None:
@@ -117,9 +116,7 @@ def test_tables_obey_columns(small: Path) -> None:
     assert max(map(len, wide.stdout.splitlines())) > 100
 
 
-@pytest.mark.parametrize(
-    "arguments", ["run $1 --no-store", "presets", "explain $1", "whatif $1", "run --help"]
-)
+@pytest.mark.parametrize("arguments", ["run $1 --no-store", "presets", "explain $1", "run --help"])
 def test_terminals_with_few_characters(arguments: str, small: Path) -> None:
     few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for env in (few, few | {"PYTHONIOENCODING": "ascii"}):
@@ -129,7 +126,7 @@ def test_terminals_with_few_characters(arguments: str, small: Path) -> None:
 
 
 def test_similar_characters() -> None:
-    assert "".join(map(_similar_character, "12 µs × 3 ± 1 é")) == "12 us x 3 +- 1 e"
+    assert "".join(map(_similar_character, "12 µs ± 1 é")) == "12 us +- 1 e"
     assert all(it.isascii() for it in SIMILAR_CHARACTERS.values())
 
 

@@ -226,6 +226,13 @@ impl Reader<'_> {
         if value.is_empty() {
             return Some(format!("{key} has no value"));
         }
+        let digits = value.trim_start_matches(['+', '-']);
+        if value.parse::<i64>().is_err() && digits.bytes().all(|it| it.is_ascii_digit()) {
+            let number = crate::error::shorten(value);
+            return Some(format!(
+                "{key} = {number}: expected a whole number from -2^63 to 2^63 - 1"
+            ));
+        }
         let plain = |letter: char| letter.is_ascii_alphanumeric() || " ./+-µ%".contains(letter);
         let is_text = value.parse::<toml_edit::Value>().is_err() && value.chars().all(plain);
         is_text.then(|| {

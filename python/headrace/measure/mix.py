@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headrace import ranks
 from headrace._core import Loaded, ScenarioError, workloads
+from headrace.document_io import STANDARD_INPUT
 from headrace.measure.workload import load_with_sets
 
 PRESET = "mpfs-benchmark"
@@ -125,6 +126,6 @@ def _text(workload: str) -> str:
             f'name = "{workload}"\n[clients]\ncount = {ranks.count()}\nprocesses = {PROCESSES}\n'
             f'[[workload]]\npreset = "{workload}"\n'
         )
-    if not Path(workload).exists():
+    if Path(workload) != STANDARD_INPUT and not Path(workload).exists():
         raise ScenarioError(f"--workload {workload}: expected a file or one of {', '.join(names)}")
     return workload

@@ -122,18 +122,18 @@ impl Leaf for u64 {
     const NATURE: Nature = Nature::Quantity(Quantity::Count);
 }
 
-/// A seed of random numbers: any whole number that is not negative.
+/// A seed of random numbers: a whole number that TOML can write and that is not negative.
 pub(crate) struct Seed;
 
 impl Leaf for Seed {
     type Value = u64;
 
     fn expected() -> String {
-        "a whole number of at least 0".to_owned()
+        "a whole number from 0 to 2^63 - 1".to_owned()
     }
 
     fn schema() -> serde_json::Value {
-        json!({ "type": "integer", "minimum": 0 })
+        json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX })
     }
 
     fn parse(node: &Node) -> Result<u64, String> {
