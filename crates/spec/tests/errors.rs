@@ -308,6 +308,17 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "seed",
+        "seed = 18446744073709551616",
+        "my.toml:32:8: not valid TOML: seed = 18446744073709551616: expected a whole number from \
+         -2^63 to 2^63 - 1",
+    ),
+    (
+        "seed",
+        "seed = -1",
+        "my.toml:32:8: run.seed = -1: expected a whole number from 0 to 2^63 - 1",
+    ),
+    (
+        "seed",
         "seed = ",
         "my.toml:32:8: not valid TOML: seed has no value",
     ),
