@@ -13,6 +13,7 @@ import select
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ def display_name(path: Path) -> str:
     if str(path) in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         return "standard input"
     return f"pipe {path.name}" if is_stream(path) else str(path)
+
+
+def time_of(path: Path) -> datetime:
+    """Return when a file was changed last; of a stream, now. Raises OSError."""
+    if is_stream(path):
+        return datetime.now(UTC)
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -1,13 +1,12 @@
 """Results from files into the store."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import simulate
-from headrace.document_io import display_name, read_document
+from headrace.document_io import display_name, read_document, time_of
 from headrace.environment import started_of
 from headrace.result_documents import TABLES, check_saved
 from headrace.store.record import KINDS, SIMULATED, current_kind
@@ -58,7 +57,7 @@ def _import_measured(
         {name: frame for name, frame in tables.items() if frame.height},
         kind=str(document["kind"]),
         # Files of earlier versions do not say when; this is when they were saved.
-        started=started_of(document) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        started=started_of(document) or time_of(path),
         host=host if isinstance(host, dict) else {},
     )
     return {identifier: new}

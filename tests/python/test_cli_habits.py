@@ -103,6 +103,12 @@ def test_results_go_through_a_pipe(small: Path, headrace: Command, place: Path) 
     )
     assert (moved.returncode, moved.stderr) == (0, "")
     assert "1 result taken in" in moved.stdout
+    printed = shell(
+        f"{HEADRACE} run $2 -o - --no-store | HEADRACE_STORE=$1 {HEADRACE} results import -",
+        place.parent / "third",
+        small,
+    )
+    assert (printed.returncode, printed.stderr) == (0, ""), printed.stderr
     table = headrace("results", "export", "last", "-o", "-", "--format", "csv")
     assert table.stdout.startswith("id,kind,name,") and table.stderr == ""
     refused = headrace("results", "export", "last", "-o", place.parent / "x.zip", "--format", "csv")

@@ -1,11 +1,12 @@
 """Results in the store: save them, and load them by `results:ID`."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace.document_io import time_of
 from headrace.environment import started_of
 from headrace.store import StoreError
 from headrace.store import open as open_store
@@ -81,9 +82,7 @@ def import_saved(store: "Store", path: Path) -> dict[str, bool]:
     if known is not None:
         return {known: False}
     # Files of earlier versions do not say when the run was; this is when it was saved.
-    started = started_of({"environment": result.environment}) or datetime.fromtimestamp(
-        path.stat().st_mtime, UTC
-    )
+    started = started_of({"environment": result.environment}) or time_of(path)
     identifier, new = store.add_once(
         result.document,
         _tables(result),

@@ -347,7 +347,7 @@ FEW = 50
 
 
 def write_checksums(connection: sa.Connection) -> None:
-    """Write the checksums of all results anew, at the end of a migration that changes rows."""
+    """Replace the checksums of all results, at the end of a migration that changes rows."""
     tables = sa.MetaData()
     tables.reflect(connection)
     table = tables.tables[CHECKSUMS]
