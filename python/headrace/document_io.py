@@ -119,7 +119,8 @@ def parse_toml(name: str, text: str, expected: str) -> dict[str, Any]:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _malformed(name, expected, error) from None
-    _check(name, document)
+    # Readers of TOML say which numbers they expect, and where.
+    _check(name, document, infinite=True)
     return document
 
 
@@ -157,13 +158,13 @@ def is_too_deep(document: Any) -> bool:
     return any(depth > DEEPEST for depth, _, _ in _values(document))
 
 
-def _check(name: str, document: Any) -> None:
+def _check(name: str, document: Any, infinite: bool = False) -> None:
     for depth, path, value in _values(document):
         if depth > DEEPEST:
             raise ValueError(f"{name}: expected fewer levels: {TOO_DEEP}")
         if isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
             raise WrongField(f"{name}: {path}", value, "a whole number of at most 64 bits")
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(value, float) and not (infinite or math.isfinite(value)):
             raise WrongField(f"{name}: {path}", value, "a finite number")
 
 
