@@ -60,7 +60,15 @@ class Server:
             port = it.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "headrace", "serve", f"--data={directory}", f"--port={port}"],
+            [
+                sys.executable,
+                "-m",
+                "headrace",
+                "serve",
+                "--no-login",
+                f"--data={directory}",
+                f"--port={port}",
+            ],
             env=os.environ | {"HEADRACE_STORE": str(directory / "store")},
             stdout=subprocess.DEVNULL,
         )

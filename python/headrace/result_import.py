@@ -21,9 +21,11 @@ def import_results(
     store: "Store",
     path: str | PathLike[str],
     on_progress: Callable[[int, int, str], object] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> dict[str, bool]:
     """Import the results of a file: an archive of `headrace results export`, or one result that
-    `-o` saved. Return each identifier, and whether it is new to the store.
+    `-o` saved. Return each identifier, and whether it is new to the store. New results have the
+    labels that are given.
 
     Raises StoreError or ScenarioError if the file holds neither, or is damaged; then nothing is
     imported. Raises OSError if the file cannot be read.
@@ -33,12 +35,16 @@ def import_results(
 
     path = Path(path)
     if is_archive(path):
-        return store.import_archive(path, on_progress)
+        return store.import_archive(path, on_progress, labels)
     saved = read_document(path)
     tables = check_saved(saved, display_name(path))
     if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
-        return _import_measured(store, path, saved, tables)
-    return simulate.import_saved(store, path)
+        taken = _import_measured(store, path, saved, tables)
+    else:
+        taken = simulate.import_saved(store, path)
+    for identifier in (it for it, is_new in taken.items() if is_new and labels):
+        store.set_labels(identifier, labels or {})
+    return taken
 
 
 def _import_measured(

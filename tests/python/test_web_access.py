@@ -17,7 +17,7 @@ from command import command
 from headrace.web.access.login import local_path
 from headrace.web.access.rate_limits import Failures, RequestRate
 from headrace.web.access.users import UserFile
-from web_site import RunningSite, connected, running_server, running_site
+from web_site import LOCAL_TOKEN, RunningSite, connected, running_server, running_site
 
 PAGES = ("/", "/jobs", "/jobs/x", "/nothing")
 OTHERS = ("/api/jobs", "/api/openapi.json", "/api/files", "/metrics", "/_nicegui/x", "/api/")
@@ -336,11 +336,94 @@ def test_failed_logins_are_limited(tmp_path: Path) -> None:
             it.post("/login", data={"name": "ann", "token": "no"}).status_code for _ in range(25)
         ]
         assert statuses == [401] * 20 + [429] * 5
-        answer = it.post("/login", data={"name": "ann", "token": token})
-        assert answer.status_code == 429
+        answer = it.post("/login", data={"name": "ann", "token": "no"})
         assert int(answer.headers["retry-after"]) > 0
         wrong = it.get("/api/jobs", headers={"Authorization": "Bearer no"})
         assert wrong.status_code == 429
+        # Another's guesses keep the holder of a token out of nothing.
+        assert it.post("/login", data={"name": "ann", "token": token}).status_code == 303
+        right = it.get("/api/jobs", headers={"Authorization": f"Bearer {token}"})
+        assert right.status_code == 200
+
+
+def test_only_stated_proxies_name_the_client(tmp_path: Path) -> None:
+    """Else each guess of a token comes from an address of its own."""
+    for number, (option, last) in enumerate((("--peer=x", 429), ("--proxy=127.0.0.1", 401))):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        UserFile(directory / "serve").add("ann")
+        with running_site(directory, "--login", option) as it:
+            for attempt in range(21):
+                headers = {"Authorization": "Bearer no", "X-Forwarded-For": f"10.0.0.{attempt}"}
+                answer = it.get("/api/jobs", headers=headers)
+            assert answer.status_code == last, option
+
+
+def test_a_loopback_address_asks_for_the_printed_token(tmp_path: Path, browser: Browser) -> None:
+    with running_site(tmp_path, LOCAL_TOKEN) as it:
+        file = it.data / "token"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        token = file.read_text()
+        assert it.get("/api/jobs").status_code == 401
+        assert it.get("/", params={"token": "wrong"}).status_code == 401
+        assert it.get("/jobs").headers["location"].startswith("/login")
+        header = {"Authorization": f"Bearer {token}"}
+        assert it.get("/api/jobs", headers=header).status_code == 200
+        answer = it.get("/", params={"token": token})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert it.get("/api/jobs", cookies=dict(answer.cookies)).status_code == 200
+        evil = it.get("/", params={"token": token}, headers={"Host": "evil.example"})
+        assert evil.status_code == 403
+        page = browser.new_page()
+        page.goto(f"{it.url}/?token={token}")
+        connected(page)
+        assert page.url == f"{it.url}/"
+        page.close()
+    # The link of the next start is the same, and so are the sessions.
+    with running_site(tmp_path, LOCAL_TOKEN) as it:
+        assert it.get("/api/jobs", headers=header).status_code == 200
+
+
+RECORD = """() => {
+    const emit = window.socket.emit.bind(window.socket);
+    window.socket.emit = (name, message) => {
+        if (name === "event") window.sent = message;
+        return emit(name, message);
+    };
+}"""
+SEND = """async message => {
+    window.socket.emit("event", message);
+    // The server handles the messages of a socket in their order.
+    await window.socket.emitWithAck("handshake", { client_id: "none" });
+}"""
+
+
+def test_an_event_reaches_pages_of_its_session_only(team: Team, browser: Browser) -> None:
+    """A socket of another session that names the page is not heard."""
+    pages = []
+    for name, token in (("ann", team.ann), ("bob", team.bob), ("ann", team.ann)):
+        pages.append(browser.new_context().new_page())
+        pages[-1].goto(team.site.url)
+        log_in(pages[-1], team, name, token)
+        expect(pages[-1].get_by_text(name, exact=True).first).to_be_visible()
+        connected(pages[-1])
+    page = pages[0]
+    page.evaluate(RECORD)
+    is_dark = page.evaluate("Quasar.Dark.isActive")
+    changed = f"Quasar.Dark.isActive !== {str(is_dark).lower()}"
+    page.get_by_role("button", name="Light or dark").click()
+    page.wait_for_function(changed)
+    message = page.evaluate("window.sent")
+    for other in pages[1:]:
+        other.evaluate(SEND, message)
+        assert page.evaluate(changed)
+    page.evaluate(SEND, message)
+    page.wait_for_function(f"!({changed})")
+    path = f"/_nicegui/client/{message['client_id']}/upload/1"
+    header = {"Authorization": f"Bearer {team.bob}"}
+    assert team.site.post(path, headers=header).json()["detail"].startswith("there is no such page")
+    for it in pages:
+        it.context.close()
 
 
 def test_requests_of_a_user_are_limited(tmp_path: Path) -> None:

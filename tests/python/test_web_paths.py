@@ -10,6 +10,7 @@ import httpx
 import pytest
 import typer
 
+from command import command
 from headrace.cli.app import app
 from headrace.cli.serve import command_forms
 from headrace.web.jobs.commands import RUNNABLE, WITHHELD
@@ -198,77 +199,144 @@ TRACE = '[[workload]]\nkind = "trace"\nfile = {}\n'
 ESCAPED = '"\\u002fetc/passwd"'
 
 
+LONG = "/" + "./" * 2100 + "etc/passwd"
+"""A name that is longer than PATH_MAX, and no file's in the working directory."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
         TRACE.format('"/etc/passwd"'),
+        TRACE.format(f'"{LONG}"'),
         TRACE.format("'../../../etc/passwd'"),
         TRACE.format(ESCAPED),
         TRACE.format('"""/etc/passwd"""'),
         TRACE.format('"x/../../../t"'),
         TRACE.format('"order.json/../../x"'),
         TRACE.format('"/proc/self/environ"'),
-        'workload = [{ kind = "trace", path = "/etc/passwd" }]',
-        'workload = [{ trace = "/etc/passwd" }]',
+        'workload = [{ kind = "trace", file = "/etc/passwd" }]',
         'system = "/etc/machine.toml"',
         'system = "../../users.toml"',
         '"sys\\u0074em" = "/etc/machine.toml"',
+        "[servers.device]\nkind = 'empirical'\nread_times = '/etc/passwd'\nwrite_times = ['1 ms']",
         "[network]\nbandwidth = '/etc/passwd'",
         '[scheduler]\npython = "os:System"',
-        '[scheduler]\nkind = "python"\nclass = "a:B"',
-        'scheduler = { class = "a:B", folder = "/tmp" }',
+        '[scheduler]\n"pyth\\u006fn" = "os:System"',
+        '[layout]\nkind = "python"\nclass = "a:B"',
         "[a\nb = 1",
         "a = " + "[" * 100_000,
-        '{"scenario": {"toml": "system = \\"/etc/x.toml\\""}}',
-        '{"scenario": {"toml": "= ="}}',
         "{" * 1000,
     ],
 )
 def test_no_scenario_leads_elsewhere(place: Place, text: str) -> None:
-    detail = place.refused(scenario(text))
-    assert "root:" not in detail
+    """Neither in a quick run, which says why, nor in a job."""
+    answer = place.client.post("/api/scenarios/run", json={"toml": text})
+    assert answer.status_code == 422
+    assert "root:" not in answer.text
+    refused(place, scenario(text))
 
 
 @pytest.mark.parametrize(
     "setting",
     [
         "workload.0.file=/etc/passwd",
-        "workload.0.file='/etc/passwd'",
+        f"workload.0.file={LONG}",
         f"workload.0.file={ESCAPED}",
         'workload=[{kind="trace",file="/etc/passwd"}]',
         "workload=[{kind='trace',file='../../x'}]",
         "system=/etc/machine.toml",
-        'system="../x.toml"',
-        " system = ../x.toml",
-        '"system"=\\u002fx',
         "scheduler.python=os:System",
-        "scheduler.kind=python",
+        '"scheduler"."pyth\\u006fn"=os:System',
         'scheduler={class="a:B"}',
     ],
 )
 def test_no_setting_leads_elsewhere(place: Place, setting: str) -> None:
-    text = 'name = "a"\n'
-    place.refused(scenario(text, sets=[setting]))
-    path, _, value = setting.partition("=")
-    sweep = scenario(text, vary=[f"{path}={value},1"])
-    place.refused(sweep | {"command": ["sweep"]})
-    place.refused(sweep | {"command": ["optimise"]})
+    refused(place, scenario('name = "a"\n', sets=[setting]))
+
+
+def test_no_swept_value_leads_elsewhere(place: Place) -> None:
+    text = '[[workload]]\nkind = "trace"\nfile = "x"\n'
+    for value in ("(/etc/passwd),1", "/etc/passwd,1", '["/etc/passwd"]'):
+        sweep = scenario(text, vary=[f"workload.0.file={value}"])
+        refused(place, sweep | {"command": ["sweep"]})
+        refused(
+            place,
+            sweep
+            | {"command": ["optimise"], "values": sweep["values"] | {"maximise": "throughput"}},
+        )
+
+
+def refused(place: Place, request: dict[str, Any]) -> str:
+    """Return the log of a job that its own process refuses, and that has nothing of a file."""
+    answer = place.client.post("/api/jobs", json=request)
+    if answer.status_code == 422:
+        return str(answer.json()["detail"]["message"])
+    identifier = answer.json()["id"]
+    place.jobs.add(identifier)
+    job = place.site.ended(identifier)
+    log = str(place.client.get(f"/api/jobs/{identifier}/log").text)
+    assert job["state"] == "failed", log
+    assert job["status"] in (1, 2), log
+    assert "root:" not in log + str(job["document"]) and "Traceback" not in log
+    return log
 
 
 def test_files_lead_to_files_that_are_checked(place: Place) -> None:
     """An upload that names another, which names a file of the host."""
-    for name, text in (("one.toml", "two.toml"), ("two.toml", "three.toml")):
+    for name, text in (("one.toml", "two.toml"), ("two.toml", "/etc/three.toml")):
         content = f'system = "{text}"\n'.encode()
         answer = place.site.post("/api/files", files={"file": (name, content)})
         assert answer.status_code == 201
-    third = b'[clients]\nbandwidth = "/etc/passwd"\n'
-    place.site.post("/api/files", files={"file": ("three.toml", third)})
     request = {"command": ["run"], "values": {"file": "upload:one.toml"}}
-    assert "three.toml names '/etc/passwd'" in place.refused(request)
+    assert "outside the directories" in refused(place, request)
     (place.work / "system.toml").write_text('system = "../serve/x.toml"\n')
-    assert "system.toml names" in place.refused(
-        scenario(f'system = "{place.work / "system.toml"}"\n')
+    assert "outside the directories" in refused(
+        place, scenario(f'system = "{place.work / "system.toml"}"\n')
     )
+    # By a symbolic link within an allowed directory.
+    (place.work / "trace.csv").symlink_to(place.data / "cookie.key")
+    text = TRACE.format(f'"{place.work / "trace.csv"}"')
+    assert "outside the directories" in refused(place, scenario(text))
+
+
+def test_a_word_for_a_result_means_one_result(place: Place) -> None:
+    """`last` may be another result when the job starts."""
+    identifier = place.site.submit("run", file="input:a.toml", inputs={"a.toml": QUICK})
+    place.jobs.add(identifier)
+    result = place.site.stored(identifier)
+    again = place.site.submit("run", file="results:last")
+    place.jobs.add(again)
+    order = json.loads((place.data / "jobs" / again / "order.json").read_text())
+    assert order["command"][-1] == f"results:{result}"
+    assert place.site.ended(again)["state"] == "done"
+
+
+def test_a_job_writes_into_its_own_directory(place: Place) -> None:
+    target = place.work / "kept.csv"
+    target.write_text("mine")
+    values = {"source": "input:t.csv", "target": str(target)}
+    request = {"command": ["trace", "convert"], "values": values, "inputs": {"t.csv": "?"}}
+    assert "output:NAME" in place.refused(request)
+    assert target.read_text() == "mine"
+
+
+def test_benchmarks_connect_with_stated_hosts_only(place: Place, tmp_path: Path) -> None:
+    asked = {"command": ["bench", "net", "ask"], "values": {"host": "127.0.0.1:1"}}
+    peer = {"command": ["baseline"], "values": {"directory": str(place.work), "peer": "x:1"}}
+    for request in (asked, peer):
+        assert "headrace serve --peer" in place.refused(request)
+    with running_site(tmp_path, "--peer=127.0.0.1:1") as site:
+        assert site.post("/api/jobs", json=asked).status_code == 201
+
+
+QUICK = """
+[clients]
+count = 1
+[[workload]]
+block = "1 MiB"
+transfer = "1 MiB"
+phases = ["read"]
+"""
 
 
 def test_what_is_allowed_works(place: Place) -> None:
@@ -306,10 +374,9 @@ def test_what_is_allowed_works(place: Place) -> None:
 
 @pytest.fixture(scope="module")
 def lenient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSite]:
-    """A server that allows schedulers, and a directory around its own data."""
+    """A server that allows schedulers."""
     directory = tmp_path_factory.mktemp("lenient")
-    options = ("--allow-schedulers", f"--directory={directory}")
-    with running_site(directory, *options, XDG_CONFIG_HOME=str(directory)) as it:
+    with running_site(directory, "--allow-schedulers", XDG_CONFIG_HOME=str(directory)) as it:
         yield it
 
 
@@ -319,10 +386,8 @@ def test_a_python_scheduler_needs_leave(site: RunningSite, lenient: RunningSite)
     text = text.replace("[run]", '[scheduler]\npython = "mine:Fifo"\n\n[run]')
     code = "import headrace as hr\nopen('ran', 'w')\nclass Fifo(hr.Scheduler):\n    pass\n"
     inputs = {"a.toml": text, "mine.py": code}
-    request = {"command": ["run"], "values": {"file": "input:a.toml"}, "inputs": inputs}
-    answer = site.post("/api/jobs", json=request)
-    assert answer.status_code == 422
-    assert "--allow-schedulers" in answer.json()["detail"]["message"]
+    job = site.ended(site.submit("run", inputs=inputs, file="input:a.toml"))
+    assert (job["state"], "--allow-schedulers" in job["message"]) == ("failed", True)
     identifier = lenient.submit("run", inputs=inputs, file="input:a.toml")
     lenient.ended(identifier)
     assert (lenient.data / "jobs" / identifier / "ran").exists()
@@ -343,8 +408,11 @@ def test_programs_need_leave(site: RunningSite) -> None:
     assert site.post("/api/jobs", json=tune).status_code == 422
 
 
-def test_the_data_directory_is_nobodys(lenient: RunningSite) -> None:
-    """Also if the operator allows a directory around it."""
-    for name in ("cookie.key", "", "jobs"):
-        request = {"command": ["bench", "disk"], "values": {"directory": str(lenient.data / name)}}
-        assert lenient.post("/api/jobs", json=request).status_code == 422
+def test_the_data_directory_is_apart(tmp_path: Path) -> None:
+    """The operator cannot allow a directory around it, or within it."""
+    data = tmp_path / "serve"
+    (data / "jobs").mkdir(parents=True)
+    for directory in (tmp_path, data, data / "jobs"):
+        answer = command("serve", f"--data={data}", f"--directory={directory}")
+        assert answer.returncode == 2
+        assert "apart from the data of the server" in answer.stderr

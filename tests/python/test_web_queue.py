@@ -20,6 +20,7 @@ import typer
 from headrace.cli.app import app
 from headrace.cli.serve import command_forms
 from headrace.web.access.paths import PathPolicy
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.jobs import (
     CommandForm,
@@ -27,7 +28,6 @@ from headrace.web.jobs import (
     JobQueue,
     JobRequest,
     JobState,
-    NotAllowed,
     RefusedRequest,
     UnwritableJob,
     runner,

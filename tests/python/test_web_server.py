@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from command import command
 from headrace.web.access.sessions import Sessions
-from headrace.web.access.users import UserFile
-from headrace.web.server import reserve_port, secret
+from headrace.web.access.users import UserFile, secret
+from headrace.web.server import reserve_port
 from headrace.web.settings import Settings
 from web_scenarios import SHORT
 from web_site import RunningSite, opened, running_site, until
@@ -57,8 +57,8 @@ def test_an_empty_key_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "cookie.key"
     for damaged in (b"", b"short", b"\xff" * 50):
         path.write_bytes(damaged)
-        key = secret(tmp_path)
-        assert len(key) >= 43 and path.read_text() == key == secret(tmp_path)
+        key = secret(path)
+        assert len(key) >= 43 and path.read_text() == key == secret(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

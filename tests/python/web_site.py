@@ -35,6 +35,10 @@ FLAGS = (
 )
 
 
+LOCAL_TOKEN = "with the token of the link"
+"""In place of an option: the server asks for the token that it prints."""
+
+
 class RunningSite:
     """A server of a test."""
 
@@ -139,12 +143,16 @@ def running_site(
     """Run `headrace serve` with its data and store in a directory, and end the jobs that a failed
     test left.
 
-    Without a port it has one of its own, so that no other server can answer in its place.
+    Without a port it has one of its own, so that no other server can answer in its place. Nobody
+    logs in, unless the arguments say who does.
     """
     data = directory / "serve"
     work = directory / "work"
     work.mkdir(exist_ok=True)
     options = [f"--data={data}", f"--port={port}", f"--directory={work}", *arguments]
+    if not any(it.startswith(("--login", "--address", LOCAL_TOKEN)) for it in arguments):
+        options.append("--no-login")
+    options = [it for it in options if it != LOCAL_TOKEN]
     environment = os.environ | {"HEADRACE_STORE": str(directory / "store")} | variables
     words = ["-m", "headrace", "serve", *options]
     try:

@@ -2,6 +2,7 @@
 //! Rust crates. Its types are in `python/headrace/_core.pyi`.
 
 mod columns;
+mod confinement;
 mod document;
 mod errors;
 mod guard;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     errors::register(module)?;
     module.add_function(wrap_pyfunction!(columns::import_numpy, module)?)?;
+    confinement::register(module)?;
     scenario::register(module)?;
     document::register(module)?;
     run::register(module)?;

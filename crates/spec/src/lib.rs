@@ -42,6 +42,7 @@ mod models;
 mod names;
 mod presets;
 mod quantities;
+mod read_roots;
 mod reference;
 mod removed;
 mod schema;

@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::sections::{Scenario, kinds_fit};
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{limits, merge, models, presets, removed, set, structure, system_file, workloads};
+use crate::{
+    limits, merge, models, presets, read_roots, removed, set, structure, system_file, workloads,
+};
 
 /// The declaration of the whole scenario.
 pub(crate) static DECLARED: LazyLock<Section> = LazyLock::new(Scenario::section);
@@ -240,7 +242,12 @@ pub(crate) fn resolve_files(
             ) if !text.is_empty() => {
                 let full = std::path::absolute(folder.join(text.as_str()));
                 match full.ok().and_then(|full| full.to_str().map(str::to_owned)) {
-                    Some(full) => *text = full,
+                    Some(full) => {
+                        if let Err(message) = read_roots::check(Path::new(&full)) {
+                            return Err(Error::value(node, &path, message));
+                        }
+                        *text = full;
+                    }
                     None => {
                         let message = "the folder of the file that names it has no name in UTF-8";
                         return Err(Error::value(node, &path, message));

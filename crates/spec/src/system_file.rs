@@ -9,7 +9,7 @@ use crate::load::{DECLARED, resolve_files};
 use crate::presets::{self, PresetName};
 use crate::syntax::{self, Layer};
 use crate::tree::{Node, Origin, Raw, Table};
-use crate::{merge, names};
+use crate::{merge, names, read_roots};
 
 /// File name extension; no preset has it.
 const ENDING: &str = ".toml";
@@ -123,6 +123,8 @@ fn read(node: &Node, path: &Path) -> Result<Node, Error> {
 
 /// A pipe would be waited for, and some devices never end.
 fn text_of(path: &Path) -> std::io::Result<String> {
+    let full = std::path::absolute(path)?;
+    read_roots::check(&full).map_err(std::io::Error::other)?;
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));

@@ -12,7 +12,7 @@ import typer
 from headrace.cli.options import AsJson
 from headrace.cli.screen import show as show_tables
 from headrace.cli.screen import steps
-from headrace.cli.store_options import parse_labels
+from headrace.cli.store_options import Labels, parse_labels
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
 from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
@@ -365,6 +365,7 @@ def import_(
             metavar="FILE...", help="Archives that export wrote, or results that -o saved."
         ),
     ],
+    labels: Labels = None,
 ) -> None:
     """Import results from files into the store.
 
@@ -376,7 +377,7 @@ def import_(
     there = store.open()
     for file in files:
         with steps("results import") as on_progress:
-            taken = import_results(there, file, on_progress)
+            taken = import_results(there, file, on_progress, parse_labels(labels or ()))
         new = sum(taken.values())
         line = f"{file}: {_counted(new)} taken in"
         if len(taken) > new:

@@ -60,11 +60,31 @@ def start(
         ),
     ] = None,
     login: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--login", help="Require users also on a loopback address, as behind a reverse proxy."
+            "--login/--no-login",
+            help="--login: only users log in, as behind a reverse proxy. --no-login: every account"
+            " of this host gets the rights of the server. By default a loopback address asks for"
+            " the token in the link that is printed.",
         ),
-    ] = False,
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS",
+            help="Address of a reverse proxy, whose X-Forwarded headers hold; can be repeated.",
+        ),
+    ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--peer",
+            metavar="HOST:PORT",
+            help="Host that network benchmarks may connect with, as users write it; can be"
+            " repeated.",
+        ),
+    ] = None,
     host_name: Annotated[
         list[str] | None,
         typer.Option(
@@ -137,10 +157,11 @@ def start(
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
 
-    A loopback address needs no login. On another address users must exist: see headrace serve
-    user add.
+    On a loopback address the printed link has a token, which logs in the user local. On another
+    address users must exist: see headrace serve user add.
     """
     import os
+    import sys
     from socket import gethostname
 
     there = _data(data)
@@ -150,7 +171,7 @@ def start(
 
     from headrace.addresses import is_loopback
     from headrace.monitors.agents import Agent, parse_option
-    from headrace.web.access.users import UserFile
+    from headrace.web.access.users import UserFile, local_token
     from headrace.web.settings import Limits, Settings
 
     agents: list[Agent] = []
@@ -158,21 +179,39 @@ def start(
         agents.append(parse_option(text, {gethostname(), *(it.name for it in agents)}))
     if (tls_cert is None) != (tls_key is None):
         raise ValueError("--tls-cert and --tls-key: expected both or neither")
-    needs_login = login or not is_loopback(address)
-    if needs_login and not UserFile(there).entries():
+    is_local = is_loopback(address)
+    if login is False and not is_local:
+        raise ValueError(f"--no-login with --address {address}: expected a loopback address")
+    needs_users = login or not is_local
+    if needs_users and not UserFile(there).entries():
         raise ValueError(
-            f"{address} needs users, and there are none: add one by headrace serve user add"
-            f" --data {there} NAME"
+            f"{'--login' if is_local else address} needs users, and there are none: add one by"
+            f" headrace serve user add --data {there} NAME"
         )
+    if login is False:
+        print(
+            "without login: every account of this host has the rights of this server",
+            file=sys.stderr,
+        )
+    directories = tuple(_directory(it) for it in directory or ())
+    for it in directories:
+        if there.resolve().is_relative_to(it) or it.is_relative_to(there.resolve()):
+            raise ValueError(
+                f"--directory {it}: expected a directory apart from the data of the server,"
+                f" {there}: choose another one, or another --data"
+            )
     settings = Settings(
         data=there,
         address=address,
         port=port,
-        needs_login=needs_login,
+        needs_login=login is not False,
+        local_token=None if needs_users or login is False else local_token(there),
         host_names=tuple(host_name or ()),
         tls_certificate=_readable(tls_cert, "--tls-cert"),
         tls_key=_readable(tls_key, "--tls-key"),
-        directories=tuple(_directory(it) for it in directory or ()),
+        directories=directories,
+        peers=tuple(peer or ()),
+        proxies=tuple(proxy or ()),
         schedulers=allow_schedulers,
         programs=allow_programs,
         is_monitored=monitor,

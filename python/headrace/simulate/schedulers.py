@@ -3,6 +3,7 @@ names."""
 
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 import traceback
@@ -14,6 +15,7 @@ from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from headrace._core import Loaded, RunError, Scheduler, SchedulerFailure
+from headrace.confined import CODE, REFUSED
 from headrace.simulate.placement import Placement
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust, UntrustedCode
@@ -266,6 +268,12 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
 
 def load_class(loaded: Loaded, named: PythonClass, base: type[T], trust: Trust) -> type[T]:
     """The class that a scenario names, a subclass of `base`. Raises as `schedulers` does."""
+    if os.environ.get(CODE) == REFUSED:
+        message = (
+            f"{named.name} is a class in Python, which is code: the operator of the server allows"
+            " such classes by headrace serve --allow-schedulers, in jobs"
+        )
+        raise loaded.refusal(named.field, message)
     module, name = _module(loaded, named, trust), named.name
     found: Any = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, base) and found is not base:

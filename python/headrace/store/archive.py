@@ -83,9 +83,14 @@ def write_archive(
 
 
 def read_archive(
-    store: Store, path: Path, on_progress: OnProgress | None = None
+    store: Store,
+    path: Path,
+    on_progress: OnProgress | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> dict[str, bool]:
     """Import the results in a file; return each identifier, and whether it is new to the store.
+
+    New results have the given labels in place of those of the same keys.
 
     Raises StoreError, and imports none, if the file is incomplete.
     """
@@ -109,6 +114,7 @@ def read_archive(
             new[identifier] = not store.has(identifier)
             if new[identifier]:
                 contents = dict(_tables(archive, path, tables, identifier))
+                record = replace(record, labels={**record.labels, **(labels or {})})
                 # Another process may have imported it by now.
                 _, new[identifier] = store.keep(record, contents)
         return new

@@ -379,13 +379,16 @@ class Store:
         return write_csv(self, ids, Path(path))
 
     def import_archive(
-        self, path: str | PathLike[str], on_progress: "OnProgress | None" = None
+        self,
+        path: str | PathLike[str],
+        on_progress: "OnProgress | None" = None,
+        labels: Mapping[str, str] | None = None,
     ) -> dict[str, bool]:
         """Import the results in a file of `export`; return each identifier, and whether it is new.
-        Nothing is imported from an incomplete file."""
+        Nothing is imported from an incomplete file. New results have the given labels, too."""
         from headrace.store.archive import read_archive
 
-        return read_archive(self, Path(path), on_progress)
+        return read_archive(self, Path(path), on_progress, labels)
 
     def record(self, text: str) -> Record:
         """All of a result but its tables."""

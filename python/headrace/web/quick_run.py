@@ -20,6 +20,8 @@ from typing import Literal
 import msgspec
 import psutil
 
+from headrace import confined
+from headrace.confined import Confinement
 from headrace.web.quick_worker import QuickAnswer, QuickError, QuickRequest
 from headrace.web.settings import GIB
 
@@ -118,7 +120,6 @@ class QuickRuns:
         seconds: float = 5.0,
         memory: int = 2 * GIB,
         directories: Sequence[Path] = (),
-        withheld: Sequence[Path] = (),
     ) -> None:
         """Make a pool; its processes start with the requests, the first one also by `start`.
 
@@ -127,13 +128,14 @@ class QuickRuns:
             seconds: Processor time of each request. On a busy machine it may take longer.
             memory: Address space of each process in bytes.
             directories: Directories whose files scenarios may read.
-            withheld: Directories within them whose files they may not read.
         """
         self._processes, self._seconds, self._memory = processes, seconds, memory
-        self._directories = tuple(str(it.resolve()) for it in directories)
-        self._withheld = tuple(str(it.resolve()) for it in withheld)
         # Where they look for files that are named without a folder.
         self._empty = tempfile.TemporaryDirectory(prefix="headrace-quick-")
+        here = Path(self._empty.name).resolve()
+        self._confinement = Confinement(
+            readable=tuple(directories), writable=(here,), documents=(here, *directories)
+        )
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
         self._helpers: set[_Helper] = set()
         self._tickets: dict[str, _Ticket] = {}
@@ -209,9 +211,7 @@ class QuickRuns:
     ) -> QuickAnswer:
         ticket.begin(helper)
         self._numbers += 1
-        request = QuickRequest(
-            self._numbers, work, text, tuple(sets), self._directories, self._withheld
-        )
+        request = QuickRequest(self._numbers, work, text, tuple(sets))
         good = False
         try:
             answer = await self._within_limit(helper, request)
@@ -266,8 +266,8 @@ class QuickRuns:
             await old.kill()
         kept = {it: os.environ[it] for it in os.environ if it != "HEADRACE_TRUST"}
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
+            *(sys.executable, "-P", "-m", confined.__name__),
+            msgspec.json.encode(self._confinement).decode(),
             "headrace.web.quick_worker",
             str(self._memory),
             str(self._seconds),

@@ -2,8 +2,9 @@
 
     python -m headrace.web.quick_worker MEMORY SECONDS
 
-It reads a request per line from its standard input, and answers each with a line of JSON. It
-trusts no code, and ends if a request takes longer or more memory than it may.
+It reads a request per line from its standard input, and answers each with a line of JSON. It ends
+if a request takes longer or more memory than it may. `headrace.confined` starts it, so that it
+opens no files but those that scenarios may read, and loads no code.
 """
 
 import contextlib
@@ -15,7 +16,6 @@ import signal
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,8 @@ import msgspec
 from headrace import RunError, ScenarioError, TraceError, simulate
 from headrace.report import net_diagram
 from headrace.report.net_diagram import StructureError
-from headrace.simulate.trust import Trust, UntrustedCode
+from headrace.simulate.trust import UntrustedCode
 from headrace.web import quick_nets
-from headrace.web.access.scenario_files import ScenarioFiles, is_inside, texts_of_setting
-from headrace.web.jobs.job import RefusedRequest
 
 NAME = "scenario.toml"
 """Name of a scenario's text in errors."""
@@ -43,10 +41,6 @@ class QuickRequest(msgspec.Struct, frozen=True):
     """The scenario."""
     sets: tuple[str, ...] = ()
     """Settings in the command line's form."""
-    directories: tuple[str, ...] = ()
-    """Directories whose files the scenario may read."""
-    withheld: tuple[str, ...] = ()
-    """Directories within them whose files it may not read."""
 
 
 class QuickError(msgspec.Struct, frozen=True):
@@ -100,17 +94,6 @@ class Superseded(BaseException):
     """A newer request takes the place of this one."""
 
 
-class NoTrust(Trust):
-    """Trusts no file, not even those on the list of the user who runs the server."""
-
-    def require(self, file: Path, content: bytes) -> None:
-        """Raise UntrustedCode."""
-        digest = sha256(content).hexdigest()[:16]
-        raise UntrustedCode(
-            f"{file} ({digest}…) is Python code, which a quick run does not execute"
-        )
-
-
 def main() -> int:
     """Answer requests until the end of the input."""
     memory, seconds = int(sys.argv[1]), float(sys.argv[2])
@@ -152,13 +135,6 @@ def answer(request: QuickRequest) -> QuickAnswer:
             return QuickAnswer(error=wrong)
         if request.work in quick_nets.WORK:
             return QuickAnswer(quick_nets.WORK[request.work](text, sets))
-        allowed = [Path(it) for it in request.directories]
-        withheld = [Path(it) for it in request.withheld]
-
-        def may_read(path: Path) -> bool:
-            return is_inside(path, allowed) and not is_inside(path, withheld)
-
-        _check_files(text, sets, may_read)
         scenario = simulate.load_with_sets(text if "\n" in text else f"{text}\n", sets)
         return QuickAnswer(WORK[request.work](scenario))
     except ScenarioError as error:
@@ -168,7 +144,7 @@ def answer(request: QuickRequest) -> QuickAnswer:
         return _failed(error.message, error.line, error.column, error.text)
     except quick_nets.WrongSetting as error:
         return _failed(str(error))
-    except (RefusedRequest, RunError, TraceError, UntrustedCode, StructureError) as error:
+    except (RunError, TraceError, UntrustedCode, StructureError) as error:
         return _failed(str(error))
     except (MemoryError, RecursionError):
         return _failed("the scenario needs more memory than a quick run may have: run it as a job")
@@ -189,7 +165,7 @@ def check(scenario: simulate.Scenario) -> CheckedScenario:
 
 def run(scenario: simulate.Scenario) -> dict[str, Any]:
     """Return the document of a run, without the scenario's text."""
-    document = simulate.run(scenario, progress=False, trust=NoTrust(), server_series=False).document
+    document = simulate.run(scenario, progress=False, server_series=False).document
     document["scenario"].pop("toml", None)
     return document
 
@@ -223,17 +199,6 @@ def _not_toml(text: str) -> QuickError | None:
     except RecursionError:
         return QuickError("not valid TOML: its tables are nested too deeply")
     return None
-
-
-def _check_files(text: str, sets: list[str], may_read: Callable[[Path], bool]) -> None:
-    """Check the files that a scenario names. The working directory is empty, so that names without
-    a folder lead nowhere. Raises RefusedRequest."""
-    here = Path.cwd()
-    files = ScenarioFiles(may_read, lambda _: None)
-    files.check_scenario(text, here)
-    for it in sets:
-        for value in texts_of_setting(it, "a setting"):
-            files.check_text(value, here, it.partition("=")[0])
 
 
 def _failed(

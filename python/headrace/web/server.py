@@ -2,13 +2,9 @@
 
 import errno
 import logging
-import os
-import secrets
 import socket
 import ssl
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 from fastapi import Response
@@ -21,7 +17,8 @@ from headrace.store.location import Directory, location
 from headrace.web.access.gate import Gate
 from headrace.web.access.metrics import CONTENT_TYPE, Metrics
 from headrace.web.access.sessions import Sessions
-from headrace.web.access.users import UserFile
+from headrace.web.access.sockets import bind_to_sessions
+from headrace.web.access.users import UserFile, secret
 from headrace.web.api import create_api
 from headrace.web.jobs import CommandForm
 from headrace.web.page import register
@@ -29,8 +26,6 @@ from headrace.web.pages import PAGES
 from headrace.web.settings import Settings
 from headrace.web.site import open_site
 
-KEY_LENGTH = 43
-"""Characters of a key of 256 bits."""
 RECONNECT_S = 30.0
 """Seconds for which the server keeps the state of a page that has lost its connection. A page that
 comes back later is reloaded, without what its user had entered."""
@@ -52,11 +47,11 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     reserved = reserve_port(settings)
     app.on_shutdown(reserved.close)
     settings = msgspec.structs.replace(settings, port=reserved.getsockname()[1])
-    users = UserFile(settings.data)
+    users = UserFile(settings.data, settings.local_token)
     Storage.path = settings.data / "browsers"
     site = open_site(settings, forms)
     # The data directory is locked for this server now.
-    key = secret(settings.data)
+    key = secret(settings.data / "cookie.key")
     register(PAGES)
     app.mount("/api", create_api())
     app.on_startup(site.quick.start)
@@ -69,6 +64,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     metrics.add_jobs(site.jobs, store.path if isinstance(store, Directory) else None)
     _show(metrics)
     sessions = Sessions(users, key, settings.data)
+    bind_to_sessions()
     _put_outermost(lambda inner: Gate(inner, settings, users, sessions, metrics))
     tls = settings.tls_certificate is not None
     app.on_startup(_be_patient)
@@ -87,6 +83,8 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
         server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=5,
         reconnect_timeout=RECONNECT_S,
     )
@@ -117,21 +115,6 @@ class PlainRecord(logging.LogRecord):
     def getMessage(self) -> str:
         """Return the message in one line, with control characters as escapes."""
         return plain_line(super().getMessage())
-
-
-def secret(data: Path) -> str:
-    """Return the key that signs cookies: one for each data directory."""
-    path = data / "cookie.key"
-    with suppress(FileNotFoundError, UnicodeDecodeError):
-        # A full disk may have left an empty file, and anyone could sign with that.
-        if len(key := path.read_text()) >= KEY_LENGTH:
-            return key
-    key, partial = secrets.token_urlsafe(32), path.with_suffix(".partial")
-    partial.unlink(missing_ok=True)
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(key)
-    partial.rename(path)
-    return key
 
 
 def reserve_port(settings: Settings) -> socket.socket:
@@ -180,4 +163,5 @@ def _check_certificate(settings: Settings) -> None:
 def _address(settings: Settings) -> str:
     scheme = "http" if settings.tls_certificate is None else "https"
     host = f"[{settings.address}]" if ":" in settings.address else settings.address
-    return f"{scheme}://{host}:{settings.port}/"
+    token = f"?token={settings.local_token}" if settings.local_token is not None else ""
+    return f"{scheme}://{host}:{settings.port}/{token}"

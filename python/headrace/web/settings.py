@@ -36,7 +36,9 @@ class Settings(msgspec.Struct, frozen=True):
     address: str = "127.0.0.1"
     port: int = 8180
     needs_login: bool = False
-    """Whether users log in. Where nobody does, everyone who reaches the address is an operator."""
+    """Whether users log in. Without login everyone who reaches the address is an operator."""
+    local_token: str | None = None
+    """Token of the user `local`, an operator, beside those of the users."""
     host_names: tuple[str, ...] = ()
     """Names in the Host header that lead here. On the loopback address its own names do, too; where
     users log in, none means all."""
@@ -44,6 +46,10 @@ class Settings(msgspec.Struct, frozen=True):
     tls_key: Path | None = None
     directories: tuple[Path, ...] = ()
     """Directories that benchmarks may write below, and whose files jobs may read."""
+    peers: tuple[str, ...] = ()
+    """Hosts that benchmarks may connect with, as users write them."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto hold."""
     schedulers: bool = False
     """Whether scenarios may run Python schedulers."""
     programs: bool = False

@@ -29,7 +29,6 @@ class Site:
         self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
         self.quick = QuickRuns(
             directories=settings.directories,
-            withheld=(settings.data,),
             processes=settings.cores + 1,
         )
         """Small scenarios that run at once. Belongs to the server's event loop."""

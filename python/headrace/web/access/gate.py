@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
@@ -26,7 +27,9 @@ from headrace.web.access.headers import (
 from headrace.web.access.login import form_values, local_path, login_page, same_site_page
 from headrace.web.access.metrics import Metrics
 from headrace.web.access.rate_limits import Failures, RequestRate
+from headrace.web.access.requests import SESSION
 from headrace.web.access.sessions import AGE_S, Sessions
+from headrace.web.access.sockets import is_page_of
 from headrace.web.access.users import LOCAL, DamagedUsers, Entry, User, UserFile
 from headrace.web.settings import Settings
 
@@ -37,7 +40,9 @@ FORM = 16 << 10
 ENVELOPE = 1 << 20
 """Bytes around the files of an upload."""
 STATIC = "/_nicegui/"
-UPLOADS = ("/api/files", "/_nicegui/client/")
+OF_A_PAGE = "/_nicegui/client/"
+"""Beginning of paths that belong to one page, whose identifier follows."""
+UPLOADS = ("/api/files", OF_A_PAGE)
 NOTICE_S = 2.0
 """Seconds after which a websocket notices that its session has ended."""
 
@@ -61,7 +66,10 @@ class Gate:
         self._cookie = f"{'__Host-' if self._tls else ''}headrace-{settings.port}"
         self._rate = RequestRate(settings.limits.requests)
         self._failed_addresses, self._failed_names = Failures(20), Failures(50)
-        self._loopback = is_loopback(settings.address) and not settings.needs_login
+        # Behind a reverse proxy users log in, and the name is the proxy's.
+        alone = settings.local_token is not None or not settings.needs_login
+        self._loopback = is_loopback(settings.address) and alone
+        self._local_name = LOCAL if settings.local_token is not None else ""
         self._names = {it.lower() for it in settings.host_names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,6 +120,8 @@ class Gate:
         if path in ("/login", "/logout"):
             return await self._log_in_or_out(connection, receive)
         address = connection.client.host if connection.client else ""
+        if (answer := self._with_link(connection, address)) is not None:
+            return answer
         user, token_failed = self._user(connection, address)
         if user is None:
             return self._unknown(connection, address, token_failed)
@@ -120,7 +130,31 @@ class Gate:
             if wait:
                 return _too_many(f"{user.name} sends too many requests", wait)
         scope["headrace.user"] = user
+        scope[SESSION] = self._session_name(connection)
+        page = path.removeprefix(OF_A_PAGE).partition("/")[0]
+        if path.startswith(OF_A_PAGE) and not is_page_of(page, scope[SESSION]):
+            return _error(404, "there is no such page in this session")
         return None
+
+    def _with_link(self, connection: HTTPConnection, address: str) -> Response | None:
+        """Log in who comes by the link that the server prints, `/?token=TOKEN`."""
+        token = connection.query_params.get("token")
+        scope = connection.scope
+        if token is None or scope["path"] != "/" or scope["method"] != "GET":
+            return None
+        if not self._settings.needs_login:
+            return RedirectResponse("/", 303)
+        entry = self._users.with_token(token)
+        if entry is None:
+            self._failed(address)
+            message = "The token of the link is wrong: use the link that headrace serve prints."
+            return login_page("/", message, self._local_name, 401)
+        return self._logged_in(connection, entry, "/")
+
+    def _session_name(self, connection: HTTPConnection) -> str:
+        """Return what tells the session of a connection from all others."""
+        given = (connection.headers.get("authorization"), connection.cookies.get(self._cookie))
+        return sha256(repr(given if self._settings.needs_login else None).encode()).hexdigest()
 
     def _foreign(self, scope: Scope, headers: Headers, method: str) -> Response | None:
         if not is_expected_host(headers, self._names, self._loopback):
@@ -138,8 +172,8 @@ class Gate:
             return User(LOCAL, operator=True), False
         kind, _, token = connection.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            if self._failed_addresses.wait(address):
-                return None, True
+            # First the token: a guess of someone else with this address must not keep its holder
+            # out. It has 256 random bits, and limiting guesses adds nothing to that.
             entry = self._users.with_token(token.strip())
             if entry is None:
                 self._failed(address)
@@ -185,7 +219,7 @@ class Gate:
             target = connection.query_params.get("next", "/")
             if self._session(connection) is not None:
                 return RedirectResponse(local_path(target), 303)
-            return login_page(target)
+            return login_page(target, name=self._local_name)
         if method != "POST":
             return _error(405, "expected GET or POST")
         values = form_values(await _body(receive, FORM))
@@ -194,19 +228,23 @@ class Gate:
     def _log_in(self, connection: HTTPConnection, values: dict[str, str]) -> Response:
         name, target = values.get("name", "")[:64].strip(), values.get("next", "/")
         address = connection.client.host if connection.client else ""
-        wait = max(self._failed_addresses.wait(address), self._failed_names.wait(name))
-        if wait:
-            page = login_page(
-                target, f"Too many failed logins. Wait {math.ceil(wait)} s.", name, 429
-            )
-            page.headers["retry-after"] = str(math.ceil(wait))
-            return page
+        # First the token, as for a request with it.
         entry = self._users.with_token(values.get("token", "").strip())
         if entry is None or entry.name != name:
+            wait = max(self._failed_addresses.wait(address), self._failed_names.wait(name))
             self._failed(address, name)
+            if wait:
+                text = f"The login failed too often. Wait {math.ceil(wait)} s."
+                page = login_page(target, text, name, 429)
+                page.headers["retry-after"] = str(math.ceil(wait))
+                return page
             return login_page(target, "There is no such user, or the token is wrong.", name, 401)
+        return self._logged_in(connection, entry, local_path(target))
+
+    def _logged_in(self, connection: HTTPConnection, entry: Entry, target: str) -> Response:
+        """Start a session, and lead to a path of this server."""
         self._end_session(connection)
-        answer = RedirectResponse(local_path(target), 303)
+        answer = RedirectResponse(target, 303)
         answer.set_cookie(
             self._cookie,
             self._sessions.start(entry),
@@ -283,6 +321,7 @@ class Gate:
             await send({"type": "websocket.close", "code": 1008})
             return
         scope["headrace.user"] = user
+        scope[SESSION] = self._session_name(connection)
         still_valid = self._validity(connection)
 
         async def while_valid() -> Message:

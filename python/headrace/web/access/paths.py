@@ -1,24 +1,28 @@
 """Files of the host that a job may read and write.
 
 A value of a request has the origin of a file (`input:`, `upload:`, `job:`, `results:`, `output:`),
-or is an absolute path. That must be below a directory that the operator allows. The path is
-resolved when the job is ordered; the job gets the resolved path. An upload is linked into the job's
-directory, so that the job reads what was checked.
+or is an absolute path below a directory that the operator allows. A name is resolved once, when the
+job is ordered, and the job gets the resolved path.
 
-Not covered: another program of the host may exchange what lies below an allowed directory between
-the check and the job.
+The files that a document of the job names are checked by the process that reads the document, where
+each of its fields that is a path is resolved. The kernel confines that process to the files of the
+job, where it has Landlock.
 """
 
 import errno
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
-from headrace.web.access.scenario_files import ScenarioFiles, is_inside, texts_of_setting
+from headrace.confined import KERNEL, Confinement
+from headrace.store.location import Directory, location
+from headrace.web.jobs.commands import Runnable
 from headrace.web.jobs.directory import LINKS, NAME, OWN, JobDirectory
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import JobRequest, RefusedRequest
+from headrace.web.jobs.runner import TEMPORARY
 from headrace.web.settings import Settings
 
 WRITTEN: dict[tuple[str, ...], set[str]] = {
@@ -27,6 +31,10 @@ WRITTEN: dict[tuple[str, ...], set[str]] = {
     ("trace", "convert"): {"target"},
 }
 """Parameters that name a file which the command writes."""
+CHANGED: dict[tuple[str, ...], str] = {("profile", "record"): "again"}
+"""Parameters that name files of a job which the command writes into."""
+HOSTS: dict[tuple[str, ...], str] = {("bench", "net", "ask"): "host", ("baseline",): "peer"}
+"""Parameters that name a host to connect with."""
 JOBS_OR_DIRECTORY: dict[tuple[str, ...], str] = {("bench", "quick"): "paths"}
 """A job file and a directory to test, in one parameter."""
 FILE_WORDS = frozenset({"FILE", "DIR", "TRACE", "RESULT", "MIX", "PATH"})
@@ -34,16 +42,13 @@ FILE_WORDS = frozenset({"FILE", "DIR", "TRACE", "RESULT", "MIX", "PATH"})
 TESTS = frozenset({"bench", "baseline", "profile"})
 """Commands whose parameter `directory` is where they write files of their own; of a profile it is
 where the program runs."""
-SETTINGS = frozenset({"sets", "vary"})
-"""Parameters that give values of a scenario, as PATH=VALUE."""
-FIO = (".fio", ".job")
-"""Endings of job files, which name no other files."""
-MOST_SETTINGS = 200
 PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """Names of presets and the like."""
 STORED = re.compile(r"results:[0-9a-z]{1,40}")
 VOLUME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 CGROUPS = Path("/sys/fs/cgroup")
+LARGEST = 16 << 20
+"""Bytes of an upload in which names of other uploads are looked for."""
 
 
 class PathPolicy:
@@ -53,10 +58,15 @@ class PathPolicy:
         self.settings = settings
 
     def for_job(
-        self, request: JobRequest, form: CommandForm, owner: str, directory: JobDirectory
+        self,
+        request: JobRequest,
+        entry: Runnable,
+        form: CommandForm,
+        owner: str,
+        directory: JobDirectory,
     ) -> "JobPaths":
         """Return the paths of a job that is being ordered."""
-        return JobPaths(self, request, form, owner, directory)
+        return JobPaths(self, request, entry, form, owner, directory)
 
     def uploads(self, owner: str) -> Path:
         """Return the directory of a user's uploaded files."""
@@ -92,14 +102,21 @@ class JobPaths:
         self,
         policy: PathPolicy,
         request: JobRequest,
+        entry: Runnable,
         form: CommandForm,
         owner: str,
         directory: JobDirectory,
     ) -> None:
-        self._policy, self._request, self._form = policy, request, form
+        self._policy, self._request, self._entry, self._form = policy, request, entry, form
         self._owner, self._directory = owner, directory
-        self._files = ScenarioFiles(self._may_read, self._link)
-        self._folder = directory.path
+        self._readable: list[Path] = []
+        self._writable: list[Path] = []
+        self._link_named(
+            [
+                *(text.encode() for text in request.inputs.values()),
+                *(str(it).encode(errors="replace") for it in request.values.values()),
+            ]
+        )
 
     def path_of(self, value: str, field: FormField) -> Path | str:
         """Return the path or the text that the command gets for a value.
@@ -109,80 +126,81 @@ class JobPaths:
         """
         command, name = self._form.command, field.name
         if field.kind == "path" and name in WRITTEN.get(command, ()):
-            return self._written(value, name)
+            return self._output(value, name)
+        if CHANGED.get(command) == name:
+            return self._changed(value, name)
+        if HOSTS.get(command) == name:
+            return self._host(value, name)
         if name == "directory" and command[0] in TESTS and command != ("profile", "report"):
-            return self._policy.allowed(value, name)
+            return self._tested(value, name)
         if JOBS_OR_DIRECTORY.get(command) == name:
             if value.startswith(("input:", "upload:")):
-                return self._read(value, name, document=False)
-            return self._policy.allowed(value, name)
+                return self._read(value, name)
+            return self._tested(value, name)
         if name == "profiler":
             return self._profiler(value)
         if name == "cgroup":
             return self._cgroup(value)
         if field.kind == "path":
-            return self._read(value, name, document="FILE" in _words(field))
+            return self._read(value, name)
         if _words(field) & FILE_WORDS:
-            return value if PLAIN.fullmatch(value) else self._read(value, name, document=True)
+            return value if PLAIN.fullmatch(value) else self._read(value, name)
         return value
 
+    def confinement(self) -> Confinement:
+        """Return the files that the job's process may open, once all its values have paths."""
+        settings, own = self._policy.settings, self._directory.path
+        writable = [own, *self._writable]
+        if isinstance(store := location(), Directory):
+            # Its process could not make it.
+            store.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            writable.append(store.path)
+        if self._entry.measures:
+            writable += map(Path, KERNEL)
+        return Confinement(
+            readable=(*settings.directories, *self._readable),
+            writable=tuple(writable),
+            documents=(own, *settings.directories, *self._readable),
+            temporary=own / TEMPORARY,
+            code=settings.schedulers,
+            is_enforced=self._entry.is_confined,
+        )
+
     def options(self) -> list[str]:
-        """Check the files that scenarios of the job name, and return further options.
-
-        Raises:
-            RefusedRequest: if one of them is not allowed.
-        """
-        for name in SETTINGS:
-            given = self._request.values.get(name) or []
-            given = given if isinstance(given, list) else [given]
-            if len(given) > MOST_SETTINGS:
-                raise RefusedRequest(f"{name}: expected at most {MOST_SETTINGS} values", name)
-            for text in given:
-                for it in texts_of_setting(str(text), name):
-                    self._files.check_text(it, self._folder, name)
-                self._files.check_setting(str(text))
-        if not self._files.python:
+        """Return further options of the command: the files of code that the job brings."""
+        if not self._policy.settings.schedulers or self._form.field("trusted") is None:
             return []
-        if not self._policy.settings.schedulers:
-            raise RefusedRequest(
-                "a scenario names a class in Python, which is code: the operator allows it by"
-                " headrace serve --allow-schedulers"
-            )
-        if self._form.field("trusted") is None:
-            return []
-        modules = [*self._directory.path.glob("*.py"), *self._folder_of_links().glob("*.py")]
-        return [f"--trust={it}" for it in sorted(modules)]
+        folders = (self._directory.path, self._directory.path / LINKS)
+        return [f"--trust={it}" for folder in folders for it in sorted(folder.glob("*.py"))]
 
-    def _read(self, value: str, name: str, document: bool) -> Path | str:
-        """Return the path of a file to read; check what a scenario or worksheet names in it."""
+    def _read(self, value: str, name: str) -> Path | str:
+        """Return the path of a file to read, or the name of a result in the store."""
         kind, _, rest = value.partition(":")
-        path: Path | str
         match kind:
             case "results":
-                if not STORED.fullmatch(value):
-                    raise RefusedRequest(f"{name} = {value!r}: expected results:ID", name)
-                self._files.check_stored(value, self._directory.path)
-                return value
+                return self._stored(value, name)
             case "input":
-                path = self._input(rest, name)
+                return self._input(rest, name)
             case "upload":
-                path = self._upload(rest, name)
+                return self._upload(rest, name)
             case "job":
                 path = self._of_job(rest, name)
+                self._readable.append(path)
+                return path
             case _:
-                path = self._policy.allowed(value, name)
-        if document and path.is_file() and not self._is_other(path):
-            self._folder = path.parent
-            self._files.check_file(path)
-        return path
+                return self._policy.allowed(value, name)
 
-    def _is_other(self, path: Path) -> bool:
-        """Return whether the command takes a file as something that names no other files: a job
-        file of fio, or an archive of results."""
-        if self._form.command == ("results", "import"):
-            with path.open("rb") as file:
-                return file.read(64).lstrip()[:1] != b"{"
-        return self._form.command[0] == "bench" and path.suffix in FIO
+    def _stored(self, value: str, name: str) -> str:
+        """Return the full name of a result: a word such as `last` may mean another one later."""
+        from headrace.simulate.stored_results import PREFIX, stored_record
+        from headrace.store import StoreError, StoreFailure
+
+        if not STORED.fullmatch(value):
+            raise RefusedRequest(f"{name} = {value!r}: expected results:ID", name)
+        try:
+            return f"{PREFIX}{stored_record(value).id}"
+        except (StoreError, StoreFailure, OSError) as error:
+            raise RefusedRequest(f"{name} = {value!r}: {error}", name) from None
 
     def _input(self, rest: str, name: str) -> Path:
         if rest not in self._request.inputs or not NAME.fullmatch(rest):
@@ -212,15 +230,44 @@ class JobPaths:
             raise refused
         return path
 
-    def _written(self, value: str, name: str) -> Path:
-        """Return the path of a file to write: `output:NAME`, or one that the operator allows."""
+    def _changed(self, value: str, name: str) -> Path:
+        """Return the path of files of a job of the user's own, which the command writes into."""
         kind, _, rest = value.partition(":")
-        if kind != "output":
-            return self._policy.allowed(value, name)
+        if kind != "job":
+            raise RefusedRequest(f"{name} = {value!r}: expected job:ID/NAME of your own", name)
+        path = self._of_job(rest, name)
+        job = JobDirectory(self._directory.path.parent / rest.partition("/")[0])
+        try:
+            own = job.load().owner == self._owner
+        except (OSError, ValueError):
+            own = False
+        if not own:
+            raise RefusedRequest(f"{name} = {value!r}: expected a job of your own", name)
+        self._writable.append(path)
+        return path
+
+    def _output(self, value: str, name: str) -> Path:
+        """Return the path of a new file in the job's directory."""
+        kind, _, rest = value.partition(":")
         taken = OWN | self._request.inputs.keys()
-        if not NAME.fullmatch(rest) or rest in taken:
+        if kind != "output" or not NAME.fullmatch(rest) or rest in taken:
             raise RefusedRequest(f"{name} = {value!r}: expected output:NAME of a new file", name)
         return self._directory.file(rest)
+
+    def _tested(self, value: str, name: str) -> Path:
+        path = self._policy.allowed(value, name)
+        self._writable.append(path)
+        return path
+
+    def _host(self, value: str, name: str) -> str:
+        peers = self._policy.settings.peers
+        if value not in peers:
+            raise RefusedRequest(
+                f"{name} = {value!r}: expected a host that the operator allows"
+                f" (headrace serve --peer): {', '.join(peers) or 'none'}",
+                name,
+            )
+        return value
 
     def _profiler(self, value: str) -> str:
         kind, _, rest = value.partition(":")
@@ -240,11 +287,24 @@ class JobPaths:
             raise RefusedRequest(f"cgroup = {value!r}: expected a path below {CGROUPS}", "cgroup")
         return path
 
-    def _may_read(self, path: Path) -> bool:
-        return is_inside(path, (self._directory.path,)) or self._policy.is_allowed(path)
+    def _link_named(self, texts: list[bytes]) -> None:
+        """Link the user's uploads whose names occur in texts, and in uploads that are linked.
 
-    def _folder_of_links(self) -> Path:
-        return self._directory.path / LINKS
+        This gives access to nothing but the user's own files: a name that merely occurs does no
+        harm.
+        """
+        folder = self._policy.uploads(self._owner)
+        unlinked = {it.name for it in folder.iterdir()} if texts and folder.is_dir() else set()
+        while texts and unlinked:
+            text = texts.pop()
+            for name in sorted(unlinked):
+                # A class names its file without the ending.
+                if name.removesuffix(".py").encode() not in text:
+                    continue
+                unlinked.discard(name)
+                linked = self._link(name)
+                if linked is not None and linked.stat().st_size <= LARGEST:
+                    texts.append(linked.read_bytes())
 
     def _link(self, name: str) -> Path | None:
         """Link an upload of the owner into the job's directory; None if there is none.
@@ -253,7 +313,7 @@ class JobPaths:
         """
         if not NAME.fullmatch(name):
             return None
-        folder = self._folder_of_links()
+        folder = self._directory.path / LINKS
         upload, linked = self._policy.uploads(self._owner) / name, folder / name
         if linked.exists():
             return linked
@@ -269,6 +329,11 @@ class JobPaths:
                 raise
             shutil.copyfile(upload, linked, follow_symlinks=False)
         return linked
+
+
+def is_inside(path: Path, directories: Iterable[Path]) -> bool:
+    """Return whether a resolved path is a directory or below one."""
+    return any(path.is_relative_to(it.resolve()) for it in directories)
 
 
 def _words(field: FormField) -> set[str]:

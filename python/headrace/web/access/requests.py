@@ -1,9 +1,12 @@
-"""The user of a request, as the middleware found it."""
+"""The user and the session of a request, as the middleware found them."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
 from headrace.web.access.users import User
+
+SESSION = "headrace.session"
+"""Key of a scope: name of the session that the request belongs to."""
 
 
 def user_of(request: HTTPConnection) -> User:

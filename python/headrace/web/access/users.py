@@ -16,7 +16,9 @@ from headrace.fields import decode_json
 from headrace.locks import hold
 
 LOCAL = "local"
-"""Name of the only user where nobody logs in."""
+"""Name of the user who started a server on a loopback address."""
+SECRET_LENGTH = 43
+"""Characters of a secret of 256 bits."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 """Names of users: they are also names of directories and values of labels."""
 
@@ -54,10 +56,21 @@ class UserFile:
     """The users of a data directory, in `users.json` (mode 0600).
 
     A running server sees a change at the next request.
+
+    Parameters:
+        data: The data directory.
+        local_token: Token of the user `local`, an operator, who is in no file; None if there is
+            none.
     """
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, local_token: str | None = None) -> None:
         self._path = data / "users.json"
+        self._local: tuple[Entry, ...] = ()
+        if local_token is not None:
+            # The identifier depends on the token, so that sessions end with it.
+            self._local = (
+                Entry(LOCAL, True, _digest("id", local_token)[:16], "", _digest("", local_token)),
+            )
         self._lock = threading.Lock()
         self._read: tuple[tuple[int, int, int] | None, tuple[Entry, ...]] = (None, ())
 
@@ -107,14 +120,14 @@ class UserFile:
     def with_token(self, token: str) -> Entry | None:
         """Return the user whose token this is. The time does not depend on the token."""
         found = None
-        for entry in self.entries():
+        for entry in (*self._local, *self.entries()):
             if hmac.compare_digest(entry.digest, _digest(entry.salt, token)):
                 found = entry
         return found
 
     def with_id(self, identifier: str) -> Entry | None:
         """Return the user with an identifier."""
-        return next((it for it in self.entries() if it.id == identifier), None)
+        return next((it for it in (*self._local, *self.entries()) if it.id == identifier), None)
 
     @contextlib.contextmanager
     def _changed(self) -> Iterator[list[Entry]]:
@@ -128,6 +141,26 @@ class UserFile:
             with open(os.open(partial, flags, 0o600), "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(entries)))
             partial.rename(self._path)
+
+
+def local_token(data: Path) -> str:
+    """Return the token of the user `local`, from the file `token`, which the first start makes."""
+    return secret(data / "token")
+
+
+def secret(path: Path) -> str:
+    """Return the secret in a file, 256 bits that are made if there is none."""
+    with contextlib.suppress(FileNotFoundError, UnicodeDecodeError):
+        # A full disk may have left an empty file, which anyone could guess.
+        if len(text := path.read_text()) >= SECRET_LENGTH:
+            return text
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    text, partial = secrets.token_urlsafe(32), path.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    partial.rename(path)
+    return text
 
 
 def _digest(salt: str, token: str) -> str:

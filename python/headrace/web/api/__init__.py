@@ -1,8 +1,10 @@
 """The JSON API, below `/api`. Its description is `/api/openapi.json`."""
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 
 from headrace import __version__
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.api import (
     design,
     directories,
@@ -39,6 +41,11 @@ def create_api() -> FastAPI:
         redoc_url=None,
         responses=COMMON,
     )
+
+    @api.exception_handler(NotAllowed)
+    def not_allowed(_request: Request, error: NotAllowed) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, 403)
+
     for router in ROUTERS:
         api.include_router(router)
     describe(api)

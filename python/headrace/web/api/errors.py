@@ -60,7 +60,7 @@ def describe(api: FastAPI) -> None:
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A token of headrace serve user add.",
+                    "description": "A token of headrace serve user add, or of the printed link.",
                 },
                 "session": {
                     "type": "apiKey",
@@ -69,7 +69,7 @@ def describe(api: FastAPI) -> None:
                     "description": "The cookie of a login in the browser.",
                 },
             }
-            # On the loopback address nobody logs in.
+            # With --no-login nobody logs in.
             schema["security"] = [{"token": []}, {"session": []}, {}]
             api.openapi_schema = schema
         return api.openapi_schema

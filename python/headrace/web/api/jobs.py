@@ -13,7 +13,7 @@ from headrace.fields import decode_json
 from headrace.progress_events import Progress
 from headrace.web.access.requests import user_of
 from headrace.web.api.errors import answer
-from headrace.web.jobs import Job, JobRequest, JobState, NotAllowed, RefusedRequest, UnwritableJob
+from headrace.web.jobs import Job, JobRequest, JobState, RefusedRequest, UnwritableJob
 from headrace.web.jobs.commands import WITHHELD, runnable
 from headrace.web.jobs.forms import CommandForm
 from headrace.web.jobs.watch import JobView
@@ -157,10 +157,7 @@ def job(identifier: str) -> Response:
 def cancel(identifier: str, request: Request) -> Response:
     """End a waiting or running job. Only its owner and operators may."""
     found = _found(identifier)
-    try:
-        site().jobs.cancel(identifier, user_of(request))
-    except NotAllowed as error:
-        raise HTTPException(403, str(error)) from None
+    site().jobs.cancel(identifier, user_of(request))
     return answer(JobDocument.of(found))
 
 
@@ -170,8 +167,6 @@ def remove(identifier: str, request: Request) -> None:
     _found(identifier)
     try:
         site().jobs.remove(identifier, user_of(request))
-    except NotAllowed as error:
-        raise HTTPException(403, str(error)) from None
     except RefusedRequest as error:
         raise HTTPException(409, str(error)) from None
 

@@ -11,6 +11,7 @@ from headrace.fields import decode_json
 from headrace.monitors.history import MOST_POINTS, History, series_of
 from headrace.monitors.rules import Rule
 from headrace.monitors.service import HostStatus
+from headrace.web.access.permissions import Action, Kind, require
 from headrace.web.access.requests import user_of
 from headrace.web.api.errors import answer
 from headrace.web.site import site
@@ -80,11 +81,6 @@ def _host(name: str) -> HostStatus:
     if found is None:
         raise HTTPException(404, f"there is no host {name}")
     return found
-
-
-def _operator(request: Request) -> None:
-    if not user_of(request).operator:
-        raise HTTPException(403, "only operators may do this")
 
 
 @router.get("/hosts")
@@ -175,7 +171,7 @@ async def set_rules(request: Request) -> Response:
 
     An error names line and column.
     """
-    _operator(request)
+    require(user_of(request), Action.CHANGE, Kind.RULES)
     try:
         wanted = decode_json(await request.body(), RulesRequest)
         site().monitors.set_own_rules(wanted.own)
@@ -190,7 +186,7 @@ async def add_agent(request: Request) -> Response:
 
     The token is saved in the server's data directory and never returned.
     """
-    _operator(request)
+    require(user_of(request), Action.CREATE, Kind.AGENT)
     try:
         wanted = decode_json(await request.body(), AgentRequest)
         name = site().monitors.add_agent(wanted.url, wanted.token, wanted.name)
@@ -202,7 +198,7 @@ async def add_agent(request: Request) -> Response:
 @router.delete("/agents/{name}", status_code=204)
 def remove_agent(name: str, request: Request, history: bool = False) -> Response:
     """Stop asking an agent; with `history=true` remove its history. For operators."""
-    _operator(request)
+    require(user_of(request), Action.REMOVE, Kind.AGENT)
     try:
         site().monitors.remove_agent(name, with_history=history)
     except ValueError as error:

@@ -12,8 +12,10 @@ from fastapi.responses import Response
 from headrace.fields import decode_json
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import ResultEntry
+from headrace.web.access.requests import user_of
 from headrace.web.api.errors import answer
 from headrace.web.result_export import CONTENT_TYPES, exported
+from headrace.web.results import change_labels, remove
 from headrace.web.site import site
 
 router = APIRouter(prefix="/results", tags=["results"])
@@ -116,22 +118,26 @@ def result(identifier: str) -> Response:
 
 @router.patch("/{identifier}/labels")
 async def label(identifier: str, request: Request) -> Mapping[str, str]:
-    """Set labels, and remove those that are null: `{"disks": "new", "rack": null}`."""
+    """Set labels, and remove those that are null: `{"disks": "new", "rack": null}`.
+
+    Only the owner of the result and operators may. The server sets the labels `owner` and `job`.
+    """
     try:
         changes = decode_json(await request.body(), dict[str, str | None])
-        found = site().store().set_labels(identifier, changes)
-        labels: Mapping[str, str] = site().store().shown(found).labels
-        return labels
+        return change_labels(user_of(request), identifier, changes)
     except (ValueError, StoreError, StoreFailure) as error:
         raise _refused(error) from None
 
 
 @router.delete("/{identifier}", status_code=204)
-def remove(identifier: str) -> None:
-    """Remove a result with its tables. The identifier must be whole."""
+def remove_result(identifier: str, request: Request) -> None:
+    """Remove a result with its tables. The identifier must be whole.
+
+    Only the owner of the result and operators may.
+    """
     try:
-        if not site().store().has(identifier):
-            raise HTTPException(404, f"there is no result {identifier}")
-        site().store().remove(identifier)
+        remove(user_of(request), identifier)
+    except KeyError:
+        raise HTTPException(404, f"there is no result {identifier}") from None
     except StoreFailure as error:
         raise _refused(error) from None

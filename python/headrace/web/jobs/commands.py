@@ -22,6 +22,9 @@ class Runnable(msgspec.Struct, frozen=True):
     """Name of its output in the job's directory: a directory, or the document with its tables."""
     extra: tuple[str, ...] = ()
     """Further arguments that the server gives."""
+    is_confined: bool = True
+    """Whether the kernel confines its process to the files of the job. One that mounts a file
+    system or runs a program of its user cannot be."""
 
     def runs_program(self, values: Mapping[str, Any]) -> bool:
         """Return true if a request with these values runs a program of the user."""
@@ -40,7 +43,7 @@ RUNNABLE = (
     Runnable(("bench", "quick"), measures=True),
     Runnable(("bench", "run"), measures=True),
     Runnable(("bench", "mix"), measures=True),
-    Runnable(("bench", "tune"), measures=True),
+    Runnable(("bench", "tune"), measures=True, is_confined=False),
     Runnable(("bench", "sweep"), measures=True),
     Runnable(("bench", "blocks"), measures=True),
     Runnable(("bench", "clients"), measures=True),
@@ -55,6 +58,7 @@ RUNNABLE = (
         program="command",
         capture="capture",
         output="profile",
+        is_confined=False,
     ),
     Runnable(("profile", "report")),
     Runnable(("trace", "info")),

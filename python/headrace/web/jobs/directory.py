@@ -15,18 +15,20 @@ import msgspec
 
 from headrace.files import atomic_file
 from headrace.web.jobs.job import Job, Moment, Progress, RefusedRequest
-from headrace.web.jobs.runner import LOCK, boot, lock, process_start
+from headrace.web.jobs.runner import LOCK, TEMPORARY, boot, lock, process_start
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 """Names of files that a request may give."""
 LINKS = "uploads"
 """Folder with the uploads that the job reads."""
+CONFINEMENT = "confinement.json"
+"""The files that the job's process may open."""
 OWN = frozenset(
     {"job.json", "order.json", "process.json", "end.json", "document.json", "log.txt"}
-    | {"progress.jsonl", "result.json", LOCK, LINKS}
+    | {"progress.jsonl", "result.json", LOCK, LINKS, TEMPORARY, CONFINEMENT}
 )
 """Names that no file of a request may have."""
-HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK})
+HIDDEN = frozenset({"order.json", "process.json", "end.json", "job.json", LOCK, CONFINEMENT})
 """Names of files that are the server's alone."""
 LOG_TAIL = 64 * 1024
 """Bytes of a log that are shown."""
@@ -136,7 +138,7 @@ class JobDirectory:
                 if relative in HIDDEN or relative.endswith(".partial"):
                     continue
                 # Uploads are their owner's alone.
-                if relative.startswith(f"{LINKS}/"):
+                if relative.startswith((f"{LINKS}/", f"{TEMPORARY}/")):
                     continue
                 with suppress(OSError):
                     about = path.lstat()

@@ -14,7 +14,6 @@ __all__ = [
     "Job",
     "JobRequest",
     "JobState",
-    "NotAllowed",
     "Progress",
     "RefusedRequest",
     "UnwritableJob",
@@ -34,10 +33,6 @@ class RefusedRequest(ValueError):
 
 class UnwritableJob(RefusedRequest):
     """A job that the data directory does not take: its disk may be full."""
-
-
-class NotAllowed(Exception):
-    """A user wants to change a job of another. The text is for the user."""
 
 
 class JobState(StrEnum):

@@ -14,20 +14,28 @@ from typing import Protocol
 
 import msgspec
 
+from headrace import confined
+from headrace.confined import Confinement
 from headrace.locks import lock_file
 from headrace.store.identifier import new_identifier
+from headrace.web.access.permissions import Action, Kind, require
 from headrace.web.access.users import User
 from headrace.web.jobs import runner
 from headrace.web.jobs.command_line import arguments
 from headrace.web.jobs.commands import Runnable, runnable
-from headrace.web.jobs.directory import NAME, REMOVED, JobDirectory, remove_rests
+from headrace.web.jobs.directory import (
+    CONFINEMENT,
+    NAME,
+    REMOVED,
+    JobDirectory,
+    remove_rests,
+)
 from headrace.web.jobs.endings import ending
 from headrace.web.jobs.forms import CommandForm, FormField
 from headrace.web.jobs.job import (
     Job,
     JobRequest,
     JobState,
-    NotAllowed,
     RefusedRequest,
     UnwritableJob,
 )
@@ -43,16 +51,20 @@ LONGEST_TITLE = 200
 
 
 class JobPaths(Protocol):
-    """Paths of a job that is being ordered: both raise RefusedRequest."""
+    """Paths of a job that is being ordered."""
 
     def path_of(self, value: str, field: FormField) -> Path | str:
-        """Return what the command gets for a value of a path or text parameter."""
+        """Return what the command gets for a value of a path or text parameter. Raises
+        RefusedRequest."""
 
     def options(self) -> list[str]:
-        """Check what its files name, and return further options of the command."""
+        """Return further options of the command."""
+
+    def confinement(self) -> Confinement:
+        """Return the files that the command may open, once all values have paths."""
 
 
-PathsFor = Callable[[JobRequest, CommandForm, str, JobDirectory], JobPaths]
+PathsFor = Callable[[JobRequest, Runnable, CommandForm, str, JobDirectory], JobPaths]
 
 RESULT_LABEL = "job"
 """Label of a result in the store: the identifier of its job."""
@@ -181,12 +193,12 @@ class JobQueue:
 
         Raises:
             KeyError: if there is no such job.
-            NotAllowed: if the job is not of this user, who is no operator either. None is the
-                server itself.
+            NotAllowed: if this user may not. None is the server itself.
         """
         with self._lock:
             job = self._jobs[identifier]
-            _check_may_change(job, user)
+            if user is not None:
+                require(user, Action.CHANGE, Kind.JOB, job.owner)
             if job.state is JobState.WAITING:
                 job.state, job.ended, job.cancelled = JobState.CANCELLED, time.time(), True
                 self._save(job)
@@ -205,7 +217,8 @@ class JobQueue:
         """
         with self._lock:
             job = self._jobs[identifier]
-            _check_may_change(job, user)
+            if user is not None:
+                require(user, Action.REMOVE, Kind.JOB, job.owner)
             if not job.state.ended:
                 raise RefusedRequest(f"the job is {job.state}: cancel it first")
             self._forget(job)
@@ -235,14 +248,19 @@ class JobQueue:
     ) -> None:
         for name, text in job.request.inputs.items():
             directory.write_input(name, text)
-        paths = self._paths_for(job.request, form, job.owner, directory)
+        paths = self._paths_for(job.request, entry, form, job.owner, directory)
         words = arguments(job.request, entry, form, job.id, job.owner, paths.path_of)
         at = len(entry.command)
         words[at:at] = paths.options()
         limits = self._settings.limits
+        confinement = directory.path / CONFINEMENT
+        confinement.write_bytes(msgspec.json.encode(paths.confinement()))
         order = {
             # -P: a file of the request must not be imported as a module.
-            "command": [sys.executable, "-P", "-m", "headrace", *words],
+            "command": [
+                *(sys.executable, "-P", "-m", confined.__name__, str(confinement)),
+                *("headrace", *words),
+            ],
             "memory": limits.memory,
             "seconds": limits.seconds,
         }
@@ -376,11 +394,6 @@ class JobQueue:
             job.state, job.ended = JobState.FAILED, time.time()
             job.message = f"its process could not be started: {error}"
             self._save(job)
-
-
-def _check_may_change(job: Job, user: User | None) -> None:
-    if user is not None and not (user.operator or user.name == job.owner):
-        raise NotAllowed(f"the job belongs to {job.owner}: only {job.owner} or an operator may")
 
 
 def _alone(data: Path) -> int:

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 LOCK = "runner.lock"
+TEMPORARY = "temporary"
+"""Directory of a job's temporary files, which are removed at its end."""
 SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGTERM, 20.0), (signal.SIGKILL, 60.0))
 """Signals that end a command, and the seconds to wait after each. A benchmark that is interrupted
 removes its files before it ends."""
@@ -119,6 +122,7 @@ def main(directory: Path) -> int:
             continue
     # What the command left running goes with it.
     signal_group(process.pid, signal.SIGKILL)
+    shutil.rmtree(directory / TEMPORARY, ignore_errors=True)
     _write(
         directory / "end.json",
         {"status": process.returncode, "ended": time.time(), "reason": reason},

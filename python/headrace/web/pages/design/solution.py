@@ -2,6 +2,7 @@
 
 from nicegui import run, ui
 
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.design.solving import (
     CHOSEN,
@@ -10,7 +11,7 @@ from headrace.web.design.solving import (
     REPORT_PDF,
     solution_of,
 )
-from headrace.web.jobs import Job, JobState, NotAllowed
+from headrace.web.jobs import Job, JobState
 from headrace.web.jobs.watch import JobView
 from headrace.web.layout import heading
 from headrace.web.pages.jobs.words import may_change

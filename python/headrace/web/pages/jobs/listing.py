@@ -4,8 +4,9 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
-from headrace.web.jobs import Job, JobState, NotAllowed
+from headrace.web.jobs import Job, JobState
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.site import site
 

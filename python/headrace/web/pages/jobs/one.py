@@ -6,8 +6,9 @@ from urllib.parse import quote
 
 from nicegui import run, ui
 
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
-from headrace.web.jobs import Job, JobState, NotAllowed, RefusedRequest
+from headrace.web.jobs import Job, JobState, RefusedRequest
 from headrace.web.jobs.commands import PLAYBACK
 from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView

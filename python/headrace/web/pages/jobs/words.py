@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from headrace.web.access.permissions import Action, Kind, is_allowed
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState
 
@@ -17,7 +18,7 @@ ICONS = {
 
 def may_change(job: Job, user: User) -> bool:
     """Return true if a user may cancel or remove a job."""
-    return user.operator or user.name == job.owner
+    return is_allowed(user, Action.CHANGE, Kind.JOB, job.owner)
 
 
 def moment(time: float | None) -> str:

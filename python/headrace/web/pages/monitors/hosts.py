@@ -5,6 +5,7 @@ from urllib.parse import quote
 from nicegui import run, ui
 
 from headrace.monitors.service import HostStatus
+from headrace.web.access.permissions import Action, Kind, is_allowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.pages.monitors.events import EventTable
@@ -70,7 +71,8 @@ class HostCard:
                 ui.space()
                 self._state = ui.row().classes("items-center no-wrap")
             self._lines = ui.column().classes("gap-1")
-            if user.operator and host.url is not None and not host.from_options:
+            removable = is_allowed(user, Action.REMOVE, Kind.AGENT)
+            if removable and host.url is not None and not host.from_options:
                 button = ui.button("Remove", icon="delete", on_click=lambda: _remove(host.name))
                 button.props(f'flat dense no-caps aria-label="Remove {host.name}"')
 
@@ -116,7 +118,7 @@ def _adding(user: User, refresh: object) -> None:
         "Run headrace agent install HOST, or headrace agent on the host. The token is saved in the"
         " server's data directory and not shown again."
     )
-    if not user.operator:
+    if not is_allowed(user, Action.CREATE, Kind.AGENT):
         ui.label("Only operators add hosts.")
         return
     with ui.row().classes("items-start w-full"):

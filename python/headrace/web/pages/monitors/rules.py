@@ -3,6 +3,7 @@
 from nicegui import run, ui
 
 from headrace.monitors.rules import OWN, Rule, shipped_text
+from headrace.web.access.permissions import Action, Kind, is_allowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.site import site
@@ -58,7 +59,7 @@ def rules(user: User) -> None:
         done.set_text("Saved and in use.")
         show()
 
-    if user.operator:
+    if is_allowed(user, Action.CHANGE, Kind.RULES):
         ui.button("Check and save", icon="save", on_click=save).props("no-caps")
     else:
         area.props("readonly")

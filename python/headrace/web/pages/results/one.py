@@ -10,9 +10,11 @@ from headrace.report.store_tables import environment, one_result, when
 from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
 from headrace.store.listing import ShownResult
+from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.result_views import show_result
+from headrace.web.results import SERVER_LABELS, change_labels, may_change, remove
 from headrace.web.site import site
 
 
@@ -38,8 +40,11 @@ async def build(user: User, identifier: str) -> None:
             for format_ in ("zip", "csv", "parquet", "json", "html"):
                 address = f"/api/results/export?ids={entry.id}&format={format_}"
                 ui.item(format_, on_click=lambda address=address: ui.download.from_url(address))
-        ui.button("Remove", icon="delete", on_click=lambda: _remove(entry)).props("outline")
-    _labels(entry)
+        if may_change(user, entry):
+            ui.button("Remove", icon="delete", on_click=lambda: _remove(user, entry)).props(
+                "outline"
+            )
+    _labels(user, entry)
     with ui.tabs().props('align="left"') as tabs:
         ui.tab("Charts")
         ui.tab("Tables")
@@ -72,15 +77,16 @@ def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object]]:
     return entry, stored_tables(store, entry.id) if entry.kind == "simulated" else {}
 
 
-def _labels(entry: ShownResult) -> None:
-    """Draw labels and note, which can be changed."""
+def _labels(user: User, entry: ShownResult) -> None:
+    """Draw labels and note, which the owner of the result and operators can change."""
     message = ui.label().props('role="alert"').classes("text-negative")
     labels = dict(entry.labels)
+    changeable = may_change(user, entry)
 
     async def change(changes: dict[str, str | None]) -> bool:
         try:
-            await asyncio.to_thread(lambda: site().store().set_labels(entry.id, changes))
-        except (StoreError, StoreFailure) as error:
+            await asyncio.to_thread(lambda: change_labels(user, entry.id, changes))
+        except (StoreError, StoreFailure, NotAllowed) as error:
             message.text = str(error)
             return False
         message.text = ""
@@ -98,10 +104,14 @@ def _labels(entry: ShownResult) -> None:
                 if key == "note":
                     continue
                 with ui.chip(f"{key}={value}", icon="label").props("outline"):
-                    remove = ui.button(
+                    if key in SERVER_LABELS or not changeable:
+                        continue
+                    removal = ui.button(
                         icon="close", on_click=lambda key=key: change({key: None})
                     ).props("flat dense round size=sm")
-                    remove.props(f'aria-label="Remove the label {_plain(key)}"')
+                    removal.props(f'aria-label="Remove the label {_plain(key)}"')
+            if not changeable:
+                return
             new = ui.input("New label", placeholder="disks=new").props("dense")
 
             async def add() -> None:
@@ -116,17 +126,27 @@ def _labels(entry: ShownResult) -> None:
 
     chips()
     note = ui.textarea("Note", value=labels.get("note", "")).classes("w-full").props("autogrow")
-    note.on("change", lambda: change({"note": note.value or None}))
+    if changeable:
+        note.on("change", lambda: change({"note": note.value or None}))
+    else:
+        note.props("readonly")
 
 
-async def _remove(entry: ShownResult) -> None:
+async def _remove(user: User, entry: ShownResult) -> None:
     with ui.dialog() as dialog, ui.card():
         ui.label(f"Remove {entry.name} ({entry.id}) with its tables?")
         with ui.row():
             ui.button("Remove", on_click=lambda: dialog.submit(True))
             ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("outline")
     if await dialog:
-        await asyncio.to_thread(lambda: site().store().remove(entry.id))
+        try:
+            await asyncio.to_thread(remove, user, entry.id)
+        except (StoreFailure, NotAllowed) as error:
+            ui.notify(str(error), type="negative")
+            return
+        except KeyError:
+            # Removed elsewhere meanwhile.
+            pass
         ui.navigate.to("/results")
 
 
