@@ -36,12 +36,12 @@ KERNEL = ("/proc", "/sys", "/dev")
 class Confinement(msgspec.Struct, frozen=True):
     """Files that a process may open."""
 
-    readable: tuple[Path, ...] = ()
+    readable: tuple[str, ...] = ()
     """Files and directories, beside Python's own and the system's programs and libraries."""
-    writable: tuple[Path, ...] = ()
-    documents: tuple[Path, ...] = ()
+    writable: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     """Directories that files named in documents lie below."""
-    temporary: Path | None = None
+    temporary: str | None = None
     """Directory for temporary files, which is made."""
     code: bool = False
     """Whether scenarios may name classes in Python."""
@@ -50,11 +50,11 @@ class Confinement(msgspec.Struct, frozen=True):
     user cannot be confined."""
 
 
-def own_files() -> tuple[Path, ...]:
+def own_files() -> tuple[str, ...]:
     """Return the directories of Python, its packages and Headrace."""
     names = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     names |= set(sysconfig.get_paths().values()) | {it for it in sys.path if it}
-    return (*(Path(it) for it in sorted(names)), Path(__file__).resolve().parents[1])
+    return (*sorted(names), str(Path(__file__).resolve().parents[1]))
 
 
 def confine(confinement: Confinement) -> bool:
@@ -67,17 +67,17 @@ def confine(confinement: Confinement) -> bool:
         OSError: if the kernel rejects the rules.
     """
     if confinement.temporary is not None:
-        confinement.temporary.mkdir(mode=0o700, exist_ok=True)
-        os.environ["TMPDIR"] = str(confinement.temporary)
-    os.environ[READ_BELOW] = os.pathsep.join(str(it) for it in confinement.documents)
+        os.makedirs(confinement.temporary, mode=0o700, exist_ok=True)
+        os.environ["TMPDIR"] = confinement.temporary
+    os.environ[READ_BELOW] = os.pathsep.join(confinement.documents)
     if not confinement.code:
         os.environ[CODE] = REFUSED
     if not confinement.is_enforced:
         return False
     if len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError("a process with several threads cannot be confined")
-    readable = (*map(Path, SYSTEM), *own_files(), *confinement.readable)
-    return _core.confine(readable, (*map(Path, DEVICES), *confinement.writable))
+    readable = (*SYSTEM, *own_files(), *confinement.readable)
+    return _core.confine(readable, (*DEVICES, *confinement.writable))
 
 
 def main() -> None:

@@ -386,9 +386,9 @@ def test_a_loopback_address_asks_for_the_printed_token(tmp_path: Path, browser: 
 
 RECORD = """() => {
     const emit = window.socket.emit.bind(window.socket);
-    window.socket.emit = (name, message) => {
+    window.socket.emit = (name, message, ...more) => {
         if (name === "event") window.sent = message;
-        return emit(name, message);
+        return emit(name, message, ...more);
     };
 }"""
 SEND = """async message => {

@@ -15,6 +15,7 @@ from headrace.cli.app import app
 from headrace.cli.serve import command_forms
 from headrace.web.jobs.commands import RUNNABLE, WITHHELD
 from headrace.web.jobs.forms import CommandForm, FormField
+from web_scenarios import SHORT
 from web_site import RunningSite, running_site
 
 FORMS = {it.command: it for it in command_forms(typer.main.get_command(app))}
@@ -301,7 +302,7 @@ def test_files_lead_to_files_that_are_checked(place: Place) -> None:
 
 def test_a_word_for_a_result_means_one_result(place: Place) -> None:
     """`last` may be another result when the job starts."""
-    identifier = place.site.submit("run", file="input:a.toml", inputs={"a.toml": QUICK})
+    identifier = place.site.submit("run", file="input:a.toml", inputs={"a.toml": SHORT})
     place.jobs.add(identifier)
     result = place.site.stored(identifier)
     again = place.site.submit("run", file="results:last")
@@ -321,22 +322,12 @@ def test_a_job_writes_into_its_own_directory(place: Place) -> None:
 
 
 def test_benchmarks_connect_with_stated_hosts_only(place: Place, tmp_path: Path) -> None:
-    asked = {"command": ["bench", "net", "ask"], "values": {"host": "127.0.0.1:1"}}
+    asked = {"command": ["bench", "net", "ask"], "values": {"address": "127.0.0.1:1", "token": "t"}}
     peer = {"command": ["baseline"], "values": {"directory": str(place.work), "peer": "x:1"}}
     for request in (asked, peer):
         assert "headrace serve --peer" in place.refused(request)
     with running_site(tmp_path, "--peer=127.0.0.1:1") as site:
         assert site.post("/api/jobs", json=asked).status_code == 201
-
-
-QUICK = """
-[clients]
-count = 1
-[[workload]]
-block = "1 MiB"
-transfer = "1 MiB"
-phases = ["read"]
-"""
 
 
 def test_what_is_allowed_works(place: Place) -> None:

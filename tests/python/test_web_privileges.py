@@ -17,17 +17,9 @@ from headrace.web.access.permissions import (
     require,
 )
 from headrace.web.access.users import User, UserFile
+from web_scenarios import SHORT
 from web_site import RunningSite, running_site
 
-SMALL = """
-name = "small"
-[clients]
-count = 1
-[[workload]]
-block = "1 MiB"
-transfer = "1 MiB"
-phases = ["read"]
-"""
 TRACE = {"command": ["trace", "info"], "values": {"trace": "input:t"}, "inputs": {"t": "?"}}
 
 
@@ -61,7 +53,7 @@ class Team(NamedTuple):
         request = {
             "command": ["run"],
             "values": {"file": "input:a.toml"},
-            "inputs": {"a.toml": SMALL},
+            "inputs": {"a.toml": SHORT},
         }
         identifier = self.request("owner", "POST", "/jobs", json=request).json()["id"]
         assert self.ended(identifier)["state"] == "done"

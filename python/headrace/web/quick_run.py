@@ -132,9 +132,10 @@ class QuickRuns:
         self._processes, self._seconds, self._memory = processes, seconds, memory
         # Where they look for files that are named without a folder.
         self._empty = tempfile.TemporaryDirectory(prefix="headrace-quick-")
-        here = Path(self._empty.name).resolve()
+        here = str(Path(self._empty.name).resolve())
+        allowed = tuple(map(str, directories))
         self._confinement = Confinement(
-            readable=tuple(directories), writable=(here,), documents=(here, *directories)
+            readable=allowed, writable=(here,), documents=(here, *allowed)
         )
         self._free: asyncio.Queue[_Helper | None] = asyncio.Queue()
         self._helpers: set[_Helper] = set()

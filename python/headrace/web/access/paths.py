@@ -33,8 +33,6 @@ WRITTEN: dict[tuple[str, ...], set[str]] = {
 """Parameters that name a file which the command writes."""
 CHANGED: dict[tuple[str, ...], str] = {("profile", "record"): "again"}
 """Parameters that name files of a job which the command writes into."""
-HOSTS: dict[tuple[str, ...], str] = {("bench", "net", "ask"): "host", ("baseline",): "peer"}
-"""Parameters that name a host to connect with."""
 JOBS_OR_DIRECTORY: dict[tuple[str, ...], str] = {("bench", "quick"): "paths"}
 """A job file and a directory to test, in one parameter."""
 FILE_WORDS = frozenset({"FILE", "DIR", "TRACE", "RESULT", "MIX", "PATH"})
@@ -129,7 +127,7 @@ class JobPaths:
             return self._output(value, name)
         if CHANGED.get(command) == name:
             return self._changed(value, name)
-        if HOSTS.get(command) == name:
+        if "HOST" in _words(field):
             return self._host(value, name)
         if name == "directory" and command[0] in TESTS and command != ("profile", "report"):
             return self._tested(value, name)
@@ -157,11 +155,12 @@ class JobPaths:
             writable.append(store.path)
         if self._entry.measures:
             writable += map(Path, KERNEL)
+        readable = (*settings.directories, *self._readable)
         return Confinement(
-            readable=(*settings.directories, *self._readable),
-            writable=tuple(writable),
-            documents=(own, *settings.directories, *self._readable),
-            temporary=own / TEMPORARY,
+            readable=tuple(map(str, readable)),
+            writable=tuple(map(str, writable)),
+            documents=tuple(map(str, (own, *readable))),
+            temporary=str(own / TEMPORARY),
             code=settings.schedulers,
             is_enforced=self._entry.is_confined,
         )
