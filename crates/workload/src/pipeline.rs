@@ -187,6 +187,12 @@ impl PipelineApplication {
         self.pipelines[pipeline] = progress;
     }
 
+    /// The number of a pipeline's output: all inputs come before all outputs, since files that are
+    /// in use together lie on servers in turn.
+    fn output_file(&self, pipeline: u32) -> u32 {
+        self.pipelines.len() as u32 + pipeline
+    }
+
     fn ask(&self, pipeline: u32, operation: Operation, offset: u64, size: u64) -> Ask {
         let carries = operation.carries_bytes();
         let time = if carries { self.library } else { Span::ZERO };
@@ -197,7 +203,10 @@ impl PipelineApplication {
         Ask {
             operation,
             call: None,
-            file: 2 * pipeline + u32::from(operation != Operation::Read && !self.in_place),
+            file: match operation == Operation::Read || self.in_place {
+                true => pipeline,
+                false => self.output_file(pipeline),
+            },
             offset,
             size,
             after,
@@ -218,7 +227,8 @@ impl Application for PipelineApplication {
     }
 
     fn volume(&self, file: u32) -> Option<u8> {
-        self.output_volume.filter(|_| file % 2 == 1)
+        let first_output = self.output_file(0);
+        self.output_volume.filter(|_| file >= first_output)
     }
 
     fn threads(&self) -> bool {
@@ -272,12 +282,12 @@ impl Application for PipelineApplication {
     fn existing(&self) -> Vec<ExistingFile> {
         let pipelines = 0..self.pipelines.len() as u32;
         let input = pipelines.clone().map(|pipeline| ExistingFile {
-            file: 2 * pipeline,
+            file: pipeline,
             rank: Some(pipeline),
             size: self.input,
         });
         let output = pipelines.map(|pipeline| ExistingFile {
-            file: 2 * pipeline + 1,
+            file: self.output_file(pipeline),
             rank: Some(pipeline),
             size: self.output,
         });

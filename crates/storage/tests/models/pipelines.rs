@@ -204,3 +204,33 @@ proptest! {
         }
     }
 }
+
+/// Four pipelines on four servers, each file on one: each server has one input and one output.
+#[test]
+fn inputs_and_outputs_lie_on_all_servers() {
+    let text = r#"
+        [clients]
+        count = 4
+        [servers]
+        count = 4
+        device = { read_rate = "100 MB/s", write_rate = "100 MB/s" }
+        [network]
+        bandwidth = "10 GB/s"
+        latency = "10 us"
+        [layout]
+        unit = "1 MB"
+        servers = 1
+        [[workload]]
+        kind = "pipeline"
+        input = "10 MB"
+        request = "1 MB"
+    "#;
+    for server in run(text, &[]).report.servers {
+        assert_eq!(
+            (server.read_bytes, server.written_bytes),
+            (10_000_000, 10_000_000),
+            "server {}",
+            server.server
+        );
+    }
+}
