@@ -1,5 +1,5 @@
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use crate::discipline::{Discipline, NO_WORK, Station};
 use crate::fair::{Fair, FlowId};
@@ -41,6 +41,9 @@ pub struct Flows<P, const LONGEST: usize = 8> {
     interval: Span,
     pending: Option<Time>,
     tag: u32,
+    /// Tokens that wait for another one's flow, by the first and the last resource of their path;
+    /// none if flows with equal ends share them.
+    lines: Option<BTreeMap<(u32, u32), VecDeque<Slot>>>,
     resources: Vec<u32>,
     changed: Vec<u32>,
     touched: Vec<u32>,
@@ -88,6 +91,8 @@ impl Ord for Leaving {
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     slot: Slot,
+    /// First and last resource of its path.
+    ends: (u32, u32),
     order: u64,
     /// The clock it is on, and the reading at which it leaves.
     bottleneck: u32,
@@ -142,6 +147,7 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
             interval: Span::ZERO,
             pending: None,
             tag: 0,
+            lines: None,
             resources: Vec::new(),
             changed: Vec::new(),
             touched: Vec::new(),
@@ -153,6 +159,14 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
     #[must_use]
     pub fn every(mut self, interval: Span) -> Flows<P, LONGEST> {
         self.interval = interval;
+        self
+    }
+
+    /// Serves tokens whose paths have the same first and last resource one after the other, as
+    /// messages of one connection, instead of side by side.
+    #[must_use]
+    pub fn in_lines(mut self) -> Flows<P, LONGEST> {
+        self.lines = Some(BTreeMap::new());
         self
     }
 
@@ -276,7 +290,10 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
     }
 
     /// Lets go what is done by now.
-    fn leave<T: Token>(&mut self, station: &mut Station<'_, T>) {
+    fn leave<T: Token>(&mut self, station: &mut Station<'_, T>)
+    where
+        P: FnMut(&T, &mut Vec<u32>) -> f64,
+    {
         let now = station.now();
         while let Some(&Reverse((time, resource, version))) = self.due.peek() {
             let clock = &mut self.clocks[resource as usize];
@@ -303,14 +320,68 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
                 }
                 clock.held -= 1;
                 flow.present = false;
-                let slot = flow.slot;
+                let (slot, ends) = (flow.slot, flow.ends);
                 self.fair.remove(next.flow);
                 station.stop_serving();
                 station.release(slot);
                 self.solve_soon(station);
+                self.next_in_line(ends, station);
             }
             self.look(resource, now);
         }
+    }
+
+    /// Begins the flow of a token, whose path is in `self.resources`.
+    fn begin<T: Token>(&mut self, slot: Slot, work: f64, station: &mut Station<'_, T>) {
+        let Some(id) = self.fair.add(&self.resources) else {
+            station.fail(format!(
+                "a flow's path is {:?}: expected at most {} resources below {}",
+                self.resources,
+                LONGEST,
+                self.fair.len()
+            ));
+            return;
+        };
+        let flow = Flow {
+            slot,
+            ends: self.ends(),
+            order: self.arrivals,
+            bottleneck: NONE,
+            finish: 0.0,
+            version: self.flows.get(id as usize).map_or(0, |old| old.version),
+            present: true,
+        };
+        self.arrivals += 1;
+        match self.flows.get_mut(id as usize) {
+            Some(place) => *place = flow,
+            None => self.flows.push(flow),
+        }
+        self.fresh.push((id, work));
+        station.start_serving();
+        self.solve_soon(station);
+    }
+
+    /// The first and the last resource of the path in `self.resources`.
+    fn ends(&self) -> (u32, u32) {
+        let ends = self.resources.first().zip(self.resources.last());
+        ends.map_or((0, 0), |(first, last)| (*first, *last))
+    }
+
+    /// The flow between two resources has left: the next token in their line begins.
+    fn next_in_line<T: Token>(&mut self, ends: (u32, u32), station: &mut Station<'_, T>)
+    where
+        P: FnMut(&T, &mut Vec<u32>) -> f64,
+    {
+        let Some(lines) = &mut self.lines else {
+            return;
+        };
+        let Some(slot) = lines.get_mut(&ends).and_then(VecDeque::pop_front) else {
+            lines.remove(&ends);
+            return;
+        };
+        self.resources.clear();
+        let work = (self.path)(station.token(slot), &mut self.resources);
+        self.begin(slot, work, station);
     }
 
     fn solve_soon<T: Token>(&mut self, station: &mut Station<'_, T>) {
@@ -338,31 +409,15 @@ where
             station.release(slot);
             return;
         }
-        let Some(id) = self.fair.add(&self.resources) else {
-            station.fail(format!(
-                "a flow's path is {:?}: expected at most {} resources below {}",
-                self.resources,
-                LONGEST,
-                self.fair.len()
-            ));
-            return;
-        };
-        let flow = Flow {
-            slot,
-            order: self.arrivals,
-            bottleneck: NONE,
-            finish: 0.0,
-            version: self.flows.get(id as usize).map_or(0, |old| old.version),
-            present: true,
-        };
-        self.arrivals += 1;
-        match self.flows.get_mut(id as usize) {
-            Some(place) => *place = flow,
-            None => self.flows.push(flow),
+        let ends = self.ends();
+        if let Some(lines) = &mut self.lines {
+            if let Some(line) = lines.get_mut(&ends) {
+                line.push_back(slot);
+                return;
+            }
+            lines.insert(ends, VecDeque::new());
         }
-        self.fresh.push((id, work));
-        station.start_serving();
-        self.solve_soon(station);
+        self.begin(slot, work, station);
     }
 
     fn wake(&mut self, tag: u32, station: &mut Station<'_, T>) {

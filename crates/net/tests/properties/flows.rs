@@ -38,14 +38,27 @@ fn rates(capacities: &[f64], paths: &[&Vec<u32>]) -> Vec<f64> {
     rates.into_iter().flatten().collect()
 }
 
-/// Returns the departure time of each flow.
-fn slowly(capacities: &[f64], given: &[Given]) -> Vec<f64> {
+/// Returns true if a flow waits for an earlier one whose path begins and ends as its own does.
+fn waits(flow: usize, given: &[Given], ends: &[f64]) -> bool {
+    let line = |path: &[u32]| (path.first().copied(), path.last().copied());
+    let before = |other: &usize| {
+        let (one, own) = (&given[*other], &given[flow]);
+        one.0 < own.0 || one.0 == own.0 && *other < flow
+    };
+    let mut earlier = (0..given.len()).filter(before);
+    earlier.any(|other| ends[other].is_nan() && line(&given[other].2) == line(&given[flow].2))
+}
+
+/// Returns the departure time of each flow; with `in_lines` those between the same two resources
+/// go one after the other.
+fn slowly(capacities: &[f64], given: &[Given], in_lines: bool) -> Vec<f64> {
     let mut left: Vec<f64> = given.iter().map(|it| it.1).collect();
     let mut ends = vec![f64::NAN; given.len()];
     let mut now = 0.0;
     loop {
         let here: Vec<usize> = (0..given.len())
             .filter(|&it| given[it].0 <= now && ends[it].is_nan())
+            .filter(|&it| !in_lines || !waits(it, given, &ends))
             .collect();
         let paths: Vec<&Vec<u32>> = here.iter().map(|&it| &given[it].2).collect();
         let rates = rates(capacities, &paths);
@@ -68,10 +81,10 @@ fn slowly(capacities: &[f64], given: &[Given]) -> Vec<f64> {
 }
 
 fn simulated(capacities: &[f64], given: Vec<Given>) -> Vec<f64> {
-    every(Span::ZERO, capacities, given)
+    every(Span::ZERO, capacities, given, false)
 }
 
-fn every(interval: Span, capacities: &[f64], given: Vec<Given>) -> Vec<f64> {
+fn every(interval: Span, capacities: &[f64], given: Vec<Given>, in_lines: bool) -> Vec<f64> {
     let mut builder = Builder::new("main", 1);
     let mut page = builder.root();
     let times: Vec<Span> = given.iter().map(|it| Span::from_seconds(it.0)).collect();
@@ -80,18 +93,19 @@ fn every(interval: Span, capacities: &[f64], given: Vec<Given>) -> Vec<f64> {
         headrace_net::Infinite(move |&flow: &u32, _: &mut Random<'_>| times[flow as usize]),
     );
     let number = given.len();
-    let flows = page.station(
-        "flows",
-        Flows::new(
-            capacities.to_vec(),
-            move |&flow: &u32, path: &mut Vec<u32>| {
-                let (_, work, own) = &given[flow as usize];
-                path.extend(own);
-                *work
-            },
-        )
-        .every(interval),
+    let discipline = Flows::new(
+        capacities.to_vec(),
+        move |&flow: &u32, path: &mut Vec<u32>| {
+            let (_, work, own) = &given[flow as usize];
+            path.extend(own);
+            *work
+        },
     );
+    let discipline = discipline.every(interval);
+    let flows = match in_lines {
+        true => page.station("flows", discipline.in_lines()),
+        false => page.station("flows", discipline),
+    };
     page.tokens(coming, move |_| 0..number as u32);
     page.connect(coming, flows);
     let ends = page.store("ends", move |_| vec![f64::NAN; number]);
@@ -127,7 +141,7 @@ fn rates_may_be_found_less_often() {
     // though another comes at 0.05 s; that one has it alone for its last tenth.
     let given = vec![(0.0, 1.0, vec![0]), (0.05, 1.0, vec![0])];
     let interval = Span::from_millis(100);
-    let ends = every(interval, &[1.0], given);
+    let ends = every(interval, &[1.0], given, false);
     assert!(
         ends.iter()
             .zip([1.9, 2.0])
@@ -148,9 +162,9 @@ fn cases() -> impl Strategy<Value = (Vec<f64>, Vec<Given>)> {
 
 proptest! {
     #[test]
-    fn flows_leave_when_they_should((capacities, given) in cases()) {
-        let expected = slowly(&capacities, &given);
-        let got = simulated(&capacities, given.clone());
+    fn flows_leave_when_they_should((capacities, given) in cases(), in_lines in any::<bool>()) {
+        let expected = slowly(&capacities, &given, in_lines);
+        let got = every(Span::ZERO, &capacities, given.clone(), in_lines);
         for ((got, expected), flow) in got.iter().zip(&expected).zip(&given) {
             prop_assert!(
                 (got - expected).abs() < 1e-7 * expected.max(1.0),

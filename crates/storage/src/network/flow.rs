@@ -1,5 +1,7 @@
 //! The grain of flows: every message with file data is a flow through all links of
-//! its path at once, and all flows share the links max-min fair.
+//! its path at once, and all flows share the links max-min fair. Messages from one host to
+//! another go one after the other, as on a connection: a request of many jobs reaches its
+//! server job by job, and the server's device works while the rest is on its way.
 //!
 //! ```text
 //!   submit ─▶ [send] ─ data ─▶ (flows) ─▶ [arrive] ····▶ host
@@ -11,8 +13,8 @@
 //! own transmission on the slowest link of its path, and nothing of anybody's
 //! bandwidth.
 //!
-//! Not modelled: queues in switches, loss and what TCP does about it, the order of
-//! messages on one card, the time in which rates adapt.
+//! Not modelled: queues in switches, loss and what TCP does about it, several
+//! connections between two hosts, the time in which rates adapt.
 
 use std::sync::Arc;
 
@@ -93,5 +95,6 @@ fn flows<const LONGEST: usize>(
         job.wire as f64
     };
     let interval = Span::from_seconds(spec.interval.0);
-    Flows::with_longest_path(fabric.rates().iter().copied(), path).every(interval)
+    let flows = Flows::with_longest_path(fabric.rates().iter().copied(), path);
+    flows.every(interval).in_lines()
 }

@@ -115,3 +115,33 @@ fn what_does_not_fit_is_refused() {
     let interval = refusal(SMALLEST, &["network.interval=1 ms"]);
     assert!(interval.contains("network.interval"), "{interval}");
 }
+
+/// A request of four jobs, written by a device as fast as the network: the device works on a job
+/// while the next one is on its way, as at the grain of messages.
+#[test]
+fn jobs_of_one_request_reach_a_server_one_after_the_other() {
+    let sets = |grain| {
+        [
+            grain,
+            "layout.unit=4 MB",
+            "layout.packet=1 MB",
+            "workload.0.block=4 MB",
+            "workload.0.phases=[\"write\"]",
+            "servers.device.write_rate=1 GB/s",
+        ]
+    };
+    // A millisecond for each job on the way, and one for the last at the device.
+    let expected = 5_000_000 * NANOSECOND + 4 * LATENCY;
+    for grain in [FLOW, "network.grain=message"] {
+        let times = latencies(&run(SMALLEST, &sets(grain)));
+        // At the grain of messages a packet of 1,500 B is between the two cards.
+        close(times[0] as f64, expected as f64, 1e-3);
+    }
+    // Two clients share the server's card, and each has its jobs in order there.
+    let two: Vec<&str> = sets(FLOW).into_iter().chain(["clients.count=2"]).collect();
+    let outcome = run(SMALLEST, &two);
+    // Jobs arrive in pairs every 2 ms, and the device needs 1 ms for each.
+    let expected = 10_000_000 * NANOSECOND + 4 * LATENCY;
+    let latest = latencies(&outcome).into_iter().max();
+    close(latest.unwrap_or(0) as f64, expected as f64, 1e-3);
+}
