@@ -26,14 +26,14 @@ pub use link_loads::{Carried, LinkLoads};
 pub use packet::{PacketCounts, PacketReport};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Topology};
+use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Position, Topology};
 
 use self::destinations::Destinations;
 use self::event_list::EventList;
 use crate::duplex::Duplex;
-use crate::host_pages::JoinPages;
+use crate::host_pages::{JoinPages, each};
 use crate::qos::SchedulerPorts;
-use crate::tokens::{Direction, Job};
+use crate::tokens::{Direction, Job, Role};
 
 /// The hosts that a network connects, by kind.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,30 @@ pub struct ClientAttachment {
     to_metadata: Port<Job>,
     from_servers: Port<Job>,
     from_metadata: Port<Job>,
+    /// The way past schedulers in the network, if the client's links are in its page.
+    detour: Option<Detour>,
+}
+
+/// The way of a client's jobs past the schedulers in the network, which stand before its links.
+#[derive(Clone, Copy)]
+struct Detour {
+    /// Jobs for the schedulers, and those that they have dispatched.
+    jobs: Port<Job>,
+    dispatched: Port<Job>,
+    /// Answers for the schedulers, and those that they have seen.
+    answers: Port<Job>,
+    returned: Port<Job>,
+}
+
+impl Detour {
+    fn join(join: &mut JoinPages<'_, '_>, all: &[Detour]) -> Detour {
+        Detour {
+            jobs: join.output("jobs", all.iter().map(|it| it.jobs)),
+            dispatched: join.input("dispatched", all.iter().map(|it| it.dispatched)),
+            answers: join.output("answers", all.iter().map(|it| it.answers)),
+            returned: join.input("returned", all.iter().map(|it| it.returned)),
+        }
+    }
 }
 
 impl ClientAttachment {
@@ -72,7 +96,35 @@ impl ClientAttachment {
             to_metadata: join.output("to metadata", all.iter().map(|it| it.to_metadata)),
             from_servers: join.input("from servers", all.iter().map(|it| it.from_servers)),
             from_metadata: join.input("from metadata", all.iter().map(|it| it.from_metadata)),
+            detour: each(all, |it| it.detour).map(|all| Detour::join(join, &all)),
         })
+    }
+
+    /// The same with a way past schedulers, before jobs enter the client's links and behind where
+    /// answers leave them.
+    fn past_schedulers(self, page: &mut Page<'_>) -> ClientAttachment {
+        let detour = Detour {
+            jobs: page.output("jobs"),
+            dispatched: page.input("dispatched"),
+            answers: page.output("answers"),
+            returned: page.input("returned"),
+        };
+        page.connect(detour.dispatched, self.send);
+        let received = page.place("past schedulers");
+        page.connect(detour.returned, received);
+        let (answer, here): (To<Job>, To<Job>) = (detour.answers.into(), received.into());
+        page.transition("answers or names")
+            .take(self.received)
+            .route([answer, here], move |_, job: &mut Job, ()| match job.role {
+                Role::Data => answer,
+                Role::Metadata => here,
+            });
+        ClientAttachment {
+            send: detour.jobs.into(),
+            received,
+            detour: Some(detour),
+            ..self
+        }
     }
 
     /// Both directions of jobs for data servers; answers of metadata servers arrive here too.
@@ -133,10 +185,15 @@ pub fn attach_client(
     card: &Card,
     hosts: Hosts,
 ) -> ClientAttachment {
-    match (scenario.network.grain, &scenario.network.topology) {
+    let attachment = match (scenario.network.grain, &scenario.network.topology) {
         (Grain::Message, Topology::Pairs(_)) => pairs::client(page, scenario, hosts),
         (Grain::Message, _) => star::client(page, scenario, card),
-        (Grain::Flow | Grain::Packet, _) => no_nic::client(page),
+        (Grain::Flow | Grain::Packet, _) => return no_nic::client(page),
+    };
+    let in_network = |position| matches!(position, Position::Gateway | Position::Proxy);
+    match scenario.scheduler.iter().any(|it| in_network(it.position)) {
+        true => attachment.past_schedulers(page),
+        false => attachment,
     }
 }
 
@@ -166,8 +223,9 @@ pub struct Attachments {
     pub metadata: Option<ServerAttachment>,
 }
 
-/// Schedulers that stand between clients and data servers: where jobs enter the
-/// network, and where they leave it on their way back.
+/// Schedulers that stand between clients and data servers: at every grain, where jobs enter the
+/// network, and where they leave it on their way back. A scheduler that counts its jobs counts
+/// them from the first link to the last, and the latency of both ways.
 #[derive(Clone, Copy, Default)]
 pub struct Between {
     /// One for all, nearer to the clients.
@@ -207,7 +265,19 @@ pub fn join(
     } = attachments;
     let to_clients = clients.from_servers.by(client_of);
     let names = ["answered by servers", "answers or locks"];
-    let from_servers = past_schedulers(page, scenario, between.finished(), names, to_clients);
+    let (from_servers, back) = match clients.detour {
+        Some(detour) => {
+            let back = detour.returned.by(client_of);
+            let answers = past_schedulers(page, scenario, between.finished(), names, back);
+            page.connect(detour.answers, answers);
+            (to_clients, back)
+        }
+        None => {
+            let finished = between.finished();
+            let from = past_schedulers(page, scenario, finished, names, to_clients);
+            (from, to_clients)
+        }
+    };
     // Messages between servers go past the schedulers that stand in between.
     let mut to_servers = servers.receive.by(server_of);
     let between_servers = servers.receive.by(receiving_server);
@@ -260,17 +330,24 @@ pub fn join(
         links = Some(loads);
     }
     let names = ["sent by clients", "jobs or locks"];
-    let from_clients = past_schedulers(page, scenario, between.submit(), names, to_servers);
-    page.connect(clients.to_servers, from_clients);
+    let (jobs, onward) = match clients.detour {
+        Some(detour) => {
+            page.connect(clients.to_servers, to_servers);
+            (detour.jobs, detour.dispatched.by(client_of))
+        }
+        None => (clients.to_servers, to_servers),
+    };
+    let from_clients = past_schedulers(page, scenario, between.submit(), names, onward);
+    page.connect(jobs, from_clients);
     if let Some(gateway) = between.gateway {
         let proxies = between.proxies.map(|it| it.submit.by(server_of));
-        page.connect(gateway.dispatched, proxies.unwrap_or(to_servers));
-        page.connect(gateway.returned, to_clients);
+        page.connect(gateway.dispatched, proxies.unwrap_or(onward));
+        page.connect(gateway.returned, back);
     }
     if let Some(proxies) = between.proxies {
         let gateway = between.gateway.map(|it| it.finished.into());
-        page.connect(proxies.dispatched, to_servers);
-        page.connect(proxies.returned, gateway.unwrap_or(to_clients));
+        page.connect(proxies.dispatched, onward);
+        page.connect(proxies.returned, gateway.unwrap_or(back));
     }
     links
 }

@@ -21,6 +21,7 @@ pub(super) fn client(page: &mut Page<'_>) -> ClientAttachment {
         to_metadata,
         from_servers,
         from_metadata,
+        detour: None,
     }
 }
 

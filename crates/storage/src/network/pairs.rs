@@ -40,6 +40,7 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, hosts: Hosts) -> 
         to_metadata,
         from_servers,
         from_metadata,
+        detour: None,
     }
 }
 

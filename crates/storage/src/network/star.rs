@@ -40,6 +40,7 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
             to_metadata,
             from_servers,
             from_metadata,
+            detour: None,
         };
     }
     let received = match card {
@@ -71,6 +72,7 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
         to_metadata,
         from_servers,
         from_metadata,
+        detour: None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Schedulers where they can stand in a system.
 
+use proptest::prelude::*;
+
 use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, last, latencies, run, station};
 
 const POSITIONS: [&str; 5] = ["server", "client", "gateway", "proxy", "metadata"];
@@ -97,14 +99,11 @@ fn depth_counts_where_the_scheduler_stands() {
     // Before each server: pieces go to different servers and do not meet.
     let server = with_scheduler(&["scheduler.position=server"]);
     assert_eq!(server, [2 * LATENCY + PIECE]);
-    // On the client or on the way: a piece goes when the one before is back;
-    // the gateway, behind the clients' links, sees it come back when the server
-    // sends it.
-    let client = with_scheduler(&["scheduler.position=client"]);
-    assert_eq!(client, [2 * LATENCY + 4 * PIECE]);
-    let gateway = with_scheduler(&["scheduler.position=gateway"]);
-    let there = 250_000 * 10 * NANOSECOND;
-    assert_eq!(gateway, [2 * LATENCY + 3 * there + PIECE]);
+    // On the client or where jobs enter the network: a piece goes when the one before is back.
+    for position in ["client", "gateway"] {
+        let times = with_scheduler(&[&format!("scheduler.position={position}")]);
+        assert_eq!(times, [2 * LATENCY + 4 * PIECE], "{position}");
+    }
     // Two clients with schedulers of their own do not wait for each other there.
     let two = with_scheduler(&[
         "scheduler.position=client",
@@ -136,4 +135,50 @@ fn a_queue_before_a_queue_changes_nothing() {
     assert_eq!(last(&none), last(&fifo));
     assert_eq!(latencies(&none), latencies(&fifo));
     assert_eq!(station(&fifo, "scheduler/queue").discipline, "FIFO(1)");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A scheduler in the network counts its jobs from where they enter it to where answers leave
+    /// it: with a depth of 1, each piece takes the latency of both ways and its time at the device,
+    /// whatever the grain.
+    #[test]
+    fn a_round_trip_from_a_scheduler_in_the_network_is_the_same_at_every_grain(
+        position in prop::sample::select(vec!["gateway", "proxy"]),
+        topology in prop::sample::select(vec!["star", "pairs"]),
+        phase in prop::sample::select(vec!["read", "write"]),
+        pieces in 1..6_u64,
+        latency in 1..3_000_u64,
+        device in 1..3_000_u64,
+    ) {
+        let text = format!("{SMALLEST}\n[scheduler]\nkind = \"fifo\"\ndepth = 1\n");
+        let sets = [
+            format!("scheduler.position={position}"),
+            format!("workload.0.phases=[\"{phase}\"]"),
+            format!("workload.0.block={} B", pieces * 100),
+            "layout.packet=100 B".to_owned(),
+            "network.bandwidth=100 GB/s".to_owned(),
+            format!("network.latency={latency} us"),
+            format!("servers.device.time_per_request={device} us"),
+            "servers.device.read_rate=1000 TB/s".to_owned(),
+            "servers.device.write_rate=1000 TB/s".to_owned(),
+        ];
+        // Question and answer of the metadata server first.
+        let expected = 2 * latency + pieces * (2 * latency + device);
+        for grain in ["message", "flow", "packet"] {
+            let mut sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let grain = format!("network.grain={grain}");
+            let topology = format!("network.topology={topology}");
+            match grain.ends_with("message") {
+                true => sets.extend([grain.as_str(), topology.as_str()]),
+                false => sets.push(&grain),
+            }
+            let time = latencies(&run(&text, &sets))[0];
+            let expected = expected * MICROSECOND;
+            // A hundred bytes at 100 GB/s on each link.
+            let tolerance = pieces * 100 * NANOSECOND;
+            prop_assert!(time.abs_diff(expected) <= tolerance, "{grain}: {time}, {expected}");
+        }
+    }
 }

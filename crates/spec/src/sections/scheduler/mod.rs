@@ -60,8 +60,9 @@ section! {
         #[serde(flatten)]
         kind: SchedulerKind = kinds(),
         /// Position of the schedulers: one behind the network card of each data `server`, one on
-        /// each `client`, one `gateway` between them, one `proxy` in the network before the card of
-        /// each data server, or one behind the card of each `metadata` server.
+        /// each `client`, or one behind the card of each `metadata` server. One `gateway` for all,
+        /// or one `proxy` for each data server, stands where jobs enter the network: at every
+        /// grain, a job that it dispatches takes the network's latency to the server and back.
         position: Position = default("server", "PFSsim, Liu et al. 2011, section 5: a proxy on every data server"),
         /// Time that a message from one scheduler to another takes.
         message_latency: Option<Seconds> = optional("network.latency"),
