@@ -271,7 +271,7 @@ impl<'a> Types<'a> {
         let kinds = section.kinds();
         let kind = kinds.map(|kinds| kinds.kind.as_ref());
         let rows: Vec<&Field> = kind.into_iter().chain(&section.fields).collect();
-        table(&rows, text);
+        table(&rows, path, text);
         self.links(section.fields.iter(), page, text);
         for (kind, section) in kinds.iter().flat_map(|kinds| &kinds.kinds) {
             let place = match path {
@@ -287,7 +287,7 @@ impl<'a> Types<'a> {
                     paragraph(&same, text);
                 }
                 _ => {
-                    table(&section.fields.iter().collect::<Vec<_>>(), text);
+                    table(&section.fields.iter().collect::<Vec<_>>(), path, text);
                     self.links(section.fields.iter(), page, text);
                 }
             }
@@ -420,7 +420,18 @@ fn paragraph(text: &str, page: &mut String) {
     page.push_str(&format!("\n{text}\n"));
 }
 
-fn table(fields: &[&Field], page: &mut String) {
+/// The default of the default system's preset for a field, with its source, if the preset has one.
+fn of_default_system(path: &str) -> Option<(String, String)> {
+    let preset = presets::read(presets::DEFAULT)?.ok()?;
+    let node = preset.find(path)?;
+    match &node.origin {
+        Origin::Preset { source, .. } => Some((node.raw.to_string(), source.to_string())),
+        _ => None,
+    }
+}
+
+/// A table of fields; `path` is that of their section.
+fn table(fields: &[&Field], path: &str, page: &mut String) {
     if !fields.iter().any(|field| is_leaf(field)) {
         return;
     }
@@ -440,6 +451,17 @@ fn table(fields: &[&Field], page: &mut String) {
             Presence::Same { field } => (format!("`{field}`"), String::new()),
             Presence::Supplied { from } => ((*from).to_owned(), String::new()),
             Presence::Section | Presence::Kinds | Presence::Over { .. } => continue,
+        };
+        // A scenario that names no system has the preset's value.
+        let (default, why) = match of_default_system(&join(path, field.name)) {
+            Some((value, source)) => {
+                let ideal = presets::DEFAULT;
+                (
+                    format!("`{value}` (`system = {ideal:?}`); else {default}"),
+                    format!("{ideal}: {source}; else {why}"),
+                )
+            }
+            None => (default, why),
         };
         let name = format!("`{}`", field.name);
         row(&[&name, &field.doc, expected, &default, &why], page);
