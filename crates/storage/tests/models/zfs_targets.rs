@@ -50,3 +50,26 @@ fn dirty_data_goes_out_after_the_time_of_a_transaction_group() {
     close(written("4.5 s"), 0.0, 0.0);
     assert!(written("12 s") >= 131_072.0);
 }
+
+/// OpenZFS limits dirty data to a tenth of memory, and to 4 GiB on a larger machine.
+#[test]
+fn the_limit_of_dirty_data_does_not_grow_beyond_four_gibibytes() {
+    let limits = |size: &str| {
+        let set = format!("machine.memory.size={size}");
+        let scenario = crate::running::load(SYSTEM, &[&set]).expect("a good scenario");
+        let machine = &scenario.local().expect("a machine").machine;
+        let write_back = &machine.write_back;
+        let memory = &machine.memory;
+        (
+            memory.page_cache() as f64,
+            write_back.limit(memory) as f64,
+            write_back.background(memory) as f64,
+        )
+    };
+    let (cache, limit, background) = limits("16 GiB");
+    close(limit, 0.1 * cache, 1e-9);
+    close(background, 0.02 * cache, 1e-9);
+    let (_, limit, background) = limits("256 GiB");
+    close(limit, 4.0 * 1024_f64.powi(3), 1e-9);
+    close(background, 0.8 * 1024_f64.powi(3), 1e-9);
+}

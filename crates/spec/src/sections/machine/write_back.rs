@@ -18,6 +18,9 @@ section! {
         ratio: f64 as Fraction = default(0.2, "vm.dirty_ratio of Linux") aka ["dirty_ratio"],
         /// The same in bytes, if given, instead of the ratio.
         bytes: Option<Bytes> = optional("the ratio holds") aka ["dirty_bytes"],
+        /// Largest limit that `ratio` gives, whatever the memory; `background_ratio` then counts as
+        /// a part of it.
+        most: Option<Bytes> = optional("the ratio holds for any memory") aka ["max", "dirty_data_max_max"],
         /// Dirty data of other file systems, which counts against the limits too.
         others: Bytes = default("0 B", "nothing else is written"),
         /// Maximum dirty data below a loop device, in the file system that holds its file. It
@@ -35,13 +38,31 @@ impl WriteBack {
     /// Dirty bytes above which the background writes.
     #[must_use]
     pub fn background(&self, memory: &MainMemory) -> u64 {
-        limit(self.background_bytes, self.background_ratio, memory)
+        let bytes = limit(self.background_bytes, self.background_ratio, memory);
+        match (self.most, self.background_bytes) {
+            (Some(most), None) => {
+                let part = (self.background_ratio / self.ratio).min(1.0);
+                bytes.min(part_of(most.0, part))
+            }
+            _ => bytes,
+        }
     }
 
     /// Dirty bytes that are never exceeded.
     #[must_use]
     pub fn limit(&self, memory: &MainMemory) -> u64 {
-        limit(self.bytes, self.ratio, memory)
+        let bytes = limit(self.bytes, self.ratio, memory);
+        match (self.most, self.bytes) {
+            (Some(most), None) => bytes.min(most.0),
+            _ => bytes,
+        }
+    }
+}
+
+fn limit(bytes: Option<Bytes>, ratio: f64, memory: &MainMemory) -> u64 {
+    match bytes {
+        Some(bytes) => bytes.0,
+        None => part_of(memory.page_cache(), ratio),
     }
 }
 
@@ -51,11 +72,8 @@ impl WriteBack {
     clippy::cast_precision_loss,
     reason = "a part of a size is a size"
 )]
-fn limit(bytes: Option<Bytes>, ratio: f64, memory: &MainMemory) -> u64 {
-    match bytes {
-        Some(bytes) => bytes.0,
-        None => (memory.page_cache() as f64 * ratio) as u64,
-    }
+fn part_of(bytes: u64, part: f64) -> u64 {
+    (bytes as f64 * part) as u64
 }
 
 fn limits_are_in_order(
@@ -66,8 +84,12 @@ fn limits_are_in_order(
     let WriteBack {
         background_bytes,
         bytes,
+        most,
         ..
     } = write_back;
+    if most.is_some_and(|most| most.0 == 0) {
+        return Err(at.error("most", r#"expected a size of more than 0 such as "4 GiB""#));
+    }
     // Linux has it in hundredths of a second (vm.dirty_writeback_centisecs).
     if write_back.interval.0 < 0.01 {
         return Err(at.error("interval", r#"expected at least "10 ms", such as "5 s""#));
