@@ -9,7 +9,7 @@ mod hypervisor;
 mod raid;
 mod shared;
 mod simple;
-mod solid_state;
+pub mod solid_state;
 mod throttled;
 
 use headrace_net::Page;

@@ -184,3 +184,22 @@ proptest! {
         drive(&drive_of, &script, depth);
     }
 }
+
+/// A controller that takes 10 µs for a command does 100,000 in a second, however many wait; a
+/// command alone takes no longer.
+#[test]
+fn the_controller_takes_one_command_after_the_other() {
+    let limited =
+        with("queue_depth = 1024\ninterface_rate = \"10 GB/s\"\ncommand_time = \"10 us\"");
+    let log = drive(&limited, &scattered(read, 20_000, 4096), 1024);
+    close(20_000.0 / (end(&log) as f64 * 1e-12), 100_000.0, 0.01);
+    let free = with("queue_depth = 1024\ninterface_rate = \"10 GB/s\"");
+    let script = scattered(read, 10, 4096);
+    let times = |device| -> Vec<u64> {
+        drive(device, &script, 1)
+            .iter()
+            .map(|it| it.time())
+            .collect()
+    };
+    assert_eq!(times(&limited), times(&free));
+}

@@ -39,6 +39,9 @@ section! {
         /// Time that the drive's controller needs for a command; commands do not
         /// wait for each other's.
         overhead: Seconds = default("0 s", "nothing is assumed: measure it") aka ["controller_overhead"],
+        /// Time that a command occupies the controller, which takes one command after the other: a
+        /// data sheet's rate of small random reads is the inverse of it.
+        command_time: Seconds = default("0 s", "nothing is assumed: data sheets tell"),
         /// Commands that the drive takes at once.
         queue_depth: u32 as AtLeastOne = default(32, "SATA's native command queueing") aka ["depth", "queue"],
         /// Room for written data on its way to the flash; 0: a write is done

@@ -40,6 +40,13 @@ const DIES: u32 = u32::MAX - (1 << 16);
 /// Pages in order on one die after which writing counts as sequential.
 const IN_ORDER: u64 = 4;
 
+/// Gauge: free erase blocks.
+pub const FREE_BLOCKS: &str = "free blocks";
+/// Gauge: erase blocks that were free at the start.
+pub const FREE_AT_START: &str = "free blocks at the start";
+/// Gauge: dies.
+pub const DIES_OF_DRIVE: &str = "dies";
+
 /// Work of a die.
 #[derive(Clone, Copy, Debug)]
 enum Work {
@@ -87,6 +94,9 @@ struct Drive {
     channel_rate: f64,
     interface_rate: f64,
     overhead: Span,
+    /// Time of the controller for a command, and when it is free for the next.
+    command_time: Span,
+    controller: Time,
     queue_depth: u32,
     write_cache: u64,
     protected: bool,
@@ -103,6 +113,8 @@ struct Drive {
     epochs: VecDeque<u64>,
     epoch: u64,
     synchronising: VecDeque<(u64, Slot)>,
+    /// Erase blocks that were free at the start.
+    free_at_start: u64,
 }
 
 fn at_rate(bytes: u64, rate: f64) -> Span {
@@ -134,6 +146,7 @@ impl Drive {
             debt: Span::ZERO,
             share: Span::ZERO,
         };
+        let free_at_start = die.translation.free_blocks() * number;
         Drive {
             unit: spec.mapping_unit.0,
             units_per_page,
@@ -144,6 +157,8 @@ impl Drive {
             channel_rate: 1e12 / spec.channel_rate.0,
             interface_rate: 1e12 / spec.interface_rate.0,
             overhead: Span::from_seconds(spec.overhead.0),
+            command_time: Span::from_seconds(spec.command_time.0),
+            controller: Time::ZERO,
             queue_depth: spec.queue_depth,
             write_cache: spec.write_cache.0,
             protected: spec.power_loss_protection,
@@ -158,6 +173,7 @@ impl Drive {
             epochs: VecDeque::from([0]),
             epoch: 0,
             synchronising: VecDeque::new(),
+            free_at_start,
         }
     }
 
@@ -179,6 +195,17 @@ impl Drive {
                 operation => self.start(slot, operation == Operation::Write, station),
             }
         }
+    }
+
+    /// Ends a command whose bytes are where they belong at `until`: commands leave the controller
+    /// one after the other.
+    fn complete(&mut self, slot: Slot, until: Time, station: &mut Station<'_, Transfer>) {
+        let mut until = until + self.overhead;
+        if self.command_time > Span::ZERO {
+            until = until.max(self.controller + self.command_time);
+            self.controller = until;
+        }
+        station.wake_at(until, slot.0);
     }
 
     /// The units of a transfer: first and the one after the last. Addresses past
@@ -288,7 +315,7 @@ impl Drive {
             }
         }
         let until = self.over_interface(transfer.size, station.now());
-        station.wake_at(until + self.overhead, slot.0);
+        self.complete(slot, until, station);
     }
 
     /// Pages that are not full are programmed all the same.
@@ -403,7 +430,8 @@ impl Drive {
         command.pages -= 1;
         command.until = command.until.max(until);
         if command.pages == 0 {
-            station.wake_at(command.until + self.overhead, slot.0);
+            let until = command.until;
+            self.complete(slot, until, station);
         }
     }
 }
@@ -430,6 +458,15 @@ impl Discipline<Transfer> for Drive {
         let free = free.sum::<f64>() / self.dies.len() as f64;
         let cached = self.dirty as f64 / self.write_cache.max(1) as f64;
         Some(0.5 * (free + cached))
+    }
+
+    fn gauges(&self) -> Vec<(&'static str, u64)> {
+        let free = self.dies.iter().map(|die| die.translation.free_blocks());
+        vec![
+            (FREE_BLOCKS, free.sum()),
+            (FREE_AT_START, self.free_at_start),
+            (DIES_OF_DRIVE, self.dies.len() as u64),
+        ]
     }
 
     fn name(&self) -> String {

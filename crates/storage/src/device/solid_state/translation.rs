@@ -201,6 +201,11 @@ impl Translation {
         self.free.len() as f64 / self.valid.len() as f64
     }
 
+    /// Number of free blocks.
+    pub(super) fn free_blocks(&self) -> u64 {
+        self.free.len() as u64
+    }
+
     /// Writes a unit, and cleans if there is no room for it.
     pub(super) fn write(&mut self, unit: u64, random: &mut Random<'_>) -> Cleaned {
         let cell = (unit / u64::from(self.units)) as usize;
