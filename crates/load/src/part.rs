@@ -74,6 +74,14 @@ impl<'a> Part<'a> {
             )));
         }
         let application = sequence(scenario, number, processes)?;
+        let alone = !share.has_peers() || application.threads();
+        if application.needs_all_processes() && !alone {
+            return Err(Error::Unsuitable(format!(
+                "workload.{number}.stonewall: supported on one host only, because engines on \
+                 several hosts do not exchange how far their processes have come; leave it out, \
+                 and give as much work as takes that long"
+            )));
+        }
         // A pipeline has a thread for each of its stages.
         let here = share.processes(scenario, workload, application.processes());
         let replay = match &workload.kind {
@@ -296,7 +304,7 @@ impl<'a> Part<'a> {
         let again = || sequence(scenario, self.number, self.processes);
         let shared = self.replay.is_some()
             || self.draws_names()
-            || self.application.threads()
+            || self.application.needs_all_processes()
             || self.processes > MOST_COPIES;
         let shared = match shared {
             true => Some(Common::new(again()?, self.share, self.number, &self.here)),

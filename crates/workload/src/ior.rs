@@ -14,7 +14,7 @@ use headrace_spec::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
 use headrace_trace::Operation;
 
 use super::permutation::Permutation;
-use super::{Application, Ask, ExistingFile, Next};
+use super::{Application, Ask, ExistingFile, Next, Stonewall};
 
 /// Draws that are made beforehand to count what comes of them, at most.
 const MOST_DRAWN: u64 = 1_000_000_000;
@@ -36,6 +36,7 @@ pub struct IorApplication {
     /// Bytes of a segment of a file that all processes share.
     segment: u64,
     progress: Vec<Progress>,
+    stonewall: Stonewall,
 }
 
 /// Sizes of a process, and its numbers of transfers.
@@ -135,6 +136,7 @@ impl IorApplication {
             by_rank,
             segment,
             progress: vec![Progress::default(); processes as usize],
+            stonewall: Stonewall::new(spec.stonewall, processes),
         }
     }
 
@@ -148,6 +150,17 @@ impl IorApplication {
     /// Returns the action of a phase.
     fn phase(&self, phase: u32) -> Phase {
         self.spec.phases[phase as usize % self.spec.phases.len()]
+    }
+
+    /// The process whose data a process reads or writes in a phase (IOR, ior.c: rankOffset).
+    fn owner(&self, rank: u32, phase: u32) -> u32 {
+        match self.phase(phase) {
+            Phase::Read => {
+                let shifted = u64::from(rank) + u64::from(self.spec.rank_shift);
+                (shifted % u64::from(self.processes.max(1))) as u32
+            }
+            Phase::Write | Phase::Mixed | Phase::Sync => rank,
+        }
     }
 
     fn shape(&self, rank: u32) -> &Shape {
@@ -164,23 +177,33 @@ impl IorApplication {
         }
     }
 
-    /// Transfers of a process in a phase, or the syncs that stand for them.
-    fn steps(&self, rank: u32, phase: Phase) -> u64 {
+    /// Transfers of a process in a phase, `limit` at the most, or the syncs that stand for them.
+    fn steps(&self, rank: u32, phase: Phase, limit: u64) -> u64 {
         match phase {
-            Phase::Read | Phase::Write | Phase::Mixed => self.transfers(rank),
-            Phase::Sync => u64::from(self.spec.files),
+            Phase::Read | Phase::Write | Phase::Mixed => self.transfers(rank).min(limit),
+            Phase::Sync => self.files_within(rank, limit),
+        }
+    }
+
+    /// Files that a process comes to in `limit` transfers.
+    fn files_within(&self, rank: u32, limit: u64) -> u64 {
+        let files = u64::from(self.spec.files);
+        match self.file_by_file() {
+            true => files.min(limit.div_ceil(self.shape(rank).per_file)),
+            false => files,
         }
     }
 
     /// Files that a process opens in a phase, and closes.
-    fn opened(&self, rank: u32, phase: Phase) -> u64 {
+    fn opened(&self, rank: u32, phase: Phase, limit: u64) -> u64 {
         match self.spec.opens {
             false => 0,
             // A phase may end before it has come to all of them.
             true if self.file_by_file() && phase != Phase::Sync => {
-                self.transfers(rank).div_ceil(self.shape(rank).per_file)
+                let transfers = self.transfers(rank).min(limit);
+                transfers.div_ceil(self.shape(rank).per_file)
             }
-            true => u64::from(self.spec.files),
+            true => self.files_within(rank, limit),
         }
     }
 
@@ -191,8 +214,11 @@ impl IorApplication {
 
     /// Returns the action at a step of a phase. File by file, a process opens, transfers and closes
     /// each file; otherwise it opens all before the first transfer and closes all after the last.
-    fn step(&self, rank: u32, phase: Phase, step: u64) -> Step {
-        let (opened, steps) = (self.opened(rank, phase), self.steps(rank, phase));
+    fn step(&self, rank: u32, phase: Phase, step: u64, limit: u64) -> Step {
+        let (opened, steps) = (
+            self.opened(rank, phase, limit),
+            self.steps(rank, phase, limit),
+        );
         let inner = |number| match phase {
             Phase::Sync => Step::Sync(number),
             _ => Step::Transfer(number),
@@ -387,13 +413,20 @@ impl Application for IorApplication {
             .collect()
     }
 
-    fn next(&mut self, rank: u32, _: Time, random: &mut Random<'_>) -> Result<Next, String> {
+    fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
         let progress = self.progress[rank as usize];
         if self.phases().is_some_and(|phases| progress.phase >= phases) {
             return Ok(Next::Finished);
         }
         let phase = self.phase(progress.phase);
-        let all = self.steps(rank, phase) + 2 * self.opened(rank, phase);
+        let owner = self.owner(rank, progress.phase);
+        if phase == Phase::Write && progress.to_sync.is_none() && self.stops(rank, progress, now) {
+            return Ok(Next::Barrier);
+        }
+        let limit = self
+            .stonewall
+            .limit(rank, progress.phase, phase == Phase::Write);
+        let all = self.steps(owner, phase, limit) + 2 * self.opened(owner, phase, limit);
         if progress.to_sync.is_none() && progress.step == all {
             let next = Progress {
                 phase: progress.phase + 1,
@@ -422,38 +455,39 @@ impl Application for IorApplication {
             per_file,
             per_phase,
             ..
-        } = *self.shape(rank);
+        } = *self.shape(owner);
         let first_of = |file: u64| file * per_file;
-        let (operation, transfer, size) = match (progress.to_sync, self.step(rank, phase, step)) {
-            (Some(last), _) => {
-                self.progress[rank as usize].to_sync = None;
-                (Operation::Sync, last, 0)
-            }
-            (None, Step::Open(file)) => (Operation::Open, first_of(file), 0),
-            (None, Step::Close(file)) => (Operation::Close, first_of(file), 0),
-            (None, Step::Sync(file)) => (Operation::Sync, first_of(file), 0),
-            (None, Step::Transfer(number)) => {
-                let transfer = match self.spec.order {
-                    Order::Sequential => self.in_streams(rank, number),
-                    Order::Backward => self.backward(rank, number),
-                    Order::Strided => self.strided(rank, number),
-                    Order::Random => {
-                        let key = self.key(rank, progress.phase);
-                        Permutation::new(per_phase, key).at(number)
-                    }
-                    Order::Uniform => self.drawn(rank, progress.phase, number),
-                };
-                let writes = self.writes(rank, progress.phase, number);
-                let progress = &mut self.progress[rank as usize];
-                progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
-                let operation = match writes {
-                    true => Operation::Write,
-                    false => Operation::Read,
-                };
-                (operation, transfer, size)
-            }
-        };
-        let (file, offset) = self.place(rank, transfer);
+        let (operation, transfer, size) =
+            match (progress.to_sync, self.step(owner, phase, step, limit)) {
+                (Some(last), _) => {
+                    self.progress[rank as usize].to_sync = None;
+                    (Operation::Sync, last, 0)
+                }
+                (None, Step::Open(file)) => (Operation::Open, first_of(file), 0),
+                (None, Step::Close(file)) => (Operation::Close, first_of(file), 0),
+                (None, Step::Sync(file)) => (Operation::Sync, first_of(file), 0),
+                (None, Step::Transfer(number)) => {
+                    let transfer = match self.spec.order {
+                        Order::Sequential => self.in_streams(owner, number),
+                        Order::Backward => self.backward(owner, number),
+                        Order::Strided => self.strided(owner, number),
+                        Order::Random => {
+                            let key = self.key(owner, progress.phase);
+                            Permutation::new(per_phase, key).at(number)
+                        }
+                        Order::Uniform => self.drawn(owner, progress.phase, number),
+                    };
+                    let writes = self.writes(rank, progress.phase, number);
+                    let progress = &mut self.progress[rank as usize];
+                    progress.to_sync = (writes && self.spec.sync_per_write).then_some(transfer);
+                    let operation = match writes {
+                        true => Operation::Write,
+                        false => Operation::Read,
+                    };
+                    (operation, transfer, size)
+                }
+            };
+        let (file, offset) = self.place(owner, transfer);
         Ok(Next::Ask(Ask {
             operation,
             call: None,
@@ -467,7 +501,18 @@ impl Application for IorApplication {
         }))
     }
 
+    fn missed_stonewall(&self) -> bool {
+        self.stonewall.is_missed()
+    }
+
+    fn needs_all_processes(&self) -> bool {
+        self.stonewall.is_given()
+    }
+
     fn total_requests(&self) -> Option<u64> {
+        if self.stonewall.is_given() {
+            return None;
+        }
         if self.by_rank.is_empty() {
             return self.requests_of(0, u64::from(self.processes));
         }
@@ -483,6 +528,27 @@ impl Application for IorApplication {
 }
 
 impl IorApplication {
+    /// Returns true if a process that writes waits here for the others, at the deadline or behind
+    /// its last transfer.
+    fn stops(&mut self, rank: u32, progress: Progress, now: Time) -> bool {
+        if !self.stonewall.is_given() {
+            return false;
+        }
+        let all = self.transfers(rank);
+        let limit = self.stonewall.limit(rank, progress.phase, true);
+        let steps = all + 2 * self.opened(rank, Phase::Write, u64::MAX);
+        let done = match progress.step {
+            step if step == steps => all,
+            step => match self.step(rank, Phase::Write, step, limit) {
+                Step::Transfer(number) => number,
+                Step::Open(file) if self.file_by_file() => file * self.shape(rank).per_file,
+                Step::Open(_) => 0,
+                Step::Close(_) | Step::Sync(_) => return false,
+            },
+        };
+        self.stonewall.stops(rank, progress.phase, done, all, now)
+    }
+
     /// Transfers of a process in all mixed phases, of which it is drawn whether they write.
     fn drawn_transfers(&self, rank: u32) -> Option<u64> {
         let each = self.spec.phases.len() as u32;
@@ -500,8 +566,9 @@ impl IorApplication {
             .phases
             .iter()
             .map(|&phase| {
-                let opened = self.opened(rank, phase);
-                self.steps(rank, phase).saturating_add(2 * opened)
+                let opened = self.opened(rank, phase, u64::MAX);
+                let steps = self.steps(rank, phase, u64::MAX);
+                steps.saturating_add(2 * opened)
             })
             .try_fold(0_u64, u64::checked_add)?;
         let phases = self.phases()?;

@@ -14,6 +14,7 @@ mod pipeline;
 mod replay;
 mod round;
 mod start_and_delay;
+mod stonewall;
 mod tree_copy;
 
 pub use directories::Directories;
@@ -26,6 +27,7 @@ pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use start_and_delay::{ProcessTimes, StartAndDelay};
+pub use stonewall::Stonewall;
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
@@ -89,6 +91,16 @@ pub trait Application: Send {
     /// anything.
     fn threads(&self) -> bool {
         false
+    }
+
+    /// Returns true if a writing phase ended before its deadline, with all of its work done.
+    fn missed_stonewall(&self) -> bool {
+        false
+    }
+
+    /// Returns true if a process's requests depend on how far others have come.
+    fn needs_all_processes(&self) -> bool {
+        self.threads()
     }
 
     /// A process that waits and may go on, because of what another has done: asked

@@ -2,15 +2,20 @@
 //! its files, then the next with all of them. It closes each file that it has made and
 //! written before it makes the next (mdtest.c: create_file).
 //!
+//! The phase `find` is IO500's (src/phase_find.c, with pfind): directories are listed, and a file
+//! whose name contains "01" is looked up. Each process lists the directory of one process; a
+//! directory that all share is listed by the first. Each looks up the files of one process.
+//!
 //! Not modelled: a tree of directories (mdtest's depth and branching factor); opening and
-//! closing the files that are read.
+//! closing the files that are read; a process of `find` that takes work from another.
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Directory, Mdtest, NamePhase};
+use headrace_spec::{Directory, Mdtest, MixedOperation, NamePhase};
 use headrace_trace::Operation;
 
-use super::{Application, Ask, Next};
+use super::{Application, Ask, Next, Stonewall};
 use crate::permutation::Permutation;
+use crate::tree_copy::LISTED;
 
 /// An mdtest-like workload.
 #[derive(Debug)]
@@ -18,14 +23,26 @@ pub struct MdtestApplication {
     spec: Mdtest,
     processes: u32,
     seed: u64,
-    /// Phase, file, and what is to be done with the file, of each process.
-    progress: Vec<(u32, u32, Step)>,
+    progress: Vec<Progress>,
+    stonewall: Stonewall,
+}
+
+/// Progress of a process.
+#[derive(Clone, Copy, Default, Debug)]
+struct Progress {
+    phase: u32,
+    /// Calls of the phase that list a directory.
+    listed: u32,
+    /// The next file of the phase, and the next step on it.
+    file: u32,
+    step: Step,
 }
 
 /// Step on a file in a phase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 enum Step {
     /// The operation of the phase.
+    #[default]
     First,
     /// It has been made: its bytes are to be written.
     Write,
@@ -40,7 +57,8 @@ impl MdtestApplication {
             spec: spec.clone(),
             processes,
             seed,
-            progress: vec![(0, 0, Step::First); processes as usize],
+            progress: vec![Progress::default(); processes as usize],
+            stonewall: Stonewall::new(spec.stonewall, processes),
         }
     }
 
@@ -53,13 +71,76 @@ impl MdtestApplication {
         let files = Permutation::new(u64::from(self.spec.files), key);
         files.at(u64::from(place)) as u32
     }
+
+    /// The process whose files a process uses in a phase (mdtest.c: stat_name, read_name, rm_name).
+    fn owner(&self, rank: u32, phase: NamePhase) -> u32 {
+        let shifts = match phase {
+            NamePhase::Stat | NamePhase::Find => 1,
+            NamePhase::Read => 2,
+            NamePhase::Unlink => 3,
+            NamePhase::Create
+            | NamePhase::Mkdir
+            | NamePhase::Rmdir
+            | NamePhase::Rename
+            | NamePhase::Readdir => 0,
+        };
+        let shifted = u64::from(rank) + shifts * u64::from(self.spec.rank_shift);
+        (shifted % u64::from(self.processes.max(1))) as u32
+    }
+
+    /// Calls that list directories in a phase, with `files` files of each process: one for each
+    /// part, and the one that finds nothing more.
+    fn lists(&self, rank: u32, phase: NamePhase, files: u32) -> u32 {
+        if phase != NamePhase::Find {
+            return 0;
+        }
+        match self.spec.directory {
+            Directory::Own => files.div_ceil(LISTED) + 1,
+            Directory::Shared if rank == 0 => {
+                let all = u64::from(files) * u64::from(self.processes);
+                u32::try_from(all.div_ceil(LISTED.into()) + 1).unwrap_or(u32::MAX)
+            }
+            Directory::Shared => 0,
+        }
+    }
+
+    /// Returns the operations of a process in a phase on all of its files.
+    fn requests(&self, rank: u32, phase: NamePhase) -> u64 {
+        let files = self.spec.files;
+        match phase {
+            NamePhase::Create => (2 + u64::from(self.spec.has_bytes())) * u64::from(files),
+            NamePhase::Find => {
+                let owner = self.owner(rank, phase);
+                let looked_up = (0..files).filter(|&file| is_looked_up(owner, file)).count();
+                u64::from(self.lists(rank, phase, files)) + looked_up as u64
+            }
+            _ => u64::from(files),
+        }
+    }
+}
+
+/// Returns true if IO500's `find` looks up a file: its -size and -newer need the attributes of
+/// those whose name is `*01*`.
+fn is_looked_up(rank: u32, file: u32) -> bool {
+    has_01(rank) || has_01(file)
+}
+
+/// Returns true if a decimal number contains the digits 01.
+fn has_01(mut number: u32) -> bool {
+    while number >= 100 {
+        if number % 100 == 1 {
+            return true;
+        }
+        number /= 10;
+    }
+    false
 }
 
 fn operation(phase: NamePhase) -> Operation {
     match phase {
         NamePhase::Create => Operation::Create,
         NamePhase::Read => Operation::Read,
-        NamePhase::Stat => Operation::Stat,
+        NamePhase::Stat | NamePhase::Find => Operation::Stat,
         NamePhase::Unlink => Operation::Unlink,
         NamePhase::Mkdir => Operation::Mkdir,
         NamePhase::Rmdir => Operation::Rmdir,
@@ -88,56 +169,108 @@ impl Application for MdtestApplication {
         true
     }
 
-    fn next(&mut self, rank: u32, _: Time, _: &mut Random<'_>) -> Result<Next, String> {
-        let (phase, file, step) = self.progress[rank as usize];
-        let Some(&what) = self.spec.phases.get(phase as usize) else {
+    fn missed_stonewall(&self) -> bool {
+        self.stonewall.is_missed()
+    }
+
+    fn needs_all_processes(&self) -> bool {
+        self.stonewall.is_given()
+    }
+
+    fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
+        let mut progress = self.progress[rank as usize];
+        let Some(&kind) = self.spec.phases.get(progress.phase as usize) else {
             return Ok(Next::Finished);
         };
-        if file == self.spec.files {
-            self.progress[rank as usize] = (phase + 1, 0, Step::First);
-            let last = phase as usize + 1 == self.spec.phases.len();
-            return Ok(if last { Next::Finished } else { Next::Barrier });
+        let phase = progress.phase;
+        let creates = kind == NamePhase::Create;
+        if creates && progress.step == Step::First {
+            let (done, all) = (progress.file.into(), self.spec.files.into());
+            if self.stonewall.stops(rank, phase, done, all, now) {
+                return Ok(Next::Barrier);
+            }
         }
-        let bytes = self.spec.bytes.of(rank.into()).0;
-        self.progress[rank as usize] = match (what, step) {
-            (NamePhase::Create, Step::First) if bytes > 0 => (phase, file, Step::Write),
-            (NamePhase::Create, Step::First | Step::Write) => (phase, file, Step::Close),
-            _ => (phase, file + 1, Step::First),
+        let limit = self.stonewall.limit(rank, phase, creates);
+        let files = u64::from(self.spec.files).min(limit) as u32;
+        let owner = self.owner(rank, kind);
+        let is_first = phase == 0 && progress.file == 0 && progress.listed == 0;
+        let think = match is_first {
+            true => Span::ZERO,
+            false => Span::from_seconds(self.spec.think.0),
         };
-        // A file is made, written and closed without a pause.
-        let after = match (phase, file, step) {
-            (0, 0, _) | (_, _, Step::Write | Step::Close) => Span::ZERO,
-            _ => Span::from_seconds(self.spec.think.0),
-        };
-        let (operation, size) = match (step, what) {
-            (Step::Write, _) => (Operation::Write, bytes),
-            (Step::Close, _) => (Operation::Close, 0),
-            (Step::First, NamePhase::Read) => (Operation::Read, bytes),
-            (Step::First, other) => (operation(other), 0),
-        };
-        Ok(Next::Ask(Ask {
-            operation,
+        let ask = Ask {
+            operation: operation(kind),
             call: None,
-            file: rank * self.spec.files + self.file_at(rank, phase, file),
+            file: owner * self.spec.files,
             offset: 0,
-            size,
-            after,
+            size: 0,
+            after: think,
             compute: Span::ZERO,
             intended: None,
             phase,
+        };
+        if progress.listed < self.lists(rank, kind, files) {
+            let call = match progress.listed {
+                0 => MixedOperation::FindFirst,
+                _ => MixedOperation::FindNext,
+            };
+            self.progress[rank as usize].listed += 1;
+            return Ok(Next::Ask(Ask {
+                operation: Operation::Readdir,
+                call: Some(call),
+                ..ask
+            }));
+        }
+        if kind == NamePhase::Find {
+            while progress.file < files && !is_looked_up(owner, progress.file) {
+                progress.file += 1;
+            }
+        }
+        if progress.file == files {
+            self.progress[rank as usize] = Progress {
+                phase: phase + 1,
+                ..Progress::default()
+            };
+            let last = phase as usize + 1 == self.spec.phases.len();
+            return Ok(if last { Next::Finished } else { Next::Barrier });
+        }
+        let (file, step) = (progress.file, progress.step);
+        let bytes = self.spec.bytes.of(owner.into()).0;
+        progress.step = match (kind, step) {
+            (NamePhase::Create, Step::First) if bytes > 0 => Step::Write,
+            (NamePhase::Create, Step::First | Step::Write) => Step::Close,
+            _ => Step::First,
+        };
+        progress.file += u32::from(progress.step == Step::First);
+        self.progress[rank as usize] = progress;
+        // A file is made, written and closed without a pause.
+        let after = match step {
+            Step::First => think,
+            Step::Write | Step::Close => Span::ZERO,
+        };
+        let (operation, size) = match (step, kind) {
+            (Step::Write, _) => (Operation::Write, bytes),
+            (Step::Close, _) => (Operation::Close, 0),
+            (Step::First, NamePhase::Read) => (Operation::Read, bytes),
+            (Step::First, _) => (ask.operation, 0),
+        };
+        Ok(Next::Ask(Ask {
+            operation,
+            file: owner * self.spec.files + self.file_at(owner, phase, file),
+            size,
+            after,
+            ..ask
         }))
     }
 
     fn total_requests(&self) -> Option<u64> {
-        let phases = self.spec.phases.iter();
-        let phases: u64 = phases
-            .map(|phase| match *phase {
-                NamePhase::Create => 2 + u64::from(self.spec.has_bytes()),
-                _ => 1,
-            })
-            .sum();
-        let files = u64::from(self.spec.files) * u64::from(self.processes);
-        phases.checked_mul(files)
+        if self.stonewall.is_given() {
+            return None;
+        }
+        let phases = &self.spec.phases;
+        (0..self.processes)
+            .flat_map(|rank| phases.iter().map(move |phase| self.requests(rank, *phase)))
+            .try_fold(0_u64, u64::checked_add)
     }
 }
 
@@ -155,6 +288,8 @@ mod tests {
             think: Seconds(0.0),
             directory: Directory::Shared,
             random: false,
+            rank_shift: 0,
+            stonewall: Seconds(0.0),
         };
         let mut application = MdtestApplication::new(&spec, 2, 1);
         let mut counter = 0;
@@ -194,6 +329,8 @@ mod tests {
             think: Seconds(1.0),
             directory: Directory::Own,
             random: false,
+            rank_shift: 0,
+            stonewall: Seconds(0.0),
         };
         let mut application = MdtestApplication::new(&spec, 1, 1);
         let mut counter = 0;
@@ -236,6 +373,8 @@ mod tests {
             think: Seconds(0.0),
             directory: Directory::Shared,
             random: true,
+            rank_shift: 0,
+            stonewall: Seconds(0.0),
         };
         let mut application = MdtestApplication::new(&spec, 2, 1);
         let mut counter = 0;
@@ -264,5 +403,81 @@ mod tests {
             files.sort_unstable();
             assert!(files.into_iter().eq(50..100));
         }
+    }
+
+    /// All operations of each process, phase by phase, with barriers in step.
+    fn operations(spec: &Mdtest, processes: u32) -> Vec<(u32, &'static str, u32)> {
+        let mut application = MdtestApplication::new(spec, processes, 1);
+        let mut counter = 0;
+        let mut random = Random::named(1, "mdtest", &mut counter);
+        let mut seen = Vec::new();
+        for _ in 0..spec.phases.len() {
+            for rank in 0..processes {
+                while let Ok(Next::Ask(ask)) = application.next(rank, Time::ZERO, &mut random) {
+                    let name = ask.call.map_or(ask.operation.name(), MixedOperation::word);
+                    seen.push((rank, name, ask.file));
+                }
+            }
+        }
+        assert_eq!(application.total_requests(), Some(seen.len() as u64));
+        seen
+    }
+
+    #[test]
+    fn other_processes_look_up_read_and_remove_with_a_shift() {
+        use NamePhase::{Create, Read, Stat, Unlink};
+        let spec = Mdtest {
+            files: 1,
+            bytes: Bytes(1).into(),
+            phases: vec![Create, Stat, Read, Unlink],
+            think: Seconds(0.0),
+            directory: Directory::Own,
+            random: false,
+            rank_shift: 1,
+            stonewall: Seconds(0.0),
+        };
+        let of = |name| {
+            let all = operations(&spec, 4).into_iter();
+            let files = all.filter(move |(_, operation, _)| *operation == name);
+            files.map(|(_, _, file)| file).collect::<Vec<u32>>()
+        };
+        assert_eq!(of("create"), [0, 1, 2, 3]);
+        assert_eq!(of("stat"), [1, 2, 3, 0]);
+        assert_eq!(of("read"), [2, 3, 0, 1]);
+        assert_eq!(of("unlink"), [3, 0, 1, 2]);
+    }
+
+    #[test]
+    fn find_lists_directories_and_looks_up_the_names_that_match() {
+        let mut spec = Mdtest {
+            files: 1030,
+            bytes: Bytes(0).into(),
+            phases: vec![NamePhase::Find],
+            think: Seconds(0.0),
+            directory: Directory::Own,
+            random: false,
+            rank_shift: 1,
+            stonewall: Seconds(0.0),
+        };
+        let matching: Vec<u32> = (0..1030)
+            .filter(|file: &u32| file.to_string().contains("01"))
+            .collect();
+        // 1024 names a call, and the call that finds nothing more.
+        let calls = ["find-first", "find-next", "find-next"];
+        let seen = operations(&spec, 2);
+        let of_rank = |rank, first: u32| {
+            let listed = calls.map(move |call| (rank, call, first));
+            let looked_up = matching
+                .iter()
+                .map(move |file| (rank, "stat", first + file));
+            listed.into_iter().chain(looked_up).collect::<Vec<_>>()
+        };
+        assert_eq!(seen, [of_rank(0, 1030), of_rank(1, 0)].concat());
+        // One process lists a directory that all share: 2060 names take three calls.
+        spec.directory = Directory::Shared;
+        let seen = operations(&spec, 2);
+        let lists = seen.iter().filter(|(_, name, _)| *name != "stat");
+        assert_eq!(lists.map(|it| it.0).collect::<Vec<_>>(), [0, 0, 0, 0]);
+        assert!(has_01(101) && has_01(2010) && !has_01(1) && !has_01(110));
     }
 }

@@ -150,6 +150,14 @@ impl Application for StartAndDelay {
         self.inner.threads()
     }
 
+    fn missed_stonewall(&self) -> bool {
+        self.inner.missed_stonewall()
+    }
+
+    fn needs_all_processes(&self) -> bool {
+        self.inner.needs_all_processes()
+    }
+
     fn woken(&mut self) -> Option<u32> {
         self.inner.woken()
     }

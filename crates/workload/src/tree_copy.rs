@@ -18,7 +18,7 @@ use super::{Application, Ask, ExistingFile, Next};
 
 /// Approximate number of names that one call lists: as many of the load engine's names as
 /// 32 KiB hold (glibc's opendir.c).
-const LISTED: u32 = 1024;
+pub(crate) const LISTED: u32 = 1024;
 
 /// Processes that copy a tree each. The files of a process: its tree's, then their copies.
 #[derive(Debug)]

@@ -40,16 +40,25 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["bottleneck"] = _bottleneck(documents)
     if "left_out" in first:
         document["left_out"] = first["left_out"]
+    # Figures differ between seeds, so the first message stands for each condition.
+    warnings = {
+        it["condition"]: it for other in reversed(documents) for it in other.get("warnings", ())
+    }
     document["replications"] = [_one(other) for other in documents]
     document["intervals"] = intervals(documents)
+    order = [key for key in first if key != "warnings"]
+    merged = {key: document[key] for key in [*order, "replications", "intervals"]}
+    if warnings:
+        merged["warnings"] = list(warnings.values())
     return Outcome(
-        {key: document[key] for key in [*first, "replications", "intervals"]},
+        merged,
         MergedTables([outcome.tables for outcome in outcomes]),
     )
 
 
 def _averaged(document: Document) -> Document:
-    keys = ("scenario", "seed", "version", "stop", "bottleneck", "left_out", *SUMMED, *KEYED)
+    keys = ("scenario", "seed", "version", "stop", "bottleneck", "left_out", "warnings")
+    keys += (*SUMMED, *KEYED)
     return {key: value for key, value in document.items() if key not in keys}
 
 

@@ -137,7 +137,7 @@ def run(
     if sampled:
         found.document["over_time"] = sampled[0]
     cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
-    if warnings := cautions + missing_parameters(loaded):
+    if warnings := cautions + missing_parameters(loaded) + found.document.pop("warnings", []):
         found.document["warnings"] = warnings
     return found
 

@@ -73,6 +73,61 @@ fn files_are_made_looked_up_read_and_removed() {
     assert_eq!(done(&outcome, "close"), (60, 0));
 }
 
+/// Names without "01" are not looked up, and every process lists one directory.
+#[test]
+fn find_lists_directories_and_looks_up_matching_names() {
+    let outcome = carried(
+        r#"
+        clients = { count = 3 }
+        [[workload]]
+        preset = "mdtest-easy"
+        files = 120
+        "#,
+        Options::default(),
+    );
+    assert_eq!(done(&outcome, "create"), (360, 0));
+    assert_eq!(done(&outcome, "find-first"), (3, 0));
+    assert_eq!(done(&outcome, "find-next"), (3, 0));
+    // 101 alone is looked up by `find`, and all of them by `stat`.
+    assert_eq!(done(&outcome, "stat"), (3 + 360, 0));
+    assert_eq!(done(&outcome, "unlink"), (360, 0));
+}
+
+/// Other processes read the data, and all read what all have written.
+#[test]
+fn after_a_stonewall_all_have_written_and_read_as_much() {
+    let outcome = carried(
+        r#"
+        clients = { count = 3 }
+        [[workload]]
+        preset = "ior-easy"
+        block = "256 MiB"
+        transfer = "4 KiB"
+        stonewall = "50 ms"
+        "#,
+        Options::default(),
+    );
+    let (writes, written) = done(&outcome, "write");
+    assert!(writes > 0 && writes < 3 << 16, "{writes}");
+    assert_eq!(writes % 3, 0);
+    assert_eq!(done(&outcome, "read"), (writes, written));
+    let outcome = carried(
+        r#"
+        clients = { count = 2 }
+        [[workload]]
+        preset = "mdtest-hard"
+        files = 100000
+        stonewall = "20 ms"
+        "#,
+        Options::default(),
+    );
+    let (created, _) = done(&outcome, "create");
+    assert!(created > 0 && created < 200_000, "{created}");
+    for operation in ["write", "close", "read", "unlink"] {
+        assert_eq!(done(&outcome, operation).0, created, "{operation}");
+    }
+}
+
 /// Files that are opened, written and closed one after the other: more than a process may
 /// have open.
 #[test]

@@ -171,17 +171,24 @@ pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
 pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
     let phases = prop::collection::vec(choice(NamePhase::ALL), 1..5);
     let rest = (choice(Directory::ALL), seconds(), any::<bool>());
-    (1..1000_u32, 0..100_000_u64, phases, rest)
-        .prop_map(|(files, bytes, phases, (directory, think, random))| {
-            let reads = phases.contains(&NamePhase::Read);
-            WorkloadKind::Mdtest(Mdtest {
-                files,
-                bytes: Bytes(if reads { bytes.max(1) } else { bytes }).into(),
-                phases,
-                directory,
-                random,
-                think,
-            })
-        })
+    let across = (0..10_u32, seconds());
+    (1..1000_u32, 0..100_000_u64, phases, rest, across)
+        .prop_map(
+            |(files, bytes, phases, (directory, think, random), across)| {
+                let (rank_shift, stonewall) = across;
+                let creates = phases.contains(&NamePhase::Create) && !random;
+                let reads = phases.contains(&NamePhase::Read);
+                WorkloadKind::Mdtest(Mdtest {
+                    files,
+                    bytes: Bytes(if reads { bytes.max(1) } else { bytes }).into(),
+                    phases,
+                    directory,
+                    rank_shift,
+                    stonewall: if creates { stonewall } else { Seconds(0.0) },
+                    random,
+                    think,
+                })
+            },
+        )
         .boxed()
 }

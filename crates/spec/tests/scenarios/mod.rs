@@ -428,6 +428,7 @@ prop_compose! {
         read_share in 0.0..=1.0,
         streams in 1..100_u32,
         forever in any::<bool>(),
+        (rank_shift, stonewall) in (0..10_u32, seconds()),
     ) -> WorkloadKind {
         WorkloadKind::Ior(Ior {
             files,
@@ -441,6 +442,12 @@ prop_compose! {
             order,
             streams: if order == Order::Sequential { streams } else { 1 },
             stride: if order == Order::Strided { streams } else { 17 },
+            rank_shift,
+            stonewall: match order {
+                Order::Random | Order::Uniform => Seconds(0.0),
+                _ if phases.contains(&Phase::Write) => stonewall,
+                _ => Seconds(0.0),
+            },
             read_share: if phases.contains(&Phase::Mixed) { read_share } else { 0.5 },
             phases,
             think,

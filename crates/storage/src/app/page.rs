@@ -118,6 +118,12 @@ impl Workloads {
         all
     }
 
+    /// Returns the numbers of workloads of which a writing phase ended before its deadline.
+    pub fn stonewalls_not_reached(&self) -> impl Iterator<Item = usize> {
+        let parts = self.parts.iter().enumerate();
+        parts.filter_map(|(number, part)| part.application.missed_stonewall().then_some(number))
+    }
+
     /// Returns the directories of their files.
     pub fn directories(&self) -> Directories {
         let mut directories = Directories::default();

@@ -6,6 +6,7 @@ mod local;
 mod outages;
 mod parallel;
 mod report;
+mod run_warnings;
 mod server_reports;
 mod unmodelled;
 mod workload_processes;
@@ -155,9 +156,19 @@ pub fn simulate(
     let requests = recorder.take_kept();
     let recorder = system.net.store(system.recorder, 0);
     let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
-    let caches = caches(&system.net.gauges(), &before);
+    let gauges = system.net.gauges();
+    let caches = caches(&gauges, &before);
+    let workloads = system.net.store(system.workloads, 0);
+    let warnings = run_warnings::warnings(&gauges, &before, workloads);
     Ok(Outcome {
-        report: report::report(&system, recorder, scenario, stop, caches, wall_seconds),
+        report: report::report(
+            &system,
+            recorder,
+            scenario,
+            stop,
+            (caches, warnings),
+            wall_seconds,
+        ),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::outages::{OutageReport, outages};
+use super::run_warnings::RunWarning;
 use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
@@ -79,6 +80,9 @@ pub struct Report {
     pub left_out: Vec<LeftOut>,
     /// Bottleneck of the system.
     pub bottleneck: Bottleneck,
+    /// Warnings about the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<RunWarning>,
 }
 
 /// The scenario of a run.
@@ -170,7 +174,7 @@ pub(super) fn report(
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
-    caches: Vec<CacheReport>,
+    (caches, warnings): (Vec<CacheReport>, Vec<RunWarning>),
     wall_seconds: f64,
 ) -> Report {
     let net = &system.net;
@@ -252,6 +256,7 @@ pub(super) fn report(
         failures: outages(system),
         left_out,
         bottleneck,
+        warnings,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
-use headrace_spec::{Scenario, SystemKind, Workload};
+use headrace_spec::{Scenario, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{Directories, LeftOut, clients};
 
 use super::{Error, Options};
@@ -91,6 +91,7 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
     let bits = if partners { 31 } else { 32 };
     for (number, workload) in scenario.workload.iter().enumerate() {
         let clients = clients(scenario, workload);
+        shares_files(scenario, number, clients.len() as u32)?;
         // A scenario that loaded has no more than fit.
         let processes = (clients.len() as u32).saturating_mul(scenario.clients.processes);
         let application = app::build(scenario, number, processes)?;
@@ -103,6 +104,22 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         workloads.add(application, &clients, volume_of(scenario, workload));
     }
     Ok(workloads)
+}
+
+/// Refuses a process that uses files of another client's local file system.
+fn shares_files(scenario: &Scenario, number: usize, clients: u32) -> Result<(), Error> {
+    let rank_shift = match &scenario.workload[number].kind {
+        WorkloadKind::Ior(ior) => ior.rank_shift,
+        WorkloadKind::Mdtest(mdtest) => mdtest.rank_shift,
+        _ => 0,
+    };
+    match scenario.local().is_some() && !rank_shift.is_multiple_of(clients.max(1)) {
+        false => Ok(()),
+        true => Err(Error::TooLarge(format!(
+            "workload.{number}.rank_shift = {rank_shift}: the files of another client lie on its \
+             own machine; expected 0 or a multiple of the {clients} clients"
+        ))),
+    }
 }
 
 /// The volume of the machines that a workload's files lie on.

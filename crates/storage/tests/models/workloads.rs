@@ -259,3 +259,56 @@ fn the_warm_up_does_not_count() {
             .all(|it| it.completed.as_seconds() >= 0.5)
     );
 }
+
+/// A transfer takes 20 ms to write: after 95 ms the fifth is the last that has begun. All of it,
+/// and no more, is read afterwards.
+#[test]
+fn a_stonewall_ends_the_writing_and_limits_the_reading() {
+    let sets = [
+        "workload.0.block=100 MB",
+        "workload.0.transfer=1 MB",
+        "layout.unit=1 MB",
+        "workload.0.phases=[\"write\", \"read\"]",
+        "workload.0.stonewall=95 ms",
+    ];
+    let report = run(SMALLEST, &sets).report;
+    for operation in ["write", "read"] {
+        assert_eq!(report.operations[operation].bytes, 5_000_000, "{operation}");
+    }
+    assert_eq!(report.warnings, []);
+    let early: Vec<&str> = sets[..4]
+        .iter()
+        .copied()
+        .chain(["workload.0.block=3 MB", "workload.0.stonewall=95 ms"])
+        .collect();
+    let report = run(SMALLEST, &early).report;
+    assert_eq!(report.operations["write"].bytes, 3_000_000);
+    let conditions: Vec<&str> = report.warnings.iter().map(|it| it.condition).collect();
+    assert_eq!(conditions, ["stonewall-not-reached"]);
+}
+
+/// Ranks are on the clients in turn, so that with a shift of 1 every read is another client's data.
+#[test]
+fn io500_reads_what_another_client_wrote() {
+    for preset in ["ior-easy", "ior-hard"] {
+        let text = SMALLEST.replace("block = \"1 MB\"\n    phases = [\"read\"]", "");
+        let preset_set = format!("workload.0.preset={preset}");
+        let small = match preset {
+            "ior-easy" => "workload.0.block=4 MiB",
+            _ => "workload.0.segments=4",
+        };
+        let sets = ["clients.count=3", "clients.processes=2", &preset_set, small];
+        let outcome = run(&text, &sets);
+        let places = |operation| {
+            let all = outcome.requests.iter().map(|it| &it.request);
+            let own = all.filter(move |it| it.operation == operation);
+            own.map(|it| ((it.file, it.offset), it.process.client))
+                .collect::<BTreeMap<_, _>>()
+        };
+        let (written, read) = (places(Operation::Write), places(Operation::Read));
+        assert_eq!(written.len(), read.len());
+        for (place, client) in &written {
+            assert_eq!((read[place] + 1) % 3, *client, "{preset}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_spec::{Bytes, Seconds};
 
@@ -18,6 +18,8 @@ fn spec(access: Access, order: Order) -> Ior {
         streams: 1,
         stride: 3,
         phases: vec![Phase::Write, Phase::Read],
+        rank_shift: 0,
+        stonewall: Seconds(0.0),
         read_share: 0.5,
         think: Seconds(0.0),
         interval: Seconds(0.0),
@@ -376,4 +378,127 @@ fn drawn_places_are_the_workload_s_own() {
     assert_ne!(own, places(8, 1));
     let of_each = own.len() / 2;
     assert_ne!(own[..of_each], own[of_each..]);
+}
+
+#[test]
+fn another_process_reads_what_was_written() {
+    for access in [Access::FilePerProcess, Access::Shared] {
+        let ior = Ior {
+            rank_shift: 1,
+            repeat: Repeat::Times(1),
+            ..spec(access, Order::Sequential)
+        };
+        let (asks, _) = asks(&ior, 3);
+        let places = |rank: usize, phase: u32| {
+            let each = asks.len() / 3;
+            let own = asks[rank * each..(rank + 1) * each].iter();
+            own.filter(|ask| ask.phase == phase)
+                .map(|ask| (ask.file, ask.offset))
+                .collect::<Vec<_>>()
+        };
+        for rank in 0..3 {
+            assert_eq!(places(rank, 1), places((rank + 1) % 3, 0), "{access:?}");
+        }
+    }
+}
+
+/// Transfers of processes that take this many seconds for each, by process and phase.
+fn at_speeds(ior: &Ior, seconds: &[u64]) -> Vec<BTreeMap<u32, Vec<(Operation, u32, u64)>>> {
+    let processes = seconds.len();
+    let mut application = IorApplication::new(ior, processes as u32, 1);
+    let mut counter = 0;
+    let mut random = Random::named(1, "ior", &mut counter);
+    let mut seen = vec![BTreeMap::new(); processes];
+    let mut now = vec![Time::ZERO; processes];
+    let mut finished = vec![false; processes];
+    while finished.iter().any(|it| !it) {
+        // Each process goes on until the next barrier, and all leave it together.
+        for rank in 0..processes {
+            loop {
+                match application.next(rank as u32, now[rank], &mut random) {
+                    Ok(Next::Ask(ask)) => {
+                        let of_phase: &mut Vec<_> = seen[rank].entry(ask.phase).or_default();
+                        of_phase.push((ask.operation, ask.file, ask.offset));
+                        now[rank] = now[rank] + Span::from_seconds(seconds[rank] as f64);
+                    }
+                    Ok(Next::Barrier) => break,
+                    Ok(Next::Finished) => {
+                        finished[rank] = true;
+                        break;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let latest = now.iter().copied().max().expect("processes");
+        now.fill(latest);
+    }
+    seen
+}
+
+#[test]
+fn at_a_stonewall_all_write_as_much_as_the_fastest() {
+    let ior = Ior {
+        files: 1,
+        block: Bytes(1000).into(),
+        rank_shift: 1,
+        stonewall: Seconds(10.0),
+        repeat: Repeat::Times(2),
+        phases: vec![Phase::Write, Phase::Sync, Phase::Read],
+        ..spec(Access::FilePerProcess, Order::Sequential)
+    };
+    // By 10 s, after which the next transfer is not begun: 11, 6 and 3.
+    let seen = at_speeds(&ior, &[1, 2, 5]);
+    for (rank, phases) in (0..).zip(&seen) {
+        for round in [0, 3] {
+            let written: Vec<_> = (0..11)
+                .map(|number| (Operation::Write, rank, number * 10))
+                .collect();
+            let read: Vec<_> = (0..11)
+                .map(|number| (Operation::Read, (rank + 1) % 3, number * 10))
+                .collect();
+            assert_eq!(phases[&round], written);
+            assert_eq!(phases[&(round + 1)].len(), 1);
+            assert_eq!(phases[&(round + 2)], read);
+        }
+    }
+    // Files that are opened are closed, and those that nobody came to are not opened.
+    let ior = Ior {
+        files: 50,
+        block: Bytes(20).into(),
+        segments: 1,
+        opens: true,
+        ..ior
+    };
+    let count = |ior: &Ior, seconds: &[u64], operation| {
+        let seen = at_speeds(ior, seconds);
+        let of_phase = |phases: &BTreeMap<_, Vec<(Operation, u32, u64)>>| {
+            let all = phases[&0].iter().filter(|it| it.0 == operation);
+            all.count()
+        };
+        seen.iter().map(of_phase).collect::<Vec<_>>()
+    };
+    for operation in [Operation::Open, Operation::Close] {
+        let counts = count(&ior, &[1, 2, 5], operation);
+        // Of 11 s, open, two transfers and close take four: three files, the last one begun.
+        assert_eq!(counts, [3, 3, 3], "{operation:?}");
+    }
+    assert_eq!(count(&ior, &[1, 2, 5], Operation::Write), [6, 6, 6]);
+}
+
+#[test]
+fn a_stonewall_behind_the_last_transfer_changes_nothing() {
+    for opens in [false, true] {
+        let free = Ior {
+            opens,
+            repeat: Repeat::Times(1),
+            ..spec(Access::FilePerProcess, Order::Sequential)
+        };
+        let ior = Ior {
+            stonewall: Seconds(1e6),
+            ..free.clone()
+        };
+        assert_eq!(at_speeds(&ior, &[1, 2]), at_speeds(&free, &[1, 2]));
+        assert_eq!(IorApplication::new(&ior, 2, 1).total_requests(), None);
+    }
 }

@@ -76,6 +76,12 @@ impl Collective {
                  \"file-per-process\"",
             );
         }
+        if ior.stonewall.0 > 0.0 {
+            return refused(
+                "calls of all processes end together, and those that stop at a deadline do not: \
+                 stonewall is more than 0 s",
+            );
+        }
         if ior.by_rank() {
             return refused(
                 "processes make as many calls of one size: block or transfer is by rank",

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{InputOutput, Interface, Scenario};
 use crate::values::{
-    AtLeastOne, Bytes, CountOr, NonEmpty, Portion, Seconds, SizeByRank, choice, word,
+    AtLeastOne, Bytes, Count, CountOr, NonEmpty, Portion, Seconds, SizeByRank, choice, word,
 };
 
 choice! {
@@ -104,6 +104,14 @@ section! {
         /// Phases in order; all clients synchronise between phases.
         phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
             aka ["phase", "operation", "operations"],
+        /// Distance between the process that reads and the one that wrote: in a read phase, rank n
+        /// reads the data of rank n + this, modulo the processes. Ranks are on the clients in turn,
+        /// so 1 reads the data of another client (options -C and -Q).
+        rank_shift: u32 as Count = default(0, "IOR without its option -C") aka ["reorder_tasks", "task_offset", "tasks_per_node_offset"],
+        /// Time after which a write phase ends. Each process then goes on until it has written as
+        /// many transfers as the one that had written most, and later phases access as many (option
+        /// -D with stoneWallingWearOut=1). 0 is no limit.
+        stonewall: Seconds = default("0 s", "IOR without its option -D") aka ["stonewall_time", "stonewalling", "deadline_for_stonewalling"],
         /// Read fraction of a mixed phase. Each transfer is drawn independently of all other events
         /// in the run.
         read_share: f64 as Portion = default(Ior::READ_SHARE, "fio's rwmixread") aka ["read_fraction"],
@@ -145,6 +153,8 @@ impl Ior {
             access: Access::FilePerProcess,
             order: Order::Sequential,
             phases,
+            rank_shift: 0,
+            stonewall: Seconds(0.0),
             read_share: Ior::READ_SHARE,
             streams: 1,
             stride: Ior::STRIDE,
@@ -250,6 +260,22 @@ fn transfers_fill_the_block(ior: &Ior, all: &Scenario, at: &Place<'_>) -> Result
             at.field("phases").path
         );
         return Err(at.error("read_share", message));
+    }
+    let drawn = matches!(ior.order, Order::Random | Order::Uniform);
+    if ior.stonewall.0 > 0.0 && drawn {
+        let message = format!(
+            "another phase would access other transfers than those written by then: leave it out, \
+             or give {} = \"sequential\"",
+            at.field("order").path
+        );
+        return Err(at.error("stonewall", message));
+    }
+    if ior.stonewall.0 > 0.0 && !ior.phases.contains(&Phase::Write) {
+        let message = format!(
+            "no phase writes: leave it out, or give {} = [\"write\", \"read\"]",
+            at.field("phases").path
+        );
+        return Err(at.error("stonewall", message));
     }
     if ior.phases.len() > 1 && ior.repeat != Repeat::Forever && all.run.stop.precision.is_some() {
         let message = "run.stop.precision would end the run in the first phase whose mean is \

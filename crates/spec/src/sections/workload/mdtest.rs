@@ -4,7 +4,7 @@ use super::{Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
-use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds, SizeByRank, choice};
+use crate::values::{AtLeastOne, Bytes, Count, NonEmpty, Seconds, SizeByRank, choice};
 
 choice! {
     /// Operation on every file.
@@ -25,6 +25,9 @@ choice! {
         Rename = "rename",
         /// A part of a directory is listed.
         Readdir = "readdir",
+        /// Directories are listed, and files whose names contain "01" are looked up, as IO500's
+        /// `find` does: names are those of mdtest, file.mdtest.RANK.NUMBER.
+        Find = "find",
     }
 }
 
@@ -39,8 +42,8 @@ choice! {
 }
 
 section! {
-    /// The pattern of the mdtest benchmark: every process makes, looks up and
-    /// removes small or empty files of its own.
+    /// The pattern of the mdtest benchmark: every process creates, looks up and removes small or
+    /// empty files, its own or those of another process.
     pub struct Mdtest {
         /// Number of files each process has.
         files: u32 as AtLeastOne = required(1000) aka ["items", "file_count"],
@@ -52,6 +55,14 @@ section! {
             aka ["phase", "operations"],
         /// One directory for all files, or one for each process (option -u).
         directory: Directory = default("shared", "mdtest without its option -u") aka ["unique_dir"],
+        /// Distance between processes that use the same files: rank n looks up the files that rank
+        /// n + this made, reads those of rank n + 2 times this, and removes those of rank n + 3
+        /// times this (option -N). Ranks are on the clients in turn.
+        rank_shift: u32 as Count = default(0, "mdtest without its option -N") aka ["stride", "neighbour_stride", "nstride"],
+        /// Time after which a phase that creates files ends. Each process then goes on until it has
+        /// created as many as the one that had created most, and later phases use as many (option
+        /// -W). 0 is no limit.
+        stonewall: Seconds = default("0 s", "mdtest without its option -W") aka ["stonewall_time", "stonewalling", "stone_wall_timer"],
         /// If true, each process goes through its files in a random order, another in each phase:
         /// mdtest's option -R does so when it looks them up.
         random: bool = default(false, "mdtest without its option -R") aka ["random_order", "shuffle"],
@@ -112,6 +123,18 @@ fn files_have_numbers_and_bytes(
     if !mdtest.has_bytes() && mdtest.phases.contains(&NamePhase::Read) {
         let message = r#"the files are empty: give bytes = "3901 B" or leave "read" out"#;
         return Err(at.error("phases", message));
+    }
+    if mdtest.stonewall.0 > 0.0 && !mdtest.phases.contains(&NamePhase::Create) {
+        let message = format!(
+            "no phase creates files: leave it out, or give {} = [\"create\", \"stat\"]",
+            at.field("phases").path
+        );
+        return Err(at.error("stonewall", message));
+    }
+    if mdtest.stonewall.0 > 0.0 && mdtest.random {
+        let message = "with random = true another phase would use other files than those created \
+                       by then: leave one of them out";
+        return Err(at.error("stonewall", message));
     }
     let processes = u64::from(all.clients.count) * u64::from(all.clients.processes);
     let files = processes * u64::from(mdtest.files);
