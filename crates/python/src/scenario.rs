@@ -233,7 +233,7 @@ impl PyLoaded {
 
     /// List warnings: condition and message of each.
     fn cautions(&self) -> Vec<(&'static str, String)> {
-        let all = headrace_spec::cautions(&self.loaded.scenario).into_iter();
+        let all = headrace_spec::cautions(&self.loaded).into_iter();
         all.map(|it| (it.condition, it.message)).collect()
     }
 

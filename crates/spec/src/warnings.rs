@@ -1,7 +1,12 @@
 //! Warnings about valid scenarios whose results need care.
 
 use crate::links;
-use crate::sections::{FlowControl, Grain, Scenario};
+use crate::load::Loaded;
+use crate::sections::{
+    Device, FlowControl, Grain, Metadata, OperationGroup, OperationTimes, Scenario, ServerKind,
+    SystemKind, WorkloadKind,
+};
+use crate::values::Seconds;
 
 /// A warning of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,10 +17,173 @@ pub struct Caution {
     pub message: String,
 }
 
-/// The scenario's warnings.
+/// The scenario's warnings: first about times that are 0 by default and decide the result.
 #[must_use]
-pub fn cautions(scenario: &Scenario) -> Vec<Caution> {
-    lossless_link(scenario).into_iter().collect()
+pub fn cautions(loaded: &Loaded) -> Vec<Caution> {
+    let scenario = &loaded.scenario;
+    let zero = [zero_times_of_names(loaded), zero_time_of_device(loaded)];
+    let all = zero.into_iter().flatten();
+    all.chain(lossless_link(scenario)).collect()
+}
+
+/// Subject of warnings about times that are 0 by default.
+const ZERO_DEFAULT: &str = "zero-default";
+
+/// Creates a warning about fields that are 0 by default.
+fn zero_default(fields: &[&str], consequence: &str) -> Caution {
+    let all: Vec<String> = (fields.iter())
+        .map(|field| format!("{field} = \"0 s\""))
+        .collect();
+    Caution {
+        condition: ZERO_DEFAULT,
+        message: format!(
+            "by default {}, so {consequence}: give measured times, or \"0 s\" if that is meant",
+            all.join(" and ")
+        ),
+    }
+}
+
+/// Operations on names for which neither a server nor a machine takes any time: their rate is that
+/// of the network alone, or has no limit.
+fn zero_times_of_names(loaded: &Loaded) -> Option<Caution> {
+    let scenario = &loaded.scenario;
+    if !scenario.workload.iter().any(|it| uses_names(&it.kind)) {
+        return None;
+    }
+    match &scenario.kind {
+        SystemKind::Parallel(parallel) => {
+            let field = "metadata.time_per_operation";
+            let free = takes_no_time(&parallel.metadata) && !loaded.gives(field);
+            free.then(|| {
+                let consequence = "operations on names, such as creating a file, take no time on \
+                                   a metadata server, and their rates are those of the network \
+                                   alone";
+                zero_default(&[field], consequence)
+            })
+        }
+        SystemKind::Local(local) => {
+            let file_system = &local.machine.file_system;
+            let times = [
+                ("machine.cpu.system_call", local.machine.cpu.system_call),
+                ("machine.file_system.create", file_system.create),
+                ("machine.file_system.unlink", file_system.unlink),
+                ("machine.file_system.lookup", file_system.lookup),
+            ];
+            let free = |(field, time): &(&str, Seconds)| time.0 == 0.0 && !loaded.gives(field);
+            let fields: Vec<&str> = times.iter().filter(|it| free(it)).map(|it| it.0).collect();
+            (fields.len() == times.len()).then(|| {
+                let consequence = "operations on names, such as creating a file, take no time of \
+                                   the processor, and their rates have no limit but the device";
+                zero_default(&fields, consequence)
+            })
+        }
+    }
+}
+
+/// Returns true if a workload creates, opens, lists, looks up or removes files as such.
+fn uses_names(kind: &WorkloadKind) -> bool {
+    match kind {
+        WorkloadKind::Mdtest(_) | WorkloadKind::TreeCopy(_) => true,
+        WorkloadKind::Ior(ior) => ior.opens,
+        WorkloadKind::OperationMix(mix) => mix.weights.values().any(|operation| {
+            use OperationGroup as It;
+            matches!(
+                operation.group(),
+                It::FileStat
+                    | It::GetAttribute
+                    | It::SetAttribute
+                    | It::Directory
+                    | It::SymbolicLink
+                    | It::File
+                    | It::Windows
+            )
+        }),
+        WorkloadKind::Pipeline(_) | WorkloadKind::TraceReplay(_) => false,
+    }
+}
+
+/// Returns true if no operation takes time on a metadata server.
+fn takes_no_time(metadata: &Metadata) -> bool {
+    let OperationTimes {
+        open,
+        create,
+        stat,
+        unlink,
+        rename,
+        mkdir,
+        rmdir,
+        readdir,
+    } = metadata.times;
+    let single = [open, create, stat, unlink, rename, mkdir, rmdir, readdir];
+    metadata.database().is_none()
+        && metadata.time_per_operation.0 == 0.0
+        && single.into_iter().flatten().all(|time| time.0 == 0.0)
+}
+
+/// Time of a request's bytes below which the time that is left out is longer: an access to flash
+/// takes about as long, and one to a disk far longer.
+const SHORT_TRANSFER: f64 = 100e-6;
+
+/// A device without a time for each request, to which requests are so small that their bytes take
+/// no time worth speaking of.
+fn zero_time_of_device(loaded: &Loaded) -> Option<Caution> {
+    let scenario = &loaded.scenario;
+    let (path, device) = match &scenario.kind {
+        SystemKind::Local(local) => ("machine.device", &local.machine.device),
+        SystemKind::Parallel(parallel) => match &parallel.servers.kind {
+            ServerKind::SimpleServer(server) => ("servers.device", &server.device),
+            ServerKind::MachineServer(server) => ("servers.machine.device", &server.machine.device),
+        },
+    };
+    let time = match device {
+        Device::SimpleDevice(it) => it.time_per_request,
+        Device::SharedDevice(it) => it.time_per_request,
+        Device::ConcurrentDevice(it) => it.time_per_request,
+        Device::EmpiricalDevice(_)
+        | Device::Disk(_)
+        | Device::SolidState(_)
+        | Device::Throttled(_)
+        | Device::Raid(_) => return None,
+    };
+    let field = format!("{path}.time_per_request");
+    if time.0 > 0.0 || loaded.gives(&field) {
+        return None;
+    }
+    let rate = device.slowest(false).1.0.max(device.slowest(true).1.0);
+    let sizes = scenario.workload.iter().filter_map(|it| smallest(&it.kind));
+    let smallest = sizes.min()?;
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let seconds = smallest as f64 / rate;
+    (seconds < SHORT_TRANSFER).then(|| {
+        let consequence = format!(
+            "a request of {smallest} B takes the device {seconds:.1e} s, less than any access to a \
+             real one"
+        );
+        zero_default(&[&field], &consequence)
+    })
+}
+
+/// Bytes of a workload's smallest read or write, where the scenario says it.
+fn smallest(kind: &WorkloadKind) -> Option<u64> {
+    let bytes = match kind {
+        WorkloadKind::Ior(ior) => ior.transfer.every().iter().map(|it| it.0).min(),
+        WorkloadKind::Mdtest(mdtest) => mdtest.bytes.every().iter().map(|it| it.0).min(),
+        WorkloadKind::Pipeline(pipeline) => Some(pipeline.request.0.min(pipeline.input.0)),
+        WorkloadKind::TreeCopy(copy) => Some(copy.largest_request().0),
+        WorkloadKind::OperationMix(mix) => {
+            let reads = mix
+                .read_sizes
+                .values()
+                .filter(|_| mix.weights.values().any(|it| it.reads()));
+            let writes = mix
+                .write_sizes
+                .values()
+                .filter(|_| mix.weights.values().any(|it| it.writes()));
+            reads.chain(writes).map(|it| it.0).min()
+        }
+        WorkloadKind::TraceReplay(_) => None,
+    };
+    bytes.filter(|bytes| *bytes > 0)
 }
 
 /// At the grain of packets the model is TCP over Ethernet, whose switches drop packets.

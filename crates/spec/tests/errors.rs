@@ -1259,7 +1259,7 @@ fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let loaded = load(GOOD, &sets).unwrap_or_else(|error| panic!("{error}"));
-        headrace_spec::cautions(&loaded.scenario)
+        headrace_spec::cautions(&loaded)
     };
     for link in ["InfiniBand-QDR", "16GFC"] {
         let found = of(link, "packet");
@@ -1275,7 +1275,58 @@ fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
             "network.flow_control=credits",
         ];
         let loaded = load(GOOD, &sets).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(headrace_spec::cautions(&loaded.scenario), []);
+        assert_eq!(headrace_spec::cautions(&loaded), []);
     }
     assert_eq!(of("10GbE", "packet"), []);
+}
+
+/// A time of 0 that nobody gave and that decides the rate is named; one that is given is not.
+#[test]
+fn times_that_are_zero_by_default_are_cautioned_of_where_they_decide() {
+    let conditions = |sets: &[&str]| {
+        let loaded = load(GOOD, sets).unwrap_or_else(|error| panic!("{error}"));
+        let all = headrace_spec::cautions(&loaded).into_iter();
+        all.map(|it| (it.condition, it.message)).collect::<Vec<_>>()
+    };
+    let names = |field: &str, sets: &[&str]| {
+        let all = conditions(sets);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert_eq!(all[0].0, "zero-default");
+        assert!(all[0].1.contains(&format!("{field} = \"0 s\"")), "{all:?}");
+    };
+    let mdtest = "workload=[{ kind = \"mdtest\", files = 10 }]";
+    names("metadata.time_per_operation", &[mdtest]);
+    for given in [
+        "metadata.time_per_operation=0 s",
+        "metadata.times.create=1 ms",
+    ] {
+        assert_eq!(conditions(&[mdtest, given]), [], "{given}");
+    }
+    let small = [
+        "workload.0.transfer=4 KiB",
+        "servers.device.read_rate=500 MB/s",
+    ];
+    names("servers.device.time_per_request", &small);
+    let given = [small[0], small[1], "servers.device.time_per_request=0 s"];
+    assert_eq!(conditions(&given), []);
+}
+
+#[test]
+fn a_stonewall_and_a_shift_of_ranks_suit_their_workload() {
+    let error = |sets: &[&str]| load(GOOD, sets).err().map(|it| it.to_string());
+    let wrong = |sets: &[&str], expected: &str| {
+        let error = error(sets).unwrap_or_default();
+        assert!(error.contains(expected), "{error}");
+    };
+    wrong(
+        &["workload.0.stonewall=1 s", "workload.0.order=random"],
+        "workload.0.order = \"sequential\"",
+    );
+    wrong(
+        &["workload.0.stonewall=1 s", "workload.0.phases=[\"read\"]"],
+        "no phase writes",
+    );
+    let mdtest =
+        "workload=[{ kind = \"mdtest\", files = 10, phases = [\"stat\"], stonewall = \"1 s\" }]";
+    wrong(&[mdtest], "no phase creates files");
 }

@@ -32,6 +32,7 @@ from headrace.simulate.report import (
     Station,
     Stop,
     Unfinished,
+    Warned,
     report_of,
 )
 
@@ -64,6 +65,8 @@ ENDS = {
     None: "by a condition of its own",
 }
 """Descriptions of a run's end by its reason; none if replications ended differently."""
+ZERO_DEFAULT = "zero-default"
+"""Condition of warnings about times that are 0 by default; they come first."""
 KINDS = 6
 """Kinds that the line names; the table and the document have all."""
 PLACES = 10
@@ -73,7 +76,8 @@ PLACES = 10
 def result(document: Document) -> RenderableType:
     """Return the tables of a simulation's result."""
     report = report_of(document)
-    parts: list[RenderableType] = [_heading(report), _performance(report)]
+    first = [it for it in report.warnings if it.condition == ZERO_DEFAULT]
+    parts: list[RenderableType] = [_heading(report), *map(_note, first), _performance(report)]
     if report.synced_writes is not None:
         rate = megabytes(report.synced_writes.throughput)
         parts.append(Text(f"write and sync together: {rate} MB/s"))
@@ -99,9 +103,12 @@ def result(document: Document) -> RenderableType:
     parts.append(Text("\n" + plain(report.bottleneck.sentence), style="bold"))
     if report.stop is not None:
         parts.append(Text(_end(report, report.stop)))
-    for warning in report.warnings:
-        parts.append(Text(f"Note: {plain(warning.message)}.", style="yellow"))
+    parts += [_note(it) for it in report.warnings if it not in first]
     return Group(*parts, *left_out_line(document))
+
+
+def _note(warning: Warned) -> Text:
+    return Text(f"Note: {plain(warning.message)}.", style="yellow")
 
 
 def _end(report: Report, stop: Stop) -> str:

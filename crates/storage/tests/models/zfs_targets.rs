@@ -67,9 +67,9 @@ fn the_limit_of_dirty_data_does_not_grow_beyond_four_gibibytes() {
         )
     };
     let (cache, limit, background) = limits("16 GiB");
-    close(limit, 0.1 * cache, 1e-9);
-    close(background, 0.02 * cache, 1e-9);
+    close(limit, 0.1 * cache, 1e-6);
+    close(background, 0.02 * cache, 1e-6);
     let (_, limit, background) = limits("256 GiB");
-    close(limit, 4.0 * 1024_f64.powi(3), 1e-9);
-    close(background, 0.8 * 1024_f64.powi(3), 1e-9);
+    close(limit, 4.0 * 1024_f64.powi(3), 1e-6);
+    close(background, 0.8 * 1024_f64.powi(3), 1e-6);
 }
