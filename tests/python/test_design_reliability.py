@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -340,3 +341,32 @@ def refused(capsys: pytest.CaptureFixture[str], message: str, *options: str) -> 
     assert ended.out == ""
     assert ended.err.count("\n") == 1
     assert message in ended.err
+
+
+RAID5 = "--level raid5 --disks 3 --capacity 4TB --bit-error-rate 1e-14 --mttf 1000000h"
+
+
+@pytest.mark.parametrize(
+    "repair", ['--mttr "11.111 h" --repair-law constant', "--rebuild-rate 100MB/s"]
+)
+def test_nomdl_counts_lost_arrays_beside_frequent_lost_stripes(
+    headrace: Command, repair: str
+) -> None:
+    found = answered(headrace, RAID5, *shlex.split(repair))
+    first = found["horizons"][0]
+    # 3 x 2 / MTTF^2 x 11.11 h x 8760 h: the exact chain gives 5.81e-7.
+    assert first["nomdl_low"] < 6e-12 * 11.111 * 8760 * 1.01 and first["nomdl_high"] > 5.75e-7
+    assert first["nomdl_standard_error"] < 0.02 * first["nomdl"]
+    assert found["nomdl_interval"][0] < 5.5e-6 < found["nomdl_interval"][1] * 1.01
+    low, high = found["mttdl_interval_seconds"]
+    assert low < found["mttdl_seconds"] < high
+
+
+def test_a_figure_without_its_event_is_a_bound_with_the_reason(headrace: Command) -> None:
+    options = (*shlex.split(RAID5), "--rebuild-rate", "100MB/s", "--crude", "--missions", "5000")
+    printed = headrace("design", "reliability", *options)
+    assert printed.returncode == 0, printed.stderr
+    assert "below 0.0006" in printed.stdout
+    assert "losses by too many failures were seen in 0 of 5,000 missions" in printed.stdout
+    found = answered(headrace, " ".join(options))
+    assert found["nomdl"] is None and found["nomdl_interval"][1] == pytest.approx(6e-4, rel=0.01)

@@ -12,6 +12,10 @@ pub struct Answer {
     /// gives -horizon / ln(1 - loss probability) of the last horizon: the mean if the rate of
     /// losses stayed as it is on average.
     pub mttdl_seconds: Option<f64>,
+    /// Ends of its 95 % interval. None: no loss was simulated, or every mission may have had one.
+    pub mttdl_low_seconds: Option<f64>,
+    /// See `mttdl_low_seconds`.
+    pub mttdl_high_seconds: Option<f64>,
     /// Method used: `closed-form`, `markov`, `monte-carlo` or `splitting`.
     pub method: MethodUsed,
     /// Bytes that the system holds as data.
@@ -47,19 +51,43 @@ pub struct HorizonAnswer {
     /// Upper end of its 95 % interval.
     pub high: f64,
     /// Part of the loss probability in which the first loss is due to a read error in a rebuild.
-    pub read_error_loss_probability: f64,
+    /// None: too few missions had one; the upper end of the interval holds.
+    pub read_error_loss_probability: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub read_error_low: f64,
+    /// Upper end of its 95 % interval.
+    pub read_error_high: f64,
     /// Normalised magnitude of data loss: expected bytes lost by then per usable byte (Greenan,
     /// Plank and Wylie 2010, "Mean time to meaningless"). Each group counts up to its first loss;
-    /// biased missions of groups that depend on each other end at the first loss of any.
-    pub nomdl: f64,
+    /// biased missions of groups that depend on each other end at the first loss of any. None: too
+    /// few missions had a loss by a cause that decides it; the upper end of the interval holds.
+    pub nomdl: Option<f64>,
     /// Standard error of `nomdl`; 0 without simulation.
     pub nomdl_standard_error: f64,
+    /// Lower end of its 95 % interval.
+    pub nomdl_low: f64,
+    /// Upper end of its 95 % interval.
+    pub nomdl_high: f64,
+    /// Missions with a loss by more failures than are tolerated. None: not simulated.
+    pub failure_losses_seen: Option<Seen>,
+    /// Missions with a loss by a read error. None: not simulated, or no read error loses data.
+    pub read_error_losses_seen: Option<Seen>,
     /// Mean number of losses, each restored from a backup; only with `count_losses`.
     pub expected_losses: Option<Estimate>,
 }
 
+/// Missions in which an event was seen, with biasing or splitting if these were used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// Missions, or replicates of splitting, with the event.
+    pub losses: u64,
+    /// All of them.
+    pub missions: u64,
+}
+
 /// An estimate with its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
     /// Value.

@@ -43,9 +43,7 @@ pub fn of(question: &Question, method: MethodUsed) -> Vec<String> {
         );
     }
     if !question.domains.is_empty() && simulated {
-        said.push(
-            "Outages do not delay rebuilds; the failures of domains are not biased.".to_owned(),
-        );
+        said.push("Outages do not delay rebuilds.".to_owned());
     }
     if shape.groups > 1 && question.domains.is_empty() {
         said.push(format!(
@@ -107,6 +105,17 @@ fn pool(question: &Question, method: MethodUsed, said: &mut Vec<String>) {
         );
     } else {
         said.push("A new failure holds the rebuild until it is noticed.".to_owned());
+    }
+    if let Redundancy::Declustered { parity: 2.., .. } = question.redundancy {
+        said.push(
+            match question.repair.concurrency {
+                Concurrency::Parallel => {
+                    "One pass rebuilds all chunks that a stripe lacks, as fast as one chunk."
+                }
+                Concurrency::Serial => "The chunks that a stripe lacks are rebuilt one by one.",
+            }
+            .to_owned(),
+        );
     }
     if let Redundancy::Declustered { spare_disks: 0, .. } = question.redundancy {
         said.push("Without spare space the rebuild waits for the new disk.".to_owned());

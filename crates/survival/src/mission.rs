@@ -6,10 +6,10 @@ mod biasing;
 mod domains;
 mod read_errors;
 
-use crate::estimate::Sums;
+use crate::estimate::{Lost, Sums};
 use crate::events::{Agenda, Event, Kind};
 use crate::model::Model;
-use crate::pilot::Pilot;
+use crate::pilot::{Cause, Pilot};
 use crate::question::{ReplacementManner, YEAR};
 use crate::random::{Random, uniform};
 
@@ -57,21 +57,11 @@ struct SparePool {
     waiting: std::collections::VecDeque<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
-    Failures,
-    ReadError,
-}
-
 /// Losses of a mission by one horizon, times their weights.
 #[derive(Clone, Copy, Debug, Default)]
 struct HorizonLosses {
-    /// Weight of the first loss.
-    first: f64,
-    /// The same if a read error caused it.
-    first_by_read_error: f64,
-    /// Bytes of each group's first loss.
-    bytes: f64,
+    /// By failures and by read errors; the lost part is that of each group's first loss.
+    lost: [Lost; 2],
     /// Number of losses.
     count: f64,
 }
@@ -92,7 +82,7 @@ pub struct Missions<'a> {
     unavailable_since: f64,
     unavailable_time: f64,
     over: bool,
-    has_loss: bool,
+    first_loss: Option<Cause>,
     /// Losses by each horizon.
     horizons: Vec<HorizonLosses>,
     sums: Sums,
@@ -135,7 +125,7 @@ impl<'a> Missions<'a> {
             unavailable_since: 0.0,
             unavailable_time: 0.0,
             over: false,
-            has_loss: false,
+            first_loss: None,
             horizons: vec![HorizonLosses::default(); horizons],
             sums: Sums::new(horizons),
             pilot: Pilot::new(model.shape.tolerates),
@@ -146,7 +136,7 @@ impl<'a> Missions<'a> {
     pub fn pilot(mut self, most: u64, random: &mut Random) -> Pilot {
         while self.pilot.goes_on(most, self.sums.counts.failures) {
             self.mission(random);
-            self.pilot.end_mission(self.has_loss);
+            self.pilot.end_mission(self.first_loss);
         }
         self.pilot
     }
@@ -184,12 +174,9 @@ impl<'a> Missions<'a> {
                 .unavailable
                 .add(self.unavailable_time / self.model.end);
         }
-        if self.has_loss {
-            let usable = self.model.shape.usable_bytes * f64::from(self.model.simulated_groups);
+        if self.first_loss.is_some() {
             for (sums, at) in self.sums.horizons.iter_mut().zip(&self.horizons) {
-                sums.loss.add(at.first);
-                sums.read_error.add(at.first_by_read_error);
-                sums.bytes.add(at.bytes / usable);
+                sums.add(&at.lost);
                 sums.losses.add(at.count);
             }
         }
@@ -204,8 +191,7 @@ impl<'a> Missions<'a> {
         self.unavailable_groups = 0;
         self.unavailable_time = 0.0;
         self.over = false;
-        if self.has_loss {
-            self.has_loss = false;
+        if self.first_loss.take().is_some() {
             self.horizons.fill(HorizonLosses::default());
         }
         if let Some(spares) = &model.question.repair.spares {
@@ -371,13 +357,13 @@ impl<'a> Missions<'a> {
         if failed > self.model.shape.tolerates {
             // What is lost already cannot be lost again before enough disks are back.
             if failed == self.model.shape.tolerates + 1 {
-                self.lose(group, Loss::Failures, now);
+                self.lose(group, Cause::Failures, now);
             }
         } else if let Some(latent) = &self.model.question.latent
             && self.model.read_error_loses(failed)
             && self.finds_latent_error(latent, group, now, random)
         {
-            self.lose(group, Loss::ReadError, now);
+            self.lose(group, Cause::ReadError, now);
         }
         if self.over {
             return;
@@ -438,7 +424,7 @@ impl<'a> Missions<'a> {
         let failed = self.groups[group].failed;
         let unreadable = self.model.unreadable(failed);
         if unreadable > 0.0 && self.meets_read_error(group, unreadable, random) {
-            self.lose(group, Loss::ReadError, now);
+            self.lose(group, Cause::ReadError, now);
             if self.over {
                 return;
             }
@@ -462,29 +448,30 @@ impl<'a> Missions<'a> {
     }
 
     /// Records a loss.
-    fn lose(&mut self, group: usize, loss: Loss, now: f64) {
-        let (bytes, is_read_error) = match loss {
-            Loss::Failures => {
+    fn lose(&mut self, group: usize, cause: Cause, now: f64) {
+        let shape = &self.model.shape;
+        let bytes = match cause {
+            Cause::Failures => {
                 self.sums.counts.failure_losses += 1;
-                (self.model.shape.usable_bytes, false)
+                shape.usable_bytes
             }
-            Loss::ReadError => {
+            Cause::ReadError => {
                 self.sums.counts.read_error_losses += 1;
-                let loses = self.model.question.read_errors.loses;
-                (self.model.shape.read_error_bytes(loses), true)
+                shape.read_error_bytes(self.model.question.read_errors.loses)
             }
         };
+        let part = bytes / (shape.usable_bytes * f64::from(self.model.simulated_groups));
         let counts = self.model.question.simulation.count_losses;
-        let is_first = !self.has_loss;
+        let is_first = self.first_loss.is_none();
         let of_group = !self.groups[group].lost;
-        self.has_loss = true;
+        self.first_loss.get_or_insert(cause);
         self.groups[group].lost = true;
         let weight = if self.model.bias.is_some() {
             let open: f64 = (0..self.disks.len())
                 .filter(|disk| !self.disks[*disk].failed)
                 .map(|disk| self.open_weight(disk, now))
                 .sum();
-            libm::exp(self.log_weight + open)
+            libm::exp(self.log_weight + open + self.domain_weight(now))
         } else {
             1.0
         };
@@ -492,15 +479,20 @@ impl<'a> Missions<'a> {
             if now > *horizon {
                 continue;
             }
+            let lost = &mut at.lost[cause as usize];
             if is_first {
-                at.first = weight;
-                at.first_by_read_error = if is_read_error { weight } else { 0.0 };
+                lost.first = weight;
             }
             if of_group {
-                at.bytes += weight * bytes;
+                lost.part += weight * part;
             }
             at.count += weight;
         }
-        self.over = !counts && (self.model.bias.is_some() || self.model.simulated_groups == 1);
+        // Biased missions end with the loss that they are biased towards.
+        let ends = match &self.model.bias {
+            Some(bias) => bias.toward.is_none_or(|toward| toward == cause),
+            None => false,
+        };
+        self.over = !counts && (ends || self.model.simulated_groups == 1);
     }
 }

@@ -1,7 +1,7 @@
 //! A question made ready for missions of arrays and mirrors.
 
 use crate::hazard::Hazard;
-use crate::pilot::Pilot;
+use crate::pilot::{Cause, Pilot};
 use crate::question::{Concurrency, Question, Scrub};
 use crate::read_error;
 use crate::shape::Shape;
@@ -44,8 +44,12 @@ pub struct Model {
 /// Biasing of failures.
 #[derive(Clone, Debug)]
 pub struct Bias {
+    /// The kind of first loss that is made frequent; none: both.
+    pub toward: Option<Cause>,
     /// Factor on all hazards at all times.
     pub healthy: f64,
+    /// Factor on the failures of each kind of domain.
+    pub domains: Vec<f64>,
     /// Cumulative hazard of the survivors of a group until its next repair, for each number of
     /// failed disks.
     pub windows: Vec<f64>,
@@ -87,15 +91,48 @@ impl Model {
         }
     }
 
-    /// Biases missions, after pilot missions without biasing.
-    pub fn bias(&mut self, pilot: &Pilot) {
+    /// Biases missions towards one kind of first loss or both, after pilot missions without biasing.
+    pub fn bias(&mut self, pilot: &Pilot, toward: Option<Cause>) {
         let hazard = &self.hazard;
         let each = hazard.cumulative(self.first_age + self.end) - hazard.cumulative(self.first_age);
         let failures = each * self.disks() as f64;
+        let domains = (0..self.question.domains.len()).map(|kind| {
+            // An outage without lost disks delays no rebuild and loses no data.
+            if self.question.domains[kind].lost_share > 0.0 {
+                (FAILURES_AIMED / (self.domain_rate(kind) * self.end)).clamp(1.0, 1e12)
+            } else {
+                1.0
+            }
+        });
         self.bias = Some(Bias {
+            toward,
             healthy: (FAILURES_AIMED / failures).clamp(1.0, 1e12),
+            domains: domains.collect(),
             windows: pilot.aims(),
         });
+    }
+
+    /// Domains of a kind.
+    pub fn domain_count(&self, kind: usize) -> usize {
+        self.disks()
+            .div_ceil(self.question.domains[kind].disks as usize)
+    }
+
+    /// Rate at which the domains of a kind fail together, in 1/s.
+    pub fn domain_rate(&self, kind: usize) -> f64 {
+        self.domain_count(kind) as f64 / self.question.domains[kind].mean
+    }
+
+    /// Whether a first loss can be by this cause.
+    pub fn can_lose_by(&self, cause: Cause) -> bool {
+        let question = &self.question;
+        match cause {
+            Cause::Failures => true,
+            Cause::ReadError => {
+                self.shape.tolerates > 0
+                    && (question.disk.bit_error_rate > 0.0 || question.latent.is_some())
+            }
+        }
     }
 
     /// Disks that are simulated.

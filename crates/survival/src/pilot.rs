@@ -8,12 +8,33 @@ const MOST_FAILURES: u64 = 300_000;
 /// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
 const WINDOW_HAZARD: f64 = 1.594;
 
+/// What lost data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// More failures than are tolerated.
+    Failures,
+    /// A read error in a rebuild.
+    ReadError,
+}
+
+impl Cause {
+    /// The cause of a loss.
+    pub fn of(is_read_error: bool) -> Cause {
+        if is_read_error {
+            Cause::ReadError
+        } else {
+            Cause::Failures
+        }
+    }
+}
+
 /// What happened in pilot missions. A level is the number of failed disks of a group, or the most
 /// chunks that a stripe of a pool lacks.
 #[derive(Clone, Debug)]
 pub struct Pilot {
     missions: u64,
-    losses: u64,
+    /// Missions whose first loss was by failures, and by a read error.
+    losses: [u64; 2],
     levels: Vec<Windows>,
 }
 
@@ -33,7 +54,7 @@ impl Pilot {
     pub fn new(tolerated: u32) -> Pilot {
         Pilot {
             missions: 0,
-            losses: 0,
+            losses: [0; 2],
             levels: vec![Windows::default(); tolerated as usize + 1],
         }
     }
@@ -51,9 +72,11 @@ impl Pilot {
     }
 
     /// Ends the current mission.
-    pub fn end_mission(&mut self, has_loss: bool) {
+    pub fn end_mission(&mut self, first_loss: Option<Cause>) {
         self.missions += 1;
-        self.losses += u64::from(has_loss);
+        if let Some(cause) = first_loss {
+            self.losses[cause as usize] += 1;
+        }
         for windows in &mut self.levels {
             windows.all += windows.current;
             windows.missions += u64::from(windows.current > 0);
@@ -61,9 +84,13 @@ impl Pilot {
         }
     }
 
-    /// Share of missions with a loss.
-    pub fn loss_share(&self) -> f64 {
-        self.losses as f64 / self.missions as f64
+    /// Share of missions with a loss, or with a first loss by one cause.
+    pub fn loss_share(&self, cause: Option<Cause>) -> f64 {
+        let losses = match cause {
+            Some(cause) => self.losses[cause as usize],
+            None => self.losses.iter().sum(),
+        };
+        losses as f64 / self.missions as f64
     }
 
     /// Cumulative hazard to aim at in a window of each level; 0 at level 0.

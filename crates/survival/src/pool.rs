@@ -5,6 +5,10 @@
 //! lies there. All disks rebuild together, the stripes that lack most first; that is a fluid,
 //! whereas failures and the stripes they hit are drawn.
 //!
+//! With parallel repair one pass rebuilds all chunks that a stripe lacks, and takes as long as for
+//! one: OpenZFS has one rebuild of a dRAID, which goes through its space once for all missing disks
+//! (`module/zfs/vdev_rebuild.c`). With serial repair each chunk takes a pass of its own.
+//!
 //! The level of a pool is the most chunks that a stripe lacks. Splitting estimates the probability
 //! of each level from states saved at the first entry of the one below (fixed effort: Kahn and
 //! Harris 1951; Garvels 2000). States keep ages, not failure times, which are drawn anew.
@@ -15,10 +19,10 @@
 
 use rand_distr::{Binomial, Distribution};
 
-use crate::estimate::Sums;
+use crate::estimate::{Lost, Sums};
 use crate::events::{Agenda, Kind};
 use crate::hazard::Hazard;
-use crate::pilot::Pilot;
+use crate::pilot::{Cause, Pilot};
 use crate::question::{Question, Redundancy, YEAR};
 use crate::random::{Random, uniform};
 use crate::read_error;
@@ -71,7 +75,7 @@ struct State {
     lacking: Vec<f64>,
     /// Time until which rebuilds wait.
     hold: f64,
-    /// Chunks a second.
+    /// Passes over a stripe a second.
     rate: f64,
 }
 
@@ -136,11 +140,13 @@ impl Pool {
         while run.pilot.goes_on(PILOT, run.sums.counts.failures) {
             let mut state = run.fresh();
             let outcome = run.mission(&mut state, usize::MAX, random);
-            run.pilot
-                .end_mission(matches!(outcome, Outcome::Lost { .. }));
+            run.pilot.end_mission(match outcome {
+                Outcome::Lost { read_error, .. } => Some(Cause::of(read_error)),
+                _ => None,
+            });
         }
         let pilot = run.pilot;
-        if pilot.loss_share() >= FREQUENT {
+        if pilot.loss_share(None) >= FREQUENT {
             return;
         }
         let mut aims = pilot.aims();
@@ -149,6 +155,16 @@ impl Pool {
             *first = 0.0;
         }
         self.aims = Some(aims);
+    }
+
+    /// Whether a read error can lose data.
+    pub fn can_lose_by_read_error(&self) -> bool {
+        self.unreadable > 0.0 && self.shape.tolerates > 0
+    }
+
+    /// Passes over a stripe that rebuild the chunks it lacks.
+    fn passes_of_stripe(&self, lacks: usize) -> f64 {
+        self.question.repair.concurrency.passes(lacks as u32)
     }
 
     /// Whether missions are split.
@@ -164,11 +180,6 @@ impl Pool {
             1.0
         };
         levels * EFFORT as f64 * f64::from(self.shape.disks) * self.end / YEAR
-    }
-
-    /// Horizons of the question, in its order.
-    pub fn horizons(&self) -> &[f64] {
-        &self.question.horizons
     }
 
     /// Missions of one replicate.
@@ -254,11 +265,8 @@ impl<'a> Run<'a> {
         let mut probability = 1.0;
         let mut saved = vec![(1.0, self.fresh())];
         let horizons = self.sums.horizons.len();
-        let (mut loss, mut read, mut lost_bytes) = (
-            vec![0.0; horizons],
-            vec![0.0; horizons],
-            vec![0.0; horizons],
-        );
+        let usable = self.pool.shape.usable_bytes;
+        let mut lost = vec![[Lost::default(); 2]; horizons];
         for level in 1..=self.pool.shape.tolerates as usize + 1 {
             let mut reached = Vec::new();
             for begin in resampled(&saved, random) {
@@ -276,9 +284,7 @@ impl<'a> Run<'a> {
                         self.count(read_error);
                         for (at, horizon) in self.pool.question.horizons.iter().enumerate() {
                             if time <= *horizon {
-                                loss[at] += weight;
-                                read[at] += if read_error { weight } else { 0.0 };
-                                lost_bytes[at] += weight * bytes;
+                                lost[at][usize::from(read_error)].add(weight, bytes / usable);
                             }
                         }
                     }
@@ -291,10 +297,7 @@ impl<'a> Run<'a> {
             saved = reached;
         }
         for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
-            sums.loss.add(loss[at]);
-            sums.read_error.add(read[at]);
-            sums.bytes
-                .add(lost_bytes[at] / self.pool.shape.usable_bytes);
+            sums.add(&lost[at]);
         }
         self.sums.missions = 1;
     }
@@ -317,12 +320,11 @@ impl<'a> Run<'a> {
             return;
         };
         self.count(read_error);
-        let usable = self.pool.shape.usable_bytes;
+        let mut lost = [Lost::default(); 2];
+        lost[usize::from(read_error)].add(1.0, bytes / self.pool.shape.usable_bytes);
         for (at, sums) in self.sums.horizons.iter_mut().enumerate() {
             if time <= self.pool.question.horizons[at] {
-                sums.loss.add(1.0);
-                sums.read_error.add(if read_error { 1.0 } else { 0.0 });
-                sums.bytes.add(bytes / usable);
+                sums.add(&lost);
             }
         }
     }
@@ -420,8 +422,8 @@ impl<'a> Run<'a> {
         let until = if state.absent > pool.spare_disks {
             begin + pool.question.repair.mean()
         } else {
-            let chunks = state.lacking[level - 1] * level as f64;
-            state.hold.max(begin) + chunks / state.rate
+            let passes = state.lacking[level - 1] * pool.passes_of_stripe(level);
+            state.hold.max(begin) + passes / state.rate
         };
         let until = until.min(pool.end);
         let factor = aim / self.passes(state, begin, until);
@@ -514,11 +516,11 @@ impl<'a> Run<'a> {
     fn join(&mut self, state: &mut State, disk: usize, random: &mut Random) {
         let now = state.now;
         if state.level() > 0 {
-            let chunks: f64 = (1..)
+            let passes: f64 = (1..)
                 .zip(&state.lacking)
-                .map(|(lacks, stripes)| f64::from(lacks) * stripes)
+                .map(|(lacks, stripes)| self.pool.passes_of_stripe(lacks) * stripes)
                 .sum();
-            let mut left = (state.hold - now).max(0.0) + chunks / state.rate;
+            let mut left = (state.hold - now).max(0.0) + passes / state.rate;
             if state.absent > self.pool.spare_disks {
                 // The rebuild itself waits for a disk.
                 let arrival = (0..state.back.len())
@@ -625,11 +627,12 @@ impl<'a> Run<'a> {
             if stripes <= 0.0 {
                 continue;
             }
-            let done = stripes.min(work / lacks as f64);
+            let passes = pool.passes_of_stripe(lacks);
+            let done = stripes.min(work / passes);
             let is_all = done >= stripes;
             state.lacking[lacks - 1] = if is_all { 0.0 } else { stripes - done };
-            work -= done * lacks as f64;
-            at += done * lacks as f64 / state.rate;
+            work -= done * passes;
+            at += done * passes / state.rate;
             if lacks == state.lacking.len() && pool.unreadable > 0.0 {
                 // Windows at the level of the loss may be many: each gets its part.
                 let aim = pool.aims.as_ref().map_or(0.0, |aims| aims[lacks]);

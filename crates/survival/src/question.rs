@@ -231,11 +231,22 @@ pub struct Repair {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concurrency {
-    /// All failed disks of a group are rebuilt at the same time, each at full rate.
+    /// All failed disks of a group are rebuilt at the same time, each at full rate. In a
+    /// declustered pool one pass rebuilds all chunks that a stripe lacks.
     #[default]
     Parallel,
-    /// One after the other.
+    /// One after the other; in a declustered pool each chunk that a stripe lacks.
     Serial,
+}
+
+impl Concurrency {
+    /// Passes over a stripe of a declustered pool that rebuild `lacks` chunks.
+    pub fn passes(self, lacks: u32) -> f64 {
+        match self {
+            Concurrency::Parallel => 1.0,
+            Concurrency::Serial => f64::from(lacks),
+        }
+    }
 }
 
 /// Hot spares.
@@ -417,7 +428,8 @@ pub struct Simulation {
     /// Missions; none: as many as `relative_error` needs, within `disk_years`.
     #[serde(default)]
     pub missions: Option<u64>,
-    /// Wanted standard error of the loss probability at the longest horizon, as a part of it.
+    /// Wanted standard error of the loss probability at the longest horizon, as a part of it. The
+    /// other figures follow as far as ten times its missions take them.
     #[serde(default = "default_relative_error")]
     pub relative_error: f64,
     /// Most disk-years that are simulated if `missions` is not given.

@@ -94,7 +94,8 @@ fn pool(question: &Question, shape: &Shape, data: u32) -> Group {
         let rate = if failed == 0 {
             0.0
         } else {
-            1.0 / (waiting + rebuild * (lacking * place / chunks).min(1.0))
+            let passes = lacking * question.repair.concurrency.passes(failed);
+            1.0 / (waiting + rebuild * (passes / chunks).min(1.0))
         };
         let lost = if failed == shape.tolerates && failed > 0 {
             read_error = -libm::expm1(-lacking * lost_stripe);

@@ -10,9 +10,10 @@ use crate::error::Error;
 use crate::estimate::Sums;
 use crate::mission::Missions;
 use crate::model::Model;
+use crate::pilot::{Cause, Pilot};
 use crate::pool::Pool;
 use crate::question::{Simulation, YEAR};
-use crate::random::{Random, stream};
+use crate::random::stream;
 
 /// Disk missions of a block: enough to hide the cost of beginning one, few enough to stop soon.
 const BLOCK: u64 = 65_536;
@@ -28,19 +29,37 @@ const TICK: Duration = Duration::from_millis(20);
 /// Called with the part that is done; breaks the simulation off.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
-/// Biases the missions of a model if losses are rare among some crude ones.
-pub fn bias(model: &mut Model) {
+/// Missions that the secondary figures may take, as a multiple of those of the first.
+const SECONDARY_MISSIONS: u64 = 10;
+/// Blocks of one purpose: those of another have random streams of their own.
+const PURPOSE: u64 = 1 << 56;
+
+/// Figures of missions by their relative standard errors, as multiples of the wanted one. A figure
+/// without a loss is infinitely wrong.
+pub struct Goal<'a> {
+    /// Error that decides first.
+    pub primary: &'a dyn Fn(&Sums) -> f64,
+    /// Largest error of all printed figures.
+    pub secondary: &'a dyn Fn(&Sums) -> f64,
+}
+
+/// Runs crude pilot missions of a model.
+pub fn pilot(model: &Model) -> Pilot {
     let missions = (PILOT / model.disks() as u64).clamp(50, 2000);
     let mut random = stream(model.question.simulation.seed, u64::MAX);
-    let pilot = Missions::new(model).pilot(missions, &mut random);
-    if pilot.loss_share() < FREQUENT {
-        model.bias(&pilot);
-    }
+    Missions::new(model).pilot(missions, &mut random)
+}
+
+/// Whether losses by a cause, or by any, are so frequent that missions stay crude.
+pub fn is_frequent(pilot: &Pilot, cause: Option<Cause>) -> bool {
+    pilot.loss_share(cause) >= FREQUENT
 }
 
 /// Simulates missions of arrays and mirrors.
-pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
+pub fn arrays(model: &Model, goal: &Goal<'_>, progress: Progress<'_>) -> Result<Sums, Error> {
     let simulation = &model.question.simulation;
+    let toward = model.bias.as_ref().and_then(|bias| bias.toward);
+    let purpose = toward.map_or(0, |cause| (1 + cause as u64) * PURPOSE);
     let disks = model.disks() as u64;
     let size = (BLOCK / disks).clamp(16, 8192);
     let most = match simulation.missions {
@@ -50,16 +69,11 @@ pub fn arrays(model: &Model, progress: Progress<'_>) -> Result<Sums, Error> {
             ((simulation.disk_years / disk_years) as u64).max(size)
         }
     };
-    rounds(
-        simulation,
-        &model.question.horizons,
-        most.div_ceil(size),
-        progress,
-        |block, random| {
-            let missions = size.min(most - block * size);
-            Missions::new(model).run(missions, random)
-        },
-    )
+    rounds(simulation, goal, most.div_ceil(size), progress, |block| {
+        let missions = size.min(most - block * size);
+        let random = &mut stream(simulation.seed, purpose + block);
+        Missions::new(model).run(missions, random)
+    })
 }
 
 /// Splits and biases the missions of a pool if losses are rare among some crude ones.
@@ -68,25 +82,28 @@ pub fn bias_pool(pool: &mut Pool, simulation: &Simulation) {
 }
 
 /// Simulates a declustered pool; with splitting a replicate is one observation.
-pub fn pool(pool: &Pool, simulation: &Simulation, progress: Progress<'_>) -> Result<Sums, Error> {
+pub fn pool(
+    pool: &Pool,
+    simulation: &Simulation,
+    goal: &Goal<'_>,
+    progress: Progress<'_>,
+) -> Result<Sums, Error> {
     let most = match simulation.missions {
         Some(missions) => missions.div_ceil(pool.replicate_missions()),
         None => (simulation.disk_years / pool.replicate_disk_years()) as u64,
     };
-    let horizons = pool.horizons();
-    rounds(simulation, horizons, most.max(20), progress, |_, random| {
-        pool.replicate(random)
+    rounds(simulation, goal, most.max(20), progress, |block| {
+        pool.replicate(&mut stream(simulation.seed, block))
     })
 }
 
-/// Runs blocks until the relative error of the longest horizon is reached or `most` blocks are
-/// done.
+/// Runs blocks until the goal is reached or `most` blocks are done.
 fn rounds(
     simulation: &Simulation,
-    horizons: &[f64],
-    most: u64,
+    goal: &Goal<'_>,
+    mut most: u64,
     progress: Progress<'_>,
-    run: impl Fn(u64, &mut Random) -> Sums + Sync,
+    run: impl Fn(u64) -> Sums + Sync,
 ) -> Result<Sums, Error> {
     let fixed = simulation.missions.is_some();
     let mut sums: Option<Sums> = None;
@@ -99,6 +116,7 @@ fn rounds(
         (10.0 * next as f64).min(most as f64)
     };
     let mut shown = 0.0;
+    let mut is_primary_reached = false;
     while next > done {
         let mut show = |finished: u64| {
             shown = (finished as f64 / expected).min(1.0).max(shown);
@@ -115,20 +133,17 @@ fn rounds(
         let Some(so_far) = sums.as_ref().filter(|_| !fixed) else {
             break;
         };
-        // Losses of the longest horizon include those of all others.
-        let Some(longest) = horizons
-            .iter()
-            .zip(&so_far.horizons)
-            .max_by(|a, b| a.0.total_cmp(b.0))
-        else {
-            break;
-        };
-        let estimate = longest.1.loss.estimate(so_far.missions);
-        let error = estimate.standard_error / estimate.value / simulation.relative_error;
+        let mut error = (goal.primary)(so_far);
         if error <= 1.0 {
-            break;
+            if !is_primary_reached {
+                is_primary_reached = true;
+                most = most.min(done.saturating_mul(SECONDARY_MISSIONS));
+            }
+            error = (goal.secondary)(so_far);
+            if error <= 1.0 {
+                break;
+            }
         }
-        // Not a number if no mission had a loss.
         let factor = if error.is_finite() {
             error * error * 1.05
         } else {
@@ -145,7 +160,7 @@ fn blocks(
     simulation: &Simulation,
     range: std::ops::Range<u64>,
     show: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    run: &(impl Fn(u64, &mut Random) -> Sums + Sync),
+    run: &(impl Fn(u64) -> Sums + Sync),
 ) -> Result<Vec<Sums>, Error> {
     let threads = match simulation.threads {
         0 => thread::available_parallelism().map_or(1, |count| count.get() as u64),
@@ -161,7 +176,7 @@ fn blocks(
             if block >= range.end {
                 return;
             }
-            let sums = run(block, &mut stream(simulation.seed, block));
+            let sums = run(block);
             if let Ok(mut made) = made.lock() {
                 made[(block - range.start) as usize] = Some(sums);
             }

@@ -27,9 +27,12 @@ COLUMNS = (
     "95 % interval",
     "standard error",
     "by read errors",
+    "its 95 %",
     "NOMDL",
+    "NOMDL 95 %",
 )
-LESS = ("NOMDL", "by read errors", "standard error")
+EXACT_COLUMNS = ("years", "loss probability", "95 % interval", "by read errors", "NOMDL")
+LESS = ("standard error", "its 95 %", "by read errors", "NOMDL 95 %", "NOMDL")
 
 
 def answer(
@@ -47,6 +50,10 @@ def answer(
     mttdl = "every mission lost data" if certain else "no loss was simulated"
     if found.mttdl_seconds is not None:
         mttdl = f"{_hours(found.mttdl_seconds)} ({span_text(found.mttdl_seconds)})"
+        low, high = found.mttdl_low_seconds, found.mttdl_high_seconds
+        if found.missions and low is not None and high is not None:
+            mttdl += f", 95 % interval {_hours(low)} to {_hours(high)}"
+    parts += [Text(it) for it in _left_out(shown)]
     parts.append(Text(f"\nMTTDL: {mttdl}. It compares systems; it predicts no service life."))
     if found.read_error_probability is not None:
         parts.append(
@@ -56,8 +63,12 @@ def answer(
             )
         )
     if found.unavailability is not None:
+        share = found.unavailability
         parts.append(
-            Text(f"Data is unavailable for {probability_text(found.unavailability.value)} of time")
+            Text(
+                f"Data is unavailable for {probability_text(share.value)} of time (standard error"
+                f" {probability_text(share.standard_error)})"
+            )
         )
     if corrupted is not None:
         parts.append(_corruption(corrupted))
@@ -73,19 +84,57 @@ def answer(
 
 def _horizons(shown: Sequence[HorizonAnswer], exact: bool) -> FittedTable:
     counted = any(it.expected_losses is not None for it in shown)
-    columns = (*COLUMNS, "losses") if counted else COLUMNS
+    columns = EXACT_COLUMNS if exact else COLUMNS
+    if counted:
+        columns = (*columns, "losses")
     table = FittedTable("Loss of data", 1, columns, LESS)
     for it in shown:
+        loss = it.loss_probability if exact or it.loss_probability > 0 else None
+        read_errors = (it.read_error_loss_probability, it.read_error_low, it.read_error_high)
+        nomdl = (it.nomdl, it.nomdl_low, it.nomdl_high)
+        cells = [f"{it.horizon_seconds / YEAR:g}", *_with_interval(loss, it.low, it.high, 4)]
+        if exact:
+            cells[-1] = "exact"
+            cells += [_with_interval(*figure)[0] for figure in (read_errors, nomdl)]
+        else:
+            cells.append(f"{it.standard_error:.2g}")
+            cells += [*_with_interval(*read_errors), *_with_interval(*nomdl)]
         table.add_row(
-            f"{it.horizon_seconds / YEAR:g}",
-            f"{it.loss_probability:.4g}",
-            "exact" if exact else f"{it.low:.4g} to {it.high:.4g}",
-            "" if exact else f"{it.standard_error:.2g}",
-            f"{it.read_error_loss_probability:.3g}",
-            f"{it.nomdl:.3g}",
+            *cells,
             *((_estimate(it.expected_losses),) if it.expected_losses is not None else ()),
         )
     return table
+
+
+def _with_interval(
+    value: float | None, low: float, high: float, digits: int = 3
+) -> tuple[str, str]:
+    """Return a figure and its interval; a bound stands for a figure that is not given."""
+    if value is None:
+        return f"below {high:.2g}", f"{low:.2g} to {high:.2g}"
+    if value == low == high:
+        return f"{value:.{digits}g}", ""
+    return f"{value:.{digits}g}", f"{low:.{digits}g} to {high:.{digits}g}"
+
+
+def _left_out(shown: Sequence[HorizonAnswer]) -> list[str]:
+    """Return why figures are bounds."""
+    lines = []
+    for it in shown:
+        parts = []
+        for what, seen, value in (
+            ("too many failures", it.failure_losses_seen, it.nomdl),
+            ("a read error", it.read_error_losses_seen, it.read_error_loss_probability),
+        ):
+            if value is None and seen is not None:
+                parts.append(
+                    f"losses by {what} were seen in {seen.losses:,} of {seen.missions:,} missions"
+                )
+        if parts:
+            years = f"{it.horizon_seconds / YEAR:g}"
+            unit = "year" if years == "1" else "years"
+            lines.append(f"{years} {unit}: {', '.join(parts)}; bounds with 95 % confidence")
+    return lines
 
 
 def _corruption(found: SilentCorruption) -> Group:

@@ -11,6 +11,7 @@
 use super::Missions;
 use crate::events::Kind;
 use crate::model::UNKNOWN_ODDS;
+use crate::pilot::Cause;
 use crate::random::Random;
 
 impl Missions<'_> {
@@ -73,12 +74,24 @@ impl Missions<'_> {
                 passes += state.batch * (hazard.cumulative(until - state.born) - state.mark);
             }
         }
-        // A read error at the end of the rebuild counts as a hazard of its own.
-        let factor = wanted / (passes + self.model.unreadable(failed));
+        // A read error at the end of the rebuild counts as a hazard of its own. Missions towards
+        // one kind of loss bias it alone where it is decided.
+        let is_by_read_error =
+            bias.toward == Some(Cause::ReadError) && self.model.read_error_loses(failed);
+        let factor = match bias.toward {
+            Some(Cause::Failures) => wanted / passes,
+            Some(Cause::ReadError) if is_by_read_error => wanted / self.model.unreadable(failed),
+            _ => wanted / (passes + self.model.unreadable(failed)),
+        };
         if !degraded || !factor.is_finite() || factor <= bias.healthy {
             return;
         }
-        self.groups[group].read_factor = factor;
+        if bias.toward != Some(Cause::Failures) {
+            self.groups[group].read_factor = factor;
+        }
+        if is_by_read_error {
+            return;
+        }
         let mut first = (f64::INFINITY, 0);
         for disk in range {
             let state = &mut self.disks[disk];

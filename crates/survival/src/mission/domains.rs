@@ -9,18 +9,29 @@ use crate::random::{Random, exponential, uniform};
 
 impl Missions<'_> {
     pub(super) fn next_domain_failure(&mut self, kind: usize, now: f64, random: &mut Random) {
-        let domain = &self.model.question.domains[kind];
-        let count = self.disks.len().div_ceil(domain.disks as usize);
-        let time = now + domain.mean / count as f64 * exponential(random);
+        let rate = self.model.domain_rate(kind) * self.domain_factor(kind);
+        let time = now + exponential(random) / rate;
         self.agenda.add(time, Kind::DomainFailure, kind as u32, 0);
+    }
+
+    fn domain_factor(&self, kind: usize) -> f64 {
+        self.model.bias.as_ref().map_or(1.0, |it| it.domains[kind])
+    }
+
+    /// Weight of the biased times between failures of domains until `now`.
+    pub(super) fn domain_weight(&self, now: f64) -> f64 {
+        (0..self.model.question.domains.len())
+            .map(|kind| (self.domain_factor(kind) - 1.0) * self.model.domain_rate(kind) * now)
+            .sum()
     }
 
     pub(super) fn fail_domain(&mut self, kind: usize, now: f64, random: &mut Random) {
         let domain = &self.model.question.domains[kind];
         self.sums.counts.domain_failures += 1;
+        self.log_weight -= libm::log(self.domain_factor(kind));
         self.next_domain_failure(kind, now, random);
         let all = self.disks.len();
-        let count = all.div_ceil(domain.disks as usize);
+        let count = self.model.domain_count(kind);
         let which = (((random.next_u64() >> 32) * count as u64) >> 32) as usize;
         let until = now + domain.outage.sample(random);
         let members: Vec<usize> = match domain.layout {

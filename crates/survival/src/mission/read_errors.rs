@@ -1,6 +1,7 @@
 //! Read errors in rebuilds, by the bit error rate and by latent errors.
 
 use super::Missions;
+use crate::pilot::Cause;
 use crate::question::{Latent, Scrub};
 use crate::random::{Random, exponential, uniform};
 
@@ -39,7 +40,9 @@ impl Missions<'_> {
         random: &mut Random,
     ) -> bool {
         let mut factor = 1.0;
-        if let Some(bias) = &self.model.bias {
+        if let Some(bias) = &self.model.bias
+            && bias.toward != Some(Cause::Failures)
+        {
             let expected: f64 = self
                 .disks_of(group)
                 .filter(|disk| !self.disks[*disk].failed)

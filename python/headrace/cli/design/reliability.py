@@ -345,7 +345,7 @@ def reliability(
         typer.Option(
             "--relative-error",
             metavar="PART",
-            help="Wanted standard error of a simulation, as a part of the loss probability.",
+            help="Wanted standard error of a simulation, as a part of each figure.",
         ),
     ] = 0.01,
     crude: Annotated[
@@ -501,6 +501,8 @@ def reliability(
             "method": answer.method,
             "assumptions": [*answer.assumptions, *(corrupted.assumptions if corrupted else ())],
             "interval": [last.low, last.high],
+            "nomdl_interval": [last.nomdl_low, last.nomdl_high],
+            "mttdl_interval_seconds": [answer.mttdl_low_seconds, answer.mttdl_high_seconds],
             "years": last.horizon_seconds / YEAR,
             "horizons": msgspec.to_builtins(shown),
             "read_error_probability": answer.read_error_probability,

@@ -14,6 +14,13 @@ class Estimate(msgspec.Struct, frozen=True):
     standard_error: float
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """Missions in which an event was seen; replicates of splitting."""
+
+    losses: int
+    missions: int
+
+
 class HorizonAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Estimates for one horizon."""
 
@@ -25,11 +32,23 @@ class HorizonAnswer(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
     """Ends of the 95 % interval."""
-    read_error_loss_probability: float
-    """Part of the loss probability whose first loss is due to a read error in a rebuild."""
-    nomdl: float
-    """Normalised magnitude of data loss: expected bytes lost by then per usable byte."""
+    read_error_loss_probability: float | None
+    """Part of the loss probability whose first loss is due to a read error in a rebuild. None: too
+    few missions had one; the upper end of the interval holds."""
+    read_error_low: float
+    read_error_high: float
+    """Ends of its 95 % interval."""
+    nomdl: float | None
+    """Normalised magnitude of data loss: expected bytes lost by then per usable byte. None: too few
+    missions had a loss that decides it; the upper end of the interval holds."""
     nomdl_standard_error: float
+    nomdl_low: float
+    nomdl_high: float
+    """Ends of its 95 % interval."""
+    failure_losses_seen: Seen | None
+    """Missions with a loss by too many failures; None without simulation."""
+    read_error_losses_seen: Seen | None
+    """Missions with a loss by a read error; None without simulation or read errors."""
     expected_losses: Estimate | None = None
 
 
@@ -52,6 +71,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the question's horizons."""
     mttdl_seconds: float | None
     """Mean time to the first data loss; None: no loss was simulated."""
+    mttdl_low_seconds: float | None
+    mttdl_high_seconds: float | None
+    """Ends of its 95 % interval; None: no loss was simulated, or every mission may have one."""
     method: MethodUsed
     usable_bytes: float
     read_error_probability: float | None

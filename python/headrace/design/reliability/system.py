@@ -145,13 +145,15 @@ class _System:
             Figure(
                 key="nomdl",
                 title=f"part of the data lost in {self.years}",
-                value=first.nomdl,
+                value=first.nomdl_high if first.nomdl is None else first.nomdl,
                 unit="1",
                 formula="expected bytes lost / usable bytes",
                 inputs=inputs,
                 source="Greenan, Plank and Wylie 2010, NOMDL",
                 standard_error=first.nomdl_standard_error or None,
-                note=note,
+                note=note
+                if first.nomdl is not None
+                else f"Too few losses were simulated: a bound with 95 % confidence. {note}".strip(),
             ),
             self.read_error(),
             self.rebuild_figure(),

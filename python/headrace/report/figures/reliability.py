@@ -32,7 +32,7 @@ def draw(what: str, answer: Answer) -> Figure:
             linewidth=0,
             label="95 % interval",
         )
-    errors = np.array([it.read_error_loss_probability for it in horizons])
+    errors = np.array([it.read_error_loss_probability or 0.0 for it in horizons])
     if (errors > 0).any():
         axes.plot(
             years[errors > 0],

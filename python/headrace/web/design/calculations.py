@@ -223,7 +223,10 @@ class Horizon(msgspec.Struct, frozen=True):
     horizon_seconds: float
     loss_probability: float
     standard_error: float
-    nomdl: float
+    nomdl: float | None
+    nomdl_standard_error: float
+    nomdl_low: float
+    nomdl_high: float
 
 
 class PrintedReliability(msgspec.Struct, frozen=True):
@@ -286,12 +289,16 @@ def _reliability(printed: bytes) -> Iterator[Figure]:
         yield Figure(
             key=f"nomdl-{years}",
             title=f"NOMDL in {years} {'year' if years == '1' else 'years'}",
-            value=it.nomdl,
+            value=it.nomdl_high if it.nomdl is None else it.nomdl,
             unit="1",
             formula="expected bytes lost / usable bytes",
             inputs=inputs,
             source="Greenan, Plank and Wylie 2010",
-            note=note,
+            standard_error=it.nomdl_standard_error if it.nomdl is not None else None,
+            note=note
+            if it.nomdl is not None
+            else f"Too few losses were simulated: below {it.nomdl_high:.2g} with 95 % confidence."
+            f" {note}",
         )
     if document.mttdl_seconds is not None:
         yield Figure(
