@@ -246,3 +246,158 @@ def test_disks_without_a_rate_have_no_probability_of_zero(
     assert ended.returncode == 0, ended.stderr
     first = ended.stdout.splitlines()[0]
     assert first == "1 disk in 1 report: no probability: no disk has a failure rate"
+
+
+def attribute(number: int, name: str, value: int, raw: int, text: str) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": name,
+        "value": value,
+        "worst": value,
+        "thresh": 0,
+        "when_failed": "",
+        "raw": {"value": raw, "string": text},
+    }
+
+
+def with_attributes(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    document = ata("A1", {})
+    document["ata_smart_attributes"]["table"] = list(rows)
+    return document | more
+
+
+@pytest.mark.parametrize(
+    ("row", "counter", "count"),
+    [
+        # raw16(raw16): the count and two words of the vendor.
+        (
+            attribute(5, "Reallocated_Sector_Ct", 100, 0x07D0_0000_0000, "0 (2000 0)"),
+            "reallocated",
+            0,
+        ),
+        (
+            attribute(5, "Reallocated_Sector_Ct", 100, 0x07D0_0000_0003, "3 (2000 0)"),
+            "reallocated",
+            3,
+        ),
+        (attribute(5, "Reallocated_Sector_Ct", 100, 0x07D0_0000_0003, ""), "reallocated", 3),
+        (attribute(5, "Reallocated_Sector_Ct", 100, 70_000, "70000"), "reallocated", 70_000),
+        # Three words: all timeouts stand in the last; the others are those of long waits.
+        (attribute(188, "Command_Timeout", 100, 0x0000_0001_0003, "0 1 3"), "timeouts", 3),
+        (attribute(188, "Command_Timeout", 99, 0x0004_0004_0004, "17180131332"), "timeouts", 4),
+        (attribute(188, "Command_Timeout", 100, 29, "29"), "timeouts", 29),
+        (attribute(197, "Current_Pending_Sector", 100, 12, "12"), "pending", 12),
+    ],
+)
+def test_packed_raw_values_are_read_as_smartctl_prints_them(
+    row: dict[str, Any], counter: str, count: int
+) -> None:
+    assert report(with_attributes(row)).counters[counter] == count
+
+
+def test_rates_that_seagate_packs_into_raw_values_are_no_counters() -> None:
+    rows = (
+        attribute(1, "Raw_Read_Error_Rate", 82, 146_938_712, "146938712"),
+        attribute(7, "Seek_Error_Rate", 90, 982_538_721, "982538721"),
+        attribute(195, "Hardware_ECC_Recovered", 82, 146_938_712, "146938712"),
+    )
+    assert report(with_attributes(*rows)).counters == {"scan": 0}
+
+
+def test_a_counter_in_an_unknown_format_is_named() -> None:
+    found = report(
+        with_attributes(attribute(187, "Reported_Uncorrect", 100, 1 << 40, str(1 << 40)))
+    )
+    assert "reported" not in found.counters
+    disk = fleet_risk([found]).disks[0]
+    assert disk.action == "watch" and "reported uncorrectable errors (187)" in disk.advice
+
+
+SSD = {"rotation_rate": 0}
+PAGE_7 = {
+    "pages": [
+        {"number": 1, "table": [{"offset": 8, "value": 77}]},
+        {"number": 7, "table": [{"offset": 8, "value": 99, "flags": {"valid": True}}]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("document", "used", "source", "action"),
+    [
+        (
+            with_attributes(
+                attribute(202, "Percent_Lifetime_Remain", 0, 100, "100"),
+                **SSD,
+                endurance_used={"current_percent": 104},
+            ),
+            1.04,
+            "endurance used",
+            "replace",
+        ),
+        (
+            with_attributes(attribute(231, "SSD_Life_Left", 0, 0, "0"), **SSD),
+            1.0,
+            "attribute 231 SSD_Life_Left",
+            "replace",
+        ),
+        (
+            with_attributes(
+                attribute(233, "Media_Wearout_Indicator", 1, 0, "0"),
+                **SSD,
+                ata_device_statistics=PAGE_7,
+            ),
+            0.99,
+            "device statistics",
+            "plan",
+        ),
+        (
+            scsi("W4", 0) | SSD | {"scsi_percentage_used_endurance_indicator": 103},
+            1.03,
+            "percentage used",
+            "replace",
+        ),
+        (
+            with_attributes(
+                attribute(177, "Wear_Leveling_Count", 90, 1773, "1773"),
+                attribute(202, "Exception_Mode_Status", 0, 0, "0"),
+                attribute(233, "Total_LBAs_Written", 1, 5, "5"),
+                **SSD,
+            ),
+            0.1,
+            "attribute 177 Wear_Leveling_Count",
+            "none",
+        ),
+        (nvme("N1", 0, 85), 0.85, "percentage used", "plan"),
+    ],
+)
+def test_wear_is_read_of_each_protocol(
+    document: dict[str, Any], used: float, source: str, action: str
+) -> None:
+    found = report(document)
+    assert found.wear == pytest.approx(used) and source in found.wear_source
+    disk = fleet_risk([found]).disks[0]
+    assert disk.action == action
+    assert action == "none" or source in disk.advice
+
+
+def test_unknown_wear_of_a_solid_state_drive_is_said() -> None:
+    disk = fleet_risk([report(with_attributes(**SSD))]).disks[0]
+    assert disk.report.wear is None and disk.action == "watch" and "wear" in disk.advice
+    # Hard disks have attributes of the same numbers and other meanings.
+    head = with_attributes(attribute(231, "Temperature_Celsius", 30, 30, "30"))
+    assert report(head).wear is None and not report(head).solid_state
+
+
+def test_text_between_reports_and_reports_without_a_line_end() -> None:
+    first, second = json.dumps(ata("A1", {197: 12}), indent=1), json.dumps(scsi("S1", 0), indent=1)
+    for text in (
+        f"{first}\n  Pending defect count:{second}\n",
+        f"{first}{second}",
+        f"{first} warning: see /dev/sdb\n\n{second}",
+    ):
+        found = list(read_reports(text, "x"))
+        assert [it.serial for it in found if isinstance(it, Report)] == ["A1", "S1"]
+        assert len(found) == 2
+    damaged = list(read_reports(f"{first[:-200]}\n{second}", "x"))
+    assert isinstance(damaged[0], DamagedReport) and isinstance(damaged[1], Report)

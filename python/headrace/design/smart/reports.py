@@ -1,13 +1,16 @@
 """Disks' SMART data, as `smartctl --json -a` writes it: ATA, SAS and NVMe.
 
 The JSON is that of smartmontools 7.0 and later. Files may hold several reports, one after the
-other, as a loop over disks writes them.
+other, as a loop over disks writes them, with other text between them.
+
+Raw values of ATA attributes are packed by many disks. A counter is the number that smartctl prints
+of it: the first one of `raw.string`, which smartctl formats by its drive database.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -30,6 +33,23 @@ COUNTERS: Mapping[str, str] = {
 """Counters that risk is judged by, with their attributes of ATA."""
 ATTRIBUTES = {5: "reallocated", 187: "reported", 188: "timeouts", 197: "pending", 198: "offline"}
 """Counters of ATA attributes."""
+MOST_COUNT = 1 << 32
+"""A larger counter is a packed raw value that smartctl's drive database does not know."""
+WORD = 0xFFFF
+"""The count of the default format of the attributes 5 and 196, raw16(raw16), and of Seagate's 188,
+three words of 16 bits."""
+PACKED = (5, 188)
+WEAR_ATTRIBUTES = (169, 177, 202, 230, 231, 232, 233)
+"""Vendors' attributes of a solid-state drive's wear, if their names say so."""
+WEAR_NAME = re.compile(r"wear|life|endurance", re.IGNORECASE)
+NOT_WEAR_NAME = re.compile(r"protect|spare|reserv", re.IGNORECASE)
+
+
+class Wear(NamedTuple):
+    """Part of the rated endurance that is used, and where the figure comes from."""
+
+    used: float
+    source: str
 
 
 class DamagedReport(ValueError):
@@ -58,7 +78,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     counters: dict[str, int] = {}
     """Counters that the disk has, by the names in `COUNTERS`."""
     wear: float | None = None
-    """Part of the rated endurance that is used (NVMe)."""
+    """Part of the rated endurance that is used; None if no figure gives it."""
+    wear_source: str = ""
+    """The figure of the wear."""
+    unclear: tuple[str, ...] = ()
+    """Counters that are left out, because their raw values are packed in an unknown way."""
 
     @property
     def name(self) -> str:
@@ -69,17 +93,35 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 def read_reports(text: str, where: str) -> Iterator[Report | DamagedReport]:
     """Yield the reports of a file, or for each damaged one the reason.
 
-    A report begins at a `{` in the first column, which smartctl's output has nowhere else.
+    A report ends where its JSON ends; text up to the next `{` is skipped. smartctl 7.1 and 7.2
+    print some before the JSON of a SAS disk. The report after a damaged one begins at a `{` in the
+    first column, which smartctl's output has nowhere else.
     """
-    pieces = [it for it in re.split(r"^(?=\{)", text, flags=re.MULTILINE) if it.strip()]
-    if not pieces:
-        yield DamagedReport(f"{where}: empty: expected the output of smartctl --json -a")
-    for number, piece in enumerate(pieces, 1):
-        place = where if len(pieces) == 1 else f"{where}, report {number}"
+    found = list(_documents(text))
+    if not found:
+        reason = "it has no JSON" if text.strip() else "empty"
+        yield DamagedReport(f"{where}: {reason}: expected the output of smartctl --json -a")
+    for number, document in enumerate(found, 1):
+        place = where if len(found) == 1 else f"{where}, report {number}"
         try:
-            yield read_report(piece, place)
+            yield _report_of(document, place)
         except DamagedReport as error:
             yield error
+
+
+def _documents(text: str) -> Iterator[object]:
+    """Yield the JSON documents of a text, or for a damaged one its error."""
+    decoder = json.JSONDecoder()
+    place = text.find("{")
+    while place >= 0:
+        try:
+            document, end = decoder.raw_decode(text, place)
+            yield document
+            place = text.find("{", end)
+        except (ValueError, RecursionError) as error:
+            yield error
+            after = re.compile(r"^\{", re.MULTILINE).search(text, place + 1)
+            place = -1 if after is None else after.start()
 
 
 def read_report(text: str, where: str) -> Report:
@@ -88,10 +130,12 @@ def read_report(text: str, where: str) -> Report:
     Raises:
         DamagedReport: The text is not JSON, or has no SMART data of a disk.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())
+    return _report_of(next(_documents(text), ValueError("it has no JSON")), where)
+
+
+def _report_of(document: object, where: str) -> Report:
+    if isinstance(document, Exception):
+        reason = " ".join(str(document).split())
         raise DamagedReport(
             f"{where}: expected the output of smartctl --json -a: {reason}"
         ) from None
@@ -119,19 +163,24 @@ def read_report(text: str, where: str) -> Report:
 def _ata(document: Mapping[str, Any], table: list[Any], where: str) -> Report:
     counters: dict[str, int] = {}
     failing = []
+    unclear = []
     hours = None
     for row in table:
         if not isinstance(row, dict):
             continue
-        raw = _count(_object(row, "raw").get("value"))
+        raw = _object(row, "raw")
         identifier = row.get("id")
         # A list in its place is no key.
-        if isinstance(identifier, int) and raw is not None:
-            if identifier in ATTRIBUTES:
-                counters[ATTRIBUTES[identifier]] = raw
-            elif identifier == 9:
+        if isinstance(identifier, int):
+            count = _attribute_count(identifier, raw)
+            if identifier in ATTRIBUTES and count is not None:
+                if count < MOST_COUNT:
+                    counters[ATTRIBUTES[identifier]] = count
+                else:
+                    unclear.append(f"{COUNTERS[ATTRIBUTES[identifier]]}: raw value {count}")
+            elif identifier == 9 and (value := _count(raw.get("value"))) is not None:
                 # Some disks pack minutes and milliseconds above the hours.
-                hours = float(raw & 0xFFFFFF)
+                hours = float(value & 0xFFFFFF)
         if row.get("when_failed") == "now":
             failing.append(_text(row.get("name")) or f"attribute {identifier}"[:MOST_NAME])
     tests = _list(
@@ -150,7 +199,25 @@ def _ata(document: Mapping[str, Any], table: list[Any], where: str) -> Report:
         counters=counters,
         failing=failing,
         hours=hours,
+        unclear=unclear,
     )
+
+
+def _attribute_count(identifier: int, raw: Mapping[str, Any]) -> int | None:
+    """Return the counter of an attribute as smartctl prints it, else from its raw value."""
+    given = raw.get("string")
+    text = given[:MOST_NAME].strip() if isinstance(given, str) else ""
+    words = [] if text.startswith("0x") else re.findall(r"\d+", text)
+    count = _count(raw.get("value"))
+    if words:
+        # Seagate's command timeouts have all of them in the last of three words; the others are
+        # those of long waits.
+        last_of_three = identifier == 188 and re.fullmatch(r"\d+ \d+ \d+", text)
+        count = int(words[2 if last_of_three else 0])
+    packed = MOST_COUNT if identifier == 5 else WORD + 1
+    if count is not None and identifier in PACKED and count >= packed:
+        return count & WORD
+    return count
 
 
 def _scsi(document: Mapping[str, Any], where: str) -> Report:
@@ -196,7 +263,6 @@ def _nvme(document: Mapping[str, Any], health: Mapping[str, Any], where: str) ->
     )
     if spare is not None and threshold is not None and spare < threshold:
         failing.append(f"spare blocks {spare} % of at least {threshold} %")
-    used = _count(health.get("percentage_used"))
     hours = _count(health.get("power_on_hours"))
     return _report(
         document,
@@ -205,8 +271,46 @@ def _nvme(document: Mapping[str, Any], health: Mapping[str, Any], where: str) ->
         counters=counters,
         failing=failing,
         hours=None if hours is None else float(hours),
-        wear=None if used is None else used / 100,
     )
+
+
+def _wear(document: Mapping[str, Any], solid_state: bool) -> Wear | None:
+    """Return the wear of a drive, from the most general figure that it has."""
+    health = _object(document, "nvme_smart_health_information_log")
+    for used, source in (
+        (_object(document, "endurance_used").get("current_percent"), "endurance used"),
+        (health.get("percentage_used"), "percentage used"),
+        (document.get("scsi_percentage_used_endurance_indicator"), "percentage used"),
+        (_statistics_wear(document), "device statistics, percentage used"),
+    ):
+        percent = _count(used)
+        if percent is not None:
+            return Wear(percent / 100, source)
+    if not solid_state:
+        return None
+    found = []
+    for row in _list(_object(document, "ata_smart_attributes").get("table")):
+        if not isinstance(row, dict) or row.get("id") not in WEAR_ATTRIBUTES:
+            continue
+        name, left = _text(row.get("name")), _count(row.get("value"))
+        is_wear = WEAR_NAME.search(name) and not NOT_WEAR_NAME.search(name)
+        # The normalised value falls from 100; one that begins higher has no known scale.
+        if is_wear and left is not None and left <= 100:
+            source = f"the drive's own figure, attribute {row['id']} {name}"
+            found.append(Wear(1 - left / 100, source))
+    return max(found, default=None)
+
+
+def _statistics_wear(document: Mapping[str, Any]) -> object:
+    """Return the percentage used of ATA's device statistics, page 7."""
+    for page in _list(_object(document, "ata_device_statistics").get("pages")):
+        if not isinstance(page, dict) or page.get("number") != 7:
+            continue
+        for row in _list(page.get("table")):
+            if isinstance(row, dict) and row.get("offset") == 8:
+                valid = _object(row, "flags").get("valid", True)
+                return row.get("value") if valid else None
+    return None
 
 
 def _report(
@@ -217,7 +321,7 @@ def _report(
     counters: dict[str, int],
     failing: list[str],
     hours: float | None,
-    wear: float | None = None,
+    unclear: Sequence[str] = (),
 ) -> Report:
     powered = _count(_object(document, "power_on_time").get("hours"))
     if powered is not None:
@@ -227,20 +331,25 @@ def _report(
     capacity = _count(_object(document, "user_capacity").get("bytes"))
     passed = _object(document, "smart_status").get("passed")
     time = _count(_object(document, "local_time").get("time_t"))
+    solid_state = protocol == "NVMe" or _count(document.get("rotation_rate")) == 0
+    wear = _wear(document, solid_state)
     return Report(
         where=where,
         device=_text(_object(document, "device").get("name")),
         model=_text(document.get("model_name")) or _text(document.get("scsi_model_name")),
         serial=_text(document.get("serial_number")),
         protocol=protocol,
-        solid_state=protocol == "NVMe" or _count(document.get("rotation_rate")) == 0,
+        # Hard disks have no endurance.
+        solid_state=solid_state or wear is not None,
         capacity=None if capacity is None else float(capacity),
         power_on_hours=hours,
         time=None if time is None else float(time),
         passed=passed if isinstance(passed, bool) else None,
         failing=tuple(failing),
         counters=counters,
-        wear=wear,
+        wear=None if wear is None else wear.used,
+        wear_source="" if wear is None else wear.source,
+        unclear=tuple(unclear),
     )
 
 

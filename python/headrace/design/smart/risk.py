@@ -200,7 +200,10 @@ def _advice(
         grown = ", ".join(f"{COUNTERS[key]} by {more:,}" for key, more in rising.items())
         return "replace", f"Replace it: it gets worse ({grown})."
     if report.wear is not None and report.wear >= 1:
-        return "replace", "Replace it: its rated endurance is used up."
+        return "replace", (
+            f"Replace it: {100 * report.wear:.0f} % of its endurance is used"
+            f" ({report.wear_source})."
+        )
     unread = [key for key in ("pending", "offline", "reported", "scan", "media") if key in signs]
     if unread:
         named = ", ".join(f"{signs[key]:,} {COUNTERS[key]}" for key in unread)
@@ -214,9 +217,18 @@ def _advice(
     if phase == "past 5 years":
         return "plan", "Plan its replacement: one twelfth of the old disks a month."
     if report.wear is not None and report.wear >= 0.8:
-        return "plan", f"Plan its replacement: {report.wear:.0%} of its endurance is used."
+        return "plan", (
+            f"Plan its replacement: {100 * report.wear:.0f} % of its endurance is used"
+            f" ({report.wear_source})."
+        )
+    if report.unclear:
+        return "watch", (
+            f"Read its counters with the vendor's tool: unknown format of {report.unclear[0]}."
+        )
     if phase == "first year":
         return "watch", "Keep a spare at hand: failures are frequent in the first year."
+    if report.solid_state and report.wear is None:
+        return "watch", "Read its wear with the vendor's tool: smartctl shows no figure of it."
     return "none", "Nothing; counters at 0 do not rule out a failure."
 
 
