@@ -9,12 +9,15 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from headrace.document_io import read_toml
+from headrace.document_io import display_name, read_text
 from headrace.report.units import amounts
 from headrace.simulate.scenario import UNITS, Scenario
 from headrace.sweeps.axis import quantity
+from headrace.toml_positions import parse_toml
 
 EXAMPLE = "'servers.count=5000'"
+LEAST_PRICE, MOST_PRICE = 1e-12, 1e15
+"""Range of prices but 0: quotients and products of them with amounts stay finite."""
 UNIT_EXAMPLES = {"B": "GiB", "s": "ms", "B/s": "Gbit/s"}
 
 
@@ -105,6 +108,10 @@ def parse(given: str, entries: Mapping[str, float | None] | None = None) -> Pric
         price = float(amount)
     except ValueError:
         price = float("nan")
+    if isfinite(price) and price != 0 and not LEAST_PRICE <= abs(price) <= MOST_PRICE:
+        raise WrongPrice(
+            f"price {given!r}: expected 0, or a price from {LEAST_PRICE:g} to {MOST_PRICE:g}"
+        )
     if not equals or len(known) < len(factors) or not isfinite(price):
         raise WrongPrice(
             f"price {given!r}: expected PATH=PRICE, such as {EXAMPLE}, 'servers.memory.cache=4/GiB'"
@@ -126,7 +133,7 @@ def _of_entries(text: str, entries: Mapping[str, float | None], given: str) -> f
     total = 0.0
     for part in text.split("+"):
         counted = re.fullmatch(r"(\d+)\s*x\s+(.+)", part.strip())
-        count, name = (int(counted[1]), counted[2]) if counted else (1, part.strip())
+        count, name = (float(counted[1]), counted[2]) if counted else (1.0, part.strip())
         if name not in entries:
             near = get_close_matches(name, entries, 1)
             hint = f": did you mean {near[0]!r}?" if near else ""
@@ -159,7 +166,8 @@ def read(path: Path, entries: Mapping[str, float | None] | None = None) -> list[
         OSError: It cannot be read.
     """
     try:
-        document = read_toml(path, "prices in TOML")
+        text = read_text(path, "a file of prices in TOML")
+        document = parse_toml(display_name(path), text, "a file of prices")
     except ValueError as error:
         raise WrongPrice(str(error)) from None
     table = document.get("prices")
