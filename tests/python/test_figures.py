@@ -1,5 +1,6 @@
 """What figures show."""
 
+import dataclasses
 import io
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from rich.console import Console
 import headrace as hr
 from conftest import SMALL, Command
 from headrace.report import study_tables
-from headrace.report.figures import Figures, study, throughput, utilisation
+from headrace.report.figures import Figures, latency, percentile, study, throughput, utilisation
 from headrace.report.figures.style import short
 from headrace.simulate.frames import SERIES, stations
 
@@ -140,3 +141,36 @@ def test_metadata_rates_are_on_a_logarithmic_axis() -> None:
     alike = {"create": [1e3, 2e3], "stat": [2e3, 4e3]}
     (axes,) = study.draw(a_study("per_second", alike, None)).axes
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
+
+
+def test_latencies_of_zero_have_a_place() -> None:
+    distribution = pl.DataFrame(
+        {"latency_s": [0.0, 0.0001008, 0.001, 0.012], "share": [0.96, 0.98, 0.995, 1.0]}
+    )
+    nothing = pl.DataFrame()
+    data = Figures("zeros", 100, [1.0], nothing, distribution, nothing)
+    axes = latency.draw(data).axes[0]
+    assert [it.get_text() for it in axes.texts[1:]] == ["p50  0 s", "p95  0 s", "p99  1.00 ms"]
+    assert axes.get_xscale() == "symlog" and axes.get_xticks()[0] == 0.0
+    marks = [line.get_xydata()[0] for line in axes.lines[1:]]
+    assert [(float(x), float(y)) for x, y in marks] == [(0.0, 0.5), (0.0, 0.95), (1.0, 0.99)]
+    # Without zeros the axis is logarithmic as a whole.
+    above = distribution.filter(pl.col("latency_s") > 0)
+    other = dataclasses.replace(data, latency_distribution=above)
+    assert latency.draw(other).axes[0].get_xscale() == "log"
+
+
+def test_percentiles_of_zero_are_drawn() -> None:
+    quantiles = [0.0, 0.5, 0.99]
+    frame = pl.DataFrame(
+        {
+            "operation": ["read"] * 3,
+            "time": ["service"] * 3,
+            "quantile": quantiles,
+            "time_s": [0.0, 0.0, 0.003],
+            "count": [1000] * 3,
+        }
+    )
+    axes = percentile.draw("zeros", frame).axes[0]
+    assert [float(y) for y in axes.lines[0].get_ydata()] == [0.0, 0.0, 3.0]
+    assert axes.get_yscale() == "symlog" and axes.get_yticks()[0] == 0.0

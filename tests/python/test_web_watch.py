@@ -98,9 +98,31 @@ def test_the_time_left_follows_from_the_fraction() -> None:
     assert JobView(job, latest=Progress(130.0, done=3)).seconds_left is None
 
 
+def test_jobs_are_bars_and_no_curve_of_load() -> None:
+    jobs = [
+        Progress(float(n), text=name, figures={"step": n, "requested": None} | figures)
+        for n, name, figures in [
+            (1, "read", {"achieved": 9000.0, "MB/s": 36.0, "latency": 0.0001}),
+            (2, "write", {"achieved": 200.0, "MB/s": 0.8, "latency": 0.005}),
+        ]
+    ]
+    found = charts_of([], jobs)
+    assert list(found) == [
+        "Finished steps: achieved",
+        "Finished steps: MB/s",
+        "Finished steps: latency (ms)",
+    ]
+    for _, _, series, kind in found.values():
+        assert kind == "category" and [it.kind for it in series] == ["bar"]
+        assert list(series[0].x) == ["1: read", "2: write"]
+
+
 def test_charts_of_a_load_sweep_and_of_a_study() -> None:
     loads = [
-        Progress(float(n), figures={"step": n, "requested": r, "achieved": a, "latency": s})
+        Progress(
+            float(n),
+            figures={"step": n, "requested": r, "achieved": a, "latency": s, "processes": 16},
+        )
         for n, r, a, s in [
             (1, 100.0, 99.0, 0.002),
             (2, 400.0, 300.0, 0.02),
@@ -122,5 +144,6 @@ def test_charts_of_a_load_sweep_and_of_a_study() -> None:
         ("write", ["1: 4 KiB"], [5.0]),
         ("read", ["2: 8 KiB"], [6.0]),
     ]
+    assert {it.kind for it in series} == {"bar"}
     moments = [Progress(5.0, figures={"seconds": 1.0, "latency": 0.5, "IOPS": 3})]
     assert list(charts_of(moments, [])) == ["latency (ms) over time", "IOPS over time"]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from nicegui import ui
 
 from headrace.progress_events import STEP, Progress
@@ -21,6 +22,8 @@ LIVE: dict[tuple[str, ...], Callable[[Job], Show]] = {}
 REDRAW_S = 1.0
 """Seconds between two drawings, at least."""
 NOT_DRAWN = frozenset({"seconds", "simulated seconds", STEP, "name", "repetition"})
+STEP_FIGURES = ("throughput", "operations", "achieved", "MB/s", "latency")
+"""Figures of finished steps that are drawn if none has a unit in its name."""
 UNIT = re.compile(r"(.*) \(([^()]*/s)\)")
 """Name of a figure with its unit, such as `create (operations/s)`."""
 SECONDS = ("latency",)
@@ -85,19 +88,21 @@ def charts_of(moments: Sequence[Progress], steps: Sequence[Progress]) -> dict[st
 
 def _of_steps(steps: Sequence[Progress]) -> dict[str, Drawn]:
     figures = [it.figures for it in steps]
-    if all("achieved" in it and "latency" in it for it in figures):
+    # Steps of a sweep are points of one curve; jobs and points of a study are not.
+    if all({"achieved", "latency", "processes"} <= it.keys() for it in figures):
         return _of_loads(figures)
     by_unit: dict[str, list[Series]] = {}
     labels = [f"{it.figures[STEP]}: {it.text}" for it in steps]
     numeric = _numeric(steps)
     measured = [it for it in numeric if UNIT.fullmatch(it)] or [
-        it for it in numeric if it in ("throughput", "operations", "latency")
+        it for it in numeric if it in STEP_FIGURES
     ]
     for name in measured:
         match = UNIT.fullmatch(name)
         title, factor = (match[1], 1.0) if match else _scaled(name)
         points = list(zip(labels, (it.get(name) for it in figures), strict=True))
-        by_unit.setdefault(match[2] if match else title, []).append(_series(title, points, factor))
+        bars = msgspec.structs.replace(_series(title, points, factor), kind="bar")
+        by_unit.setdefault(match[2] if match else title, []).append(bars)
     return {
         f"Finished steps: {unit}": ("step", unit, series, "category")
         for unit, series in by_unit.items()

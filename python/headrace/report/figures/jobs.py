@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.report.figures.style import COLOURS
+from headrace.report.figures.style import COLOURS, log_scale
 from headrace.report.units import figure as figure_text
 
 PANELS = (("IOPS", 1.0), ("MB/s", 1e-6), ("latency (ms)", 1e3))
@@ -37,10 +37,12 @@ def draw(document: Mapping[str, Any]) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.tick_params(axis="x", labelrotation=30)
     label, unit = PANELS[2]
+    drawn: list[float] = []
     for (name, text), marker, colour in zip(TIMES.items(), "osD", COLOURS, strict=False):
         times = [unit * of_it["latency"][name] for _, of_it in rows]
         panels[2].plot(times, places, marker, color=colour, markersize=5, label=text)
-    panels[2].set_xscale("log")
+        drawn += times
+    log_scale(panels[2].xaxis, drawn)
     panels[2].set_xlabel(label)
     panels[2].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panels[2].minorticks_off()

@@ -4,7 +4,15 @@ import numpy as np
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
-from headrace.report.figures.style import COLOURS, HEIGHT, Figures, Sheet, nothing, sheet
+from headrace.report.figures.style import (
+    COLOURS,
+    HEIGHT,
+    Figures,
+    Sheet,
+    log_scale,
+    nothing,
+    sheet,
+)
 from headrace.report.units import duration
 
 MARKED = (0.50, 0.95, 0.99)
@@ -17,12 +25,14 @@ def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
     figure, axes = sheet("Latency", data.name, HEIGHT, on)
     axes.set_xlabel("latency (ms)")
     axes.set_ylabel("requests that took no longer")
-    points = data.latency_distribution.filter(data.latency_distribution["latency_s"] > 0)
-    if points.is_empty():
+    points = data.latency_distribution
+    latency, share = points["latency_s"].to_numpy(), points["share"].to_numpy()
+    above = latency[latency > 0]
+    if not above.size:
         nothing(axes, "no request took any time")
         return figure
-    latency, share = points["latency_s"].to_numpy(), points["share"].to_numpy()
-    axes.set_xscale("log")
+    has_zeros = above.size < latency.size
+    log_scale(axes.xaxis, [float(1e3 * it) for it in latency])
     axes.step(
         1e3 * np.insert(latency, 0, latency[0]),
         np.insert(share, 0, 0.0),
@@ -41,13 +51,15 @@ def draw(data: Figures, on: SubFigure | None = None) -> Sheet:
             xytext=(8, -3 if part < 0.95 else -4 - 7 * (part < 0.99)),
             va="top",
         )
-    low, high = 1e3 * latency[0], 1e3 * latency[-1]
+    low, high = 1e3 * above[0], 1e3 * above[-1]
     room = max(SPREAD / (high / low), 1.0) ** 0.5 * 1.3
     # Labels stand right of the line.
-    axes.set_xlim(low / room, high * room * 1.6)
+    axes.set_xlim(-0.1 * low if has_zeros else low / room, high * room * 1.6)
     axes.set_ylim(0, 1.04)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if has_zeros:
+        return figure
     decades = np.log10(high / low * room**2)
     labelled = (1.0, 2.0, 5.0) if decades < 3 else (1.0,)
     axes.xaxis.set_major_locator(LogLocator(subs=labelled, numticks=20))

@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from headrace.report.figures.style import COLOURS, DASHES, nothing, sheet
+from headrace.report.figures.style import COLOURS, DASHES, log_scale, nothing, sheet
 
 QUANTILES = tuple(1 - 10 ** (-step / 10) for step in range(61))
 """0 to 0.999999, ten for each nine."""
@@ -17,10 +17,10 @@ def draw(name: str, percentiles: pl.DataFrame) -> Figure:
     figure, axes = sheet("Latency by percentile", name)
     axes.set_xlabel("operations that took no longer (%)")
     axes.set_ylabel("latency (ms)")
-    shown = percentiles.filter(pl.col("time_s") > 0, pl.col("operation") != "all")
+    shown = percentiles.filter(pl.col("operation") != "all")
     # With fewer operations than that, the percentile is the longest of them.
     shown = shown.filter((1 - pl.col("quantile")) * pl.col("count") >= 1 - 1e-9)
-    if shown.is_empty():
+    if not (shown["time_s"] > 0).any():
         nothing(axes, "no operation took any time")
         return figure
     operations = shown["operation"].unique(maintain_order=True).to_list()
@@ -36,7 +36,7 @@ def draw(name: str, percentiles: pl.DataFrame) -> Figure:
             label=f"{operation}, {TIMES[str(time)]}" if several else str(operation),
         )
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    log_scale(axes.yaxis, (1e3 * shown["time_s"]).to_list())
     axes.set_xticks([1 / (1 - at) for at in MARKED if 1 / (1 - at) <= _most(shown)])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * (1 - 1 / x):.6g}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -1,6 +1,7 @@
 """Size, colours and grid that all figures share."""
 
 import io
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TypeAlias, overload
 import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 
 from headrace.report.plain_text import plain
@@ -53,6 +55,8 @@ Sheet: TypeAlias = Figure | SubFigure
 """A figure, or the part of one that has several."""
 WIDTH, HEIGHT = 8.0, 4.2
 """Inches of a figure."""
+ZERO_ROOM = 0.4
+"""Decades of room between 0 and the smallest other value of an axis."""
 NOTEBOOK_RESOLUTION = 90
 """Dots per inch in a notebook: 8 inches are 720 pixels."""
 
@@ -97,6 +101,23 @@ def grid(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def log_scale(axis: Axis, values: Sequence[float]) -> None:
+    """Scale an axis logarithmically. Zeros among the values have a place of their own: the part
+    below the smallest other value is linear, and begins with the mark 0."""
+    above = [value for value in values if value > 0]
+    scale = axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale
+    if not above or len(above) == len(values):
+        scale("log")
+        return
+    least = min(above)
+    scale("symlog", linthresh=least, linscale=ZERO_ROOM)
+    decades = range(math.floor(math.log10(least)), math.ceil(math.log10(max(above))) + 1)
+    marks = [10.0**decade for decade in decades if 10.0**decade >= least / 2]
+    # Without a power of ten in their range, the smallest value is marked.
+    axis.set_ticks([0.0, *(marks or [least])])
+    axis.set_ticks([], minor=True)
 
 
 def legend_below(axes: Axes, columns: int) -> None:
