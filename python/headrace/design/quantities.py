@@ -66,8 +66,8 @@ def parse_time(text: str, *, zero: bool = False) -> float:
     if seconds == 0 and zero:
         return 0.0
     if not SHORTEST <= seconds <= LONGEST:
-        least = "0 or more" if zero else "more than 0"
-        raise ValueError(f"{expected}: it must be {least}, and at most 1e9 y")
+        least = f"0, or {SHORTEST:g} s" if zero else f"{SHORTEST:g} s"
+        raise ValueError(f"{expected}: it must be {least} or more, and at most 1e9 y")
     return seconds
 
 

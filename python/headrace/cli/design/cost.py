@@ -100,6 +100,7 @@ def cost(
     """
     from headrace.design import cost as design_cost
     from headrace.design.capacity import capacity_of
+    from headrace.design.growth import MOST_YEARS
     from headrace.design.system import Design
     from headrace.design.worksheet import Budget, CapacityNeed, Facility, Worksheet
 
@@ -119,7 +120,7 @@ def cost(
         if value is not None:
             check_number(option, value, 0.0, "0.2")
     check_number("--rack-units", rack_units, 0.5, "2")
-    check_number("--years", years, 1 / 12, "5")
+    check_number("--years", years, 1 / 12, "5", MOST_YEARS)
     check_number("--metadata-nodes", metadata_nodes, 0, "1")
     plan = StorageOptions(
         disks=disks,

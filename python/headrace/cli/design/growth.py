@@ -54,13 +54,13 @@ def growth(
 
     The plans are sorted by the price of all purchases, the cheapest first.
     """
-    from headrace.design.growth import PurchaseUnit, growth_figures, plans
+    from headrace.design.growth import MOST_YEARS, PurchaseUnit, growth_figures, plans
     from headrace.design.worksheet import CapacityNeed
     from headrace.files import check_directory
 
     for option, value in (("--node-price", node_price), ("--disks-price", disks_price)):
         check_number(option, value, 0.0, "4000")
-    check_number("--years", years, 1 / 12, "3")
+    check_number("--years", years, 1 / 12, "3", MOST_YEARS)
     need = CapacityNeed(
         usable=size("--usable", usable),
         growth=share("--growth", growth_rate),

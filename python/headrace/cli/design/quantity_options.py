@@ -76,7 +76,16 @@ def share(option: str, text: str) -> float:
     return float(found[1]) / (100 if found[2] else 1)
 
 
-def check_number(option: str, value: float, least: float, example: str) -> None:
-    """Raise ValueError if an option's number is not finite or is less than it may be."""
-    if not math.isfinite(value) or value < least:
-        raise ValueError(f"{option} {value:g}: expected at least {least:g}, such as {example}")
+SMALLEST, LARGEST = 1e-9, 1e12
+"""Range of an option's number but 0: sums, products and quotients of a few stay finite."""
+
+
+def check_number(
+    option: str, value: float, least: float, example: str, most: float = LARGEST
+) -> None:
+    """Raise ValueError if an option's number is out of its range, or too near to 0 to compute
+    with."""
+    if not math.isfinite(value) or not least <= value <= most:
+        raise ValueError(f"{option} {value:g}: expected {least:g} to {most:g}, such as {example}")
+    if value and abs(value) < SMALLEST:
+        raise ValueError(f"{option} {value:g}: expected 0, or at least {SMALLEST:g}")

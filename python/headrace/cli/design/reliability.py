@@ -538,7 +538,9 @@ def _years(text: str | None) -> tuple[float, ...]:
         except ValueError:
             value = 0.0
         if not 0 < value <= 1e6:
-            raise ValueError(f'--years "{text}": expected years above 0, such as 10 or 1,5,10')
+            raise ValueError(
+                f'--years "{text}": expected years above 0, up to 1,000,000, such as 10 or 1,5,10'
+            )
         found.append(value)
     return tuple(sorted(set(found)))
 

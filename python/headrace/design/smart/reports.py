@@ -33,6 +33,7 @@ COUNTERS: Mapping[str, str] = {
 """Counters that risk is judged by, with their attributes of ATA."""
 ATTRIBUTES = {5: "reallocated", 187: "reported", 188: "timeouts", 197: "pending", 198: "offline"}
 """Counters of ATA attributes."""
+NO_OBJECT = "no JSON object, so not of smartctl"
 MOST_COUNT = 1 << 32
 """A larger counter is a packed raw value that smartctl's drive database does not know."""
 WORD = 0xFFFF
@@ -99,7 +100,7 @@ def read_reports(text: str, where: str) -> Iterator[Report | DamagedReport]:
     """
     found = list(_documents(text))
     if not found:
-        reason = "it has no JSON" if text.strip() else "empty"
+        reason = NO_OBJECT if text.strip() else "empty"
         yield DamagedReport(f"{where}: {reason}: expected the output of smartctl --json -a")
     for number, document in enumerate(found, 1):
         place = where if len(found) == 1 else f"{where}, report {number}"
@@ -130,7 +131,7 @@ def read_report(text: str, where: str) -> Report:
     Raises:
         DamagedReport: The text is not JSON, or has no SMART data of a disk.
     """
-    return _report_of(next(_documents(text), ValueError("it has no JSON")), where)
+    return _report_of(next(_documents(text), ValueError(NO_OBJECT)), where)
 
 
 def _report_of(document: object, where: str) -> Report:

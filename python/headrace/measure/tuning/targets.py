@@ -5,6 +5,9 @@ from pathlib import Path
 
 from headrace.document_io import read_json, read_toml
 
+MOST = 1e12
+"""Largest weight: shares keep their digits."""
+
 TARGETS: dict[str, dict[str, float]] = {
     # SPEC SFS 1.0 and 2.0, as SPEC publishes it.
     "sfs-nfsv2": {
@@ -81,8 +84,15 @@ def shares(weights: Mapping[str, object], called: str) -> dict[str, float]:
     """
     numbers: dict[str, float] = {}
     for name, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight >= 0:
-            raise ValueError(f"{called}: {name} = {weight!r}: expected a weight of 0 or more")
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not 0 <= weight < MOST
+        ):
+            raise ValueError(
+                f"{called}: {name} = {str(weight)[:40]}: expected a weight of 0 or more, below"
+                f" {MOST:g}"
+            )
         numbers[name.lower()] = float(weight)
     total = sum(numbers.values())
     if not 0 < total < float("inf"):

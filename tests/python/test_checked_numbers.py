@@ -1,0 +1,90 @@
+"""Numbers and nesting of documents and options are checked where they are read."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Command
+from headrace.optimisation.prices import WrongPrice, parse, read
+from headrace.toml_positions import MOST_INTEGER, parse_toml
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * 5000 + "]" * 5000, "x.toml: expected a file of prices in TOML: its values"),
+        ("a = " + "9" * 400, "x.toml:1:1: a: expected a number below 2^63"),
+        ("a = " + "9" * 5000, "x.toml: expected a file of prices in TOML: a number has too many"),
+        ("[t]\nb = [1, -9223372036854775808]", "x.toml:2:1: t.b: expected a number below 2^63"),
+        ("b = inf", "x.toml:1:1: b: expected a finite number"),
+        ("b = { c = nan }", "x.toml:1:7: b.c: expected a finite number"),
+        ("b = \nc = 1", "x.toml:1:5: expected a file of prices in TOML"),
+    ],
+)
+def test_toml_with_impossible_values_is_one_clear_error(text: str, message: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        parse_toml("x.toml", text, "a file of prices")
+    assert str(raised.value).startswith(message)
+
+
+def test_the_largest_integer_of_toml_is_read() -> None:
+    assert parse_toml("x.toml", f"a = {MOST_INTEGER}") == {"a": MOST_INTEGER}
+
+
+@given(st.floats() | st.integers(-(10**400), 10**400))
+def test_any_price_is_finite_or_refused(number: float) -> None:
+    try:
+        found = parse(f"servers.count={number}")
+    except WrongPrice:
+        return
+    # Products and quotients with the amounts of a scenario stay finite.
+    assert found.price == 0 or 1e-12 <= abs(found.price) <= 1e15
+
+
+def test_files_of_prices_with_impossible_values(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    for text in (
+        "prices = " + "[" * 5000 + "]" * 5000,
+        '[prices]\n"servers.count" = 1e-320\n',
+        '[prices]\n"servers.count" = "' + "9" * 400 + ' x disk"\n',
+    ):
+        file.write_text(text)
+        with pytest.raises(WrongPrice):
+            read(file, {"disk": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("cost --node-price 1e-320", "--node-price 9.99989e-321: expected 0, or at least 1e-09"),
+        ("cost --years 2147483648", "--years 2.14748e+09: expected 0.0833333 to 50"),
+        ("cost --disk-price 1e300", "--disk-price 1e+300: expected 0 to 1e+12"),
+        ("growth --years 2147483648", "--years 2.14748e+09: expected 0.0833333 to 50"),
+        ("reliability --years 2147483648", '--years "2147483648": expected years above 0, up to'),
+        ('reliability --mttr "1e-9 h"', "it must be 0.001 s or more, and at most 1e9 y"),
+    ],
+)
+def test_options_of_design_are_checked(options: str, message: str, headrace: Command) -> None:
+    import shlex
+
+    command, *given_options = shlex.split(options)
+    usual = {
+        "cost": "--nodes 4 --node-price 4000 --disks 12 --disk-price 120 --level raid6",
+        "growth": "--usable 20TB --unit 20TB --node-price 4000 --disks-price 1000",
+        "reliability": "--copies 2 --mttf 1e6h --mttr 12h",
+    }[command]
+    more = ("--capacity", "4 TB") if command == "cost" else ()
+    ended = headrace("design", command, *usual.split(), *more, *given_options)
+    assert ended.returncode == 2 and message in ended.stderr, ended.stderr
+
+
+def test_a_rules_file_with_a_number_of_400_digits(tmp_path: Path, headrace: Command) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[zfs]\nweight = " + "9" * 400 + "\n")
+    worksheet = tmp_path / "lab.toml"
+    assert headrace("design", "init", "--example", "lab", worksheet).returncode == 0
+    ended = headrace("design", "recommend", worksheet, "--rules", rules)
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith(f"{rules}:2:1: zfs.weight: expected a number below 2^63")
