@@ -68,4 +68,4 @@ pub use report::{Report, has_times};
 pub use run::{run, run_share};
 pub use run_options::{LiveProgress, Options};
 pub use share::{Listener, Peers, Share, SyncPoint, engines_of_each};
-pub use space_check::{Need, check_room, needed};
+pub use space_check::{Need, SpaceLimit, check_room, needed};

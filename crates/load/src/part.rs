@@ -130,9 +130,11 @@ impl<'a> Part<'a> {
         if let Some(replay) = &self.replay {
             return self.make_directories_of(replay, directory, watch);
         }
-        for path in self.names.directories(&*self.application) {
+        let paths = || self.names.directories(&*self.application);
+        let all = paths().count() as u64;
+        for (made, path) in (1..).zip(paths()) {
             make_directory(directory, &path)?;
-            if watch(&LiveProgress::PREPARING).is_break() {
+            if watch(&LiveProgress::preparing(made, all)).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -169,8 +171,12 @@ impl<'a> Part<'a> {
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
         let mut pieces = DataJournal::new(directory.root());
         let root = directory.root();
-        let existing = replay.existing(self.number);
-        for (path, it) in existing.filter(|(_, it)| it.is_directory() == directories) {
+        let wanted = || {
+            let existing = replay.existing(self.number);
+            existing.filter(|(_, it)| it.is_directory() == directories)
+        };
+        let all = wanted().count() as u64;
+        for (made, (path, it)) in (1..).zip(wanted()) {
             it.make(
                 root,
                 &path,
@@ -179,7 +185,7 @@ impl<'a> Part<'a> {
                 &mut pieces,
             )
             .map_err(|errno| not_prepared(&path, errno))?;
-            if watch(&LiveProgress::PREPARING).is_break() {
+            if watch(&LiveProgress::preparing(made, all)).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -211,13 +217,20 @@ impl<'a> Part<'a> {
                 false => Ok(()),
             };
         }
-        let links = self.names.symbolic_links().zip(0..);
-        for (path, _) in links.filter(|(_, number)| self.share.takes(*number)) {
+        let existing = self.existing_here(scenario);
+        let links = || {
+            let links = self.names.symbolic_links().zip(0..);
+            links.filter(|(_, number)| self.share.takes(*number))
+        };
+        let all = (links().count() + existing.len()) as u64;
+        let mut made = 0;
+        for (path, _) in links() {
             match rustix::fs::symlinkat(LEADS_TO, directory.root(), &path) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(not_prepared(&path, errno)),
             }
-            if watch(&LiveProgress::PREPARING).is_break() {
+            made += 1;
+            if watch(&LiveProgress::preparing(made, all)).is_break() {
                 return Err(Error::Interrupted);
             }
         }
@@ -233,13 +246,13 @@ impl<'a> Part<'a> {
         let io = &self.workload.io;
         let call = usize::try_from(io.made_by.0).unwrap_or(usize::MAX);
         let mut buffer = Buffer::new(call.min(LARGEST_CALL), u64::MAX, false);
-        let existing = self.existing_here(scenario);
         let mut pieces = DataJournal::new(directory.root());
         for file in &existing {
             let (root, names) = (directory.root(), &self.names);
             prepared_files::make(root, names, *file, call, &mut buffer, content, &mut pieces)
                 .map_err(|errno| not_prepared(&self.names.path(file.file), errno))?;
-            if watch(&LiveProgress::PREPARING).is_break() {
+            made += 1;
+            if watch(&LiveProgress::preparing(made, all)).is_break() {
                 return Err(Error::Interrupted);
             }
         }

@@ -77,7 +77,8 @@ pub fn run_share(
     options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
-        check_room_in(scenario, parts.iter().map(Part::application), directory)?;
+        let applications = parts.iter().map(Part::application);
+        check_room_in(scenario, applications, directory, options.space)?;
         // Nobody makes files while another looks for room.
         all_here(share, watch)?;
         // One of them makes the directories: where a file system has several servers, one that
@@ -107,6 +108,7 @@ pub fn run_share(
         phase: Phase::Running,
         seconds: 0.0,
         operations: vec![(0, 0); operation::ALL.len()],
+        prepared: (0, 0),
     };
     let broken_off = watch(&begins).is_break();
     all_here(share, watch)?;
@@ -275,6 +277,7 @@ fn watched<T>(
             phase: Phase::Running,
             seconds: shared.clock.now() as f64 * 1e-9,
             operations: (0..operation::ALL.len()).map(of).collect(),
+            prepared: (0, 0),
         };
         if watch(&live).is_break() {
             interrupted = true;

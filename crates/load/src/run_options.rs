@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::calls::Backend;
 use crate::outcome::Phase;
+use crate::space_check::SpaceLimit;
 
 /// Options of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Options {
     pub calls: Backend,
     /// True if each operation is kept, and not only summed up.
     pub each: bool,
+    /// Space that the files may take.
+    pub space: SpaceLimit,
 }
 
 /// Progress of a run.
@@ -23,6 +26,8 @@ pub struct LiveProgress {
     pub seconds: f64,
     /// Operations done and bytes moved, by the operation's number.
     pub operations: Vec<(u64, u64)>,
+    /// Files, directories and links made, and those to be made.
+    pub prepared: (u64, u64),
 }
 
 impl LiveProgress {
@@ -31,7 +36,16 @@ impl LiveProgress {
         phase: Phase::Preparing,
         seconds: 0.0,
         operations: Vec::new(),
+        prepared: (0, 0),
     };
+
+    /// While `made` of `all` files, directories and links are there.
+    pub(crate) fn preparing(made: u64, all: u64) -> LiveProgress {
+        LiveProgress {
+            prepared: (made, all),
+            ..LiveProgress::PREPARING
+        }
+    }
 }
 
 /// Progress callback that may stop a run. It is called once before the processes begin, and they

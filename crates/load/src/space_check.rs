@@ -1,7 +1,7 @@
 //! Checks that the file system has enough free space for a run.
 //!
 //! Not checked: quotas, which only a failing write reveals; writes until a time limit, unless they
-//! come at a rate; writes of a trace; the file system's rounding and metadata.
+//! come at a rate; writes of a trace. Rounding and metadata count as one block for each name.
 
 use std::path::Path;
 
@@ -13,6 +13,22 @@ use rustix::fs::StatVfsMountFlags;
 
 use crate::Error;
 use crate::directory::Directory;
+
+/// Space that a run's files may take.
+#[derive(Clone, Copy, Debug)]
+pub enum SpaceLimit {
+    /// Part of the free bytes and inodes.
+    Share(f64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl Default for SpaceLimit {
+    /// All that is free.
+    fn default() -> SpaceLimit {
+        SpaceLimit::Share(1.0)
+    }
+}
 
 /// Space that files need.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -136,6 +152,7 @@ fn appended(mix: &OperationMix, clients: u64, stop: &Stop) -> u64 {
 struct Free {
     bytes: Option<u64>,
     names: Option<u64>,
+    block: u64,
 }
 
 impl Free {
@@ -146,11 +163,53 @@ impl Free {
         Free {
             bytes: (writable && room.f_blocks > 0).then_some(bytes),
             names: (writable && room.f_files > 0).then_some(room.f_favail),
+            block: room.f_frsize,
         }
     }
 
-    /// Says no to what does not fit.
-    fn holds(self, need: Need, below: &Path) -> Result<(), Error> {
+    /// Refuses more than a limit of the free space.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a part of a number of bytes"
+    )]
+    fn holds(self, need: Need, limit: SpaceLimit, below: &Path) -> Result<(), Error> {
+        let whole = Need {
+            bytes: need
+                .bytes
+                .saturating_add(need.names.saturating_mul(self.block)),
+            ..need
+        };
+        let part = |free: u64| match limit {
+            SpaceLimit::Share(share) => (free as f64 * share) as u64,
+            SpaceLimit::Bytes(_) => free,
+        };
+        let most = match limit {
+            SpaceLimit::Share(_) => self.bytes.map(part),
+            SpaceLimit::Bytes(bytes) => Some(self.bytes.map_or(bytes, |free| bytes.min(free))),
+        };
+        self.fits(need, below)?;
+        let refuse = |what: &str, most: &str| {
+            Err(Error::Unsuitable(format!(
+                "{}: the benchmark needs {what}, and its files may take {most} (--space): use \
+                 fewer or smaller files, allow more space, or use another file system",
+                below.display()
+            )))
+        };
+        if let Some(most) = most.filter(|most| whole.bytes > *most) {
+            return refuse(&told(whole.bytes), &told(most));
+        }
+        match self.names.map(part).filter(|most| need.names > *most) {
+            Some(most) => refuse(
+                &format!("{} files, directories and links", need.names),
+                &format!("{most} of them"),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses more than is free.
+    fn fits(self, need: Need, below: &Path) -> Result<(), Error> {
         let tell = |what: &str, free: &str| {
             Err(Error::Unsuitable(format!(
                 "{}: the benchmark needs {what}, but {free} (quotas are not checked): use fewer \
@@ -207,12 +266,12 @@ pub fn needed(scenario: &Scenario) -> Result<Need, Error> {
 ///
 /// # Errors
 /// If it takes more than is free, or a workload's source cannot be read.
-pub fn check_room(scenario: &Scenario, below: &Path) -> Result<(), Error> {
+pub fn check_room(scenario: &Scenario, below: &Path, limit: SpaceLimit) -> Result<(), Error> {
     // Where a file system does not tell, the first file that does not fit does.
     let Ok(room) = rustix::fs::statvfs(below) else {
         return Ok(());
     };
-    Free::of(&room).holds(needed(scenario)?, below)
+    Free::of(&room).holds(needed(scenario)?, limit, below)
 }
 
 /// As [`check_room`], in a run's own directory: what an earlier run in it has made is used
@@ -221,6 +280,7 @@ pub(crate) fn check_room_in<'a>(
     scenario: &Scenario,
     applications: impl Iterator<Item = &'a dyn Application>,
     directory: &Directory,
+    limit: SpaceLimit,
 ) -> Result<(), Error> {
     let Ok(room) = rustix::fs::fstatvfs(directory.root()) else {
         return Ok(());
@@ -233,15 +293,16 @@ pub(crate) fn check_room_in<'a>(
     let need = needs.fold(Need::default(), Need::and);
     let free = Free::of(&room);
     let below = directory.path().parent().unwrap_or(directory.path());
-    if free.holds(need, below).is_ok() {
+    if free.holds(need, limit, below).is_ok() {
         return Ok(());
     }
     let (names, bytes) = directory.usage()?;
     let with_its_own = Free {
         bytes: free.bytes.map(|free| free.saturating_add(bytes)),
         names: free.names.map(|free| free.saturating_add(names)),
+        ..free
     };
-    with_its_own.holds(need, below)
+    with_its_own.holds(need, limit, below)
 }
 
 #[cfg(test)]

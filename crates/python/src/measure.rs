@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use headrace_load::{
     Backend, Directory, Error, Exact, LiveProgress, Load, Options, Outcome, Owners, Phase, Report,
-    Share, has_times, histograms, operation,
+    Share, SpaceLimit, has_times, histograms, operation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -131,8 +131,10 @@ fn trusts_owner(owner: u32) -> bool {
 /// Carries a scenario's workloads out in a directory.
 ///
 /// `calls` says how they are made: `posix`, `io-uring` or `null`. `progress` is
-/// called with whether files are still being made, seconds since the processes began, and
-/// operations done and bytes moved by each operation; what it raises, or a signal, ends
+/// called with whether files are still being made, seconds since the processes began,
+/// operations done and bytes moved by each operation, and how many files, directories and links
+/// are made and are to be made. Files may take `space`: a part of the free space, or bytes if that
+/// is none. What `progress` raises, or a signal, ends
 /// the run, and the result says so. A second signal raises at once.
 ///
 /// With `share`, the rank of this process and the number of ranks, only its clients run, and the
@@ -141,7 +143,7 @@ fn trusts_owner(owner: u32) -> bool {
 /// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload
 /// told, and whether to look again soon. What they raise ends the run. `traces` are as for `run`.
 #[pyfunction]
-#[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None))]
+#[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None, space=(1.0, None)))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn measure<'py>(
     py: Python<'py>,
@@ -152,6 +154,7 @@ fn measure<'py>(
     progress: Option<Bound<'py, PyAny>>,
     share: Option<(u32, u32)>,
     others: Option<Bound<'py, PyAny>>,
+    space: (f64, Option<u64>),
 ) -> PyResult<Bound<'py, PyDict>> {
     let calls = Backend::with_word(calls).map_err(errors::of_measurement)?;
     let scenario = replaying(&loaded.loaded.scenario, &traces.unwrap_or_default());
@@ -185,6 +188,7 @@ fn measure<'py>(
         let ended = guard::catch(|| {
             let options = Options {
                 calls,
+                space: space_limit(space),
                 ..Options::default()
             };
             headrace_load::run_share(&scenario, &there, options, &own, watch)
@@ -301,10 +305,21 @@ fn room_needed(py: Python<'_>, loaded: &PyLoaded) -> PyResult<(u64, u64)> {
 
 /// Says no to a scenario that would fill up the file system that a directory is on.
 #[pyfunction]
-fn check_room(py: Python<'_>, loaded: &PyLoaded, below: PathBuf) -> PyResult<()> {
+#[pyo3(signature = (loaded, below, space=(1.0, None)))]
+fn check_room(
+    py: Python<'_>,
+    loaded: &PyLoaded,
+    below: PathBuf,
+    space: (f64, Option<u64>),
+) -> PyResult<()> {
     let scenario = &loaded.loaded.scenario;
-    let checked = guard::detached(py, || headrace_load::check_room(scenario, &below))?;
+    let limit = space_limit(space);
+    let checked = guard::detached(py, || headrace_load::check_room(scenario, &below, limit))?;
     checked.map_err(errors::of_measurement)
+}
+
+fn space_limit((share, bytes): (f64, Option<u64>)) -> SpaceLimit {
+    bytes.map_or(SpaceLimit::Share(share), SpaceLimit::Bytes)
 }
 
 /// Return the number of hosts that have processes of each workload.
@@ -328,7 +343,7 @@ fn told(progress: Option<&Bound<'_, PyAny>>, shared: &Shared) -> PyResult<()> {
         .take();
     if let (Some(progress), Some(live)) = (progress, live) {
         let preparing = live.phase == Phase::Preparing;
-        progress.call1((preparing, live.seconds, live.operations))?;
+        progress.call1((preparing, live.seconds, live.operations, live.prepared))?;
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ from headrace.calibrate.settings import settings
 from headrace.calibrate.warning_collector import WarningCollector
 from headrace.environment import of_directory
 from headrace.measure.conditions import memory_is_given_back
+from headrace.measure.space import state_need
+from headrace.measure.workload import load as load_workload
 
 PASSES = 4
 """Passes per round for CPU-bound cases. The hyperthread sibling of a virtual CPU may be busy or
@@ -192,7 +194,9 @@ class CalibrationRun:
         ]
         # Check before measuring, so that a lack of space costs no time.
         texts = [those[0].text for those in by_workload.values()]
-        check_room([*texts, *(case.work for case in CHECKS)], directory)
+        texts += [case.work for case in CHECKS]
+        check_room(texts, directory)
+        state_need("a round of the calibration", map(load_workload, texts), directory)
 
     def _step(self, probes: list[Probe]) -> Step:
         first = probes[0]

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from headrace import _core
 from headrace.calibrate.fresh_inodes import FRESH_INODES
 from headrace.calibrate.run_report import RunReport
-from headrace.measure import Measurement, measure_strict
+from headrace.measure import Measurement, measure_strict, space
 from headrace.measure import load as load_workload
 from headrace.measure.conditions import memory_is_given_back
 
@@ -134,7 +134,7 @@ def check_room(texts: Iterable[str], directory: str | PathLike[str]) -> None:
     needed = [(_core.room_needed(loaded), loaded) for loaded in map(load_workload, texts)]
     # Name the largest, so that space is freed once.
     for most, other in ((0, 1), (1, 0)):
-        _core.check_room(max(needed, key=lambda it: (it[0][most], it[0][other]))[1], directory)
+        space.check_room(max(needed, key=lambda it: (it[0][most], it[0][other]))[1], directory)
 
 
 def scenario(name: str, workload: str, processes: int) -> str:

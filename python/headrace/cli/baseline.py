@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory, Plot
+from headrace.cli.bench.options import BelowDirectory, Plot, Space
 from headrace.cli.bench.sizes import size
 from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import show as show_tables
@@ -80,6 +80,7 @@ def baseline(
             " since.",
         ),
     ] = False,
+    space: Space = None,
     as_json: ResultAsJson = False,
     output: ResultFile = None,
     plot: Plot = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.bench.options import BelowDirectory, Space
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import show, steps
 from headrace.file_formats import FileFormat
@@ -58,6 +58,7 @@ def calibrate(
     ] = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
+    space: Space = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the parameters as one JSON document.")
     ] = False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.bench.options import BelowDirectory, Space
 from headrace.cli.bench.run import measure_and_print
 from headrace.cli.options import AsJson, ResultFile, ShowFigures
 from headrace.cli.store_options import Labels, Stored
@@ -27,6 +27,7 @@ def replay(
         int | None,
         typer.Option("--repeats", min=1, help="Number of repetitions, each with new files."),
     ] = None,
+    space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
     label: Labels = None,

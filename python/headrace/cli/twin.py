@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.bench.options import directory_to_measure
+from headrace.cli.bench.options import Space, directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile
@@ -62,6 +62,7 @@ def twin(
     ] = None,
     rounds: Rounds = 5,
     passes: Passes = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     output: ResultFile = None,
     trace: Trace = False,

@@ -22,6 +22,7 @@ from headrace.measure.counters import Counters
 from headrace.measure.measurement import EngineResult, Measurement, measured
 from headrace.measure.removal import cleanup_failures, remove_directory
 from headrace.measure.report import Files, Report, ResultWarning
+from headrace.measure.space import space_limit
 from headrace.measure.workload import load
 from headrace.progress_bar import Advance, run_progress
 from headrace.trace.readable import Traces, readable_traces
@@ -42,8 +43,13 @@ class Live(NamedTuple):
     """True when all is measured and files are being removed."""
     removed: int = 0
     """Number of names removed so far."""
+    prepared: tuple[int, int] = (0, 0)
+    """Files, directories and links made, and those to be made."""
 
 
+EngineProgress: TypeAlias = Callable[[bool, float, list[tuple[int, int]], tuple[int, int]], object]
+"""Callback of the engine: whether files are being made, seconds, operations and bytes by operation,
+and names made and to be made."""
 Progress: TypeAlias = Callable[[Live], object]
 """Callback for the progress of a measurement, called some times a second. An exception that it
 raises ends the measurement."""
@@ -97,7 +103,9 @@ def _drawing(advance: Advance) -> Progress:
 
     def report(live: Live) -> None:
         count = sum(done for done, _ in live.operations.values())
-        what = "preparing, " if live.preparing else "removing, " if live.removing else ""
+        what = "removing, " if live.removing else ""
+        if live.preparing:
+            what = f"preparing, {live.prepared[0]:,} of {live.prepared[1]:,} files, "
         advance(count, None, f"{what}{live.seconds:,.0f} s, {count:,} operations")
 
     return report
@@ -201,7 +209,14 @@ def measure_in(
     if ranks.count() > 1:
         return _measure_ranks(directory, loaded, traces, calls, report, counters)
     result = EngineResult(
-        **_core.measure(loaded, directory, traces=traces, calls=calls, progress=report)
+        **_core.measure(
+            loaded,
+            directory,
+            traces=traces,
+            calls=calls,
+            progress=report,
+            space=tuple(space_limit()),
+        )
     )
     counters.sample(at_once=True)
     engine = result.engine_report()
@@ -237,7 +252,7 @@ def _measure_ranks(
     loaded: _core.Loaded,
     traces: Traces,
     calls: str,
-    report: Callable[[bool, float, list[tuple[int, int]]], None],
+    report: EngineProgress,
     counters: Counters,
 ) -> Measurement:
     """Run this rank's part of a measurement and return the merged result of all ranks."""
@@ -256,6 +271,7 @@ def _measure_ranks(
                 progress=report,
                 share=(here.rank, here.size),
                 others=here,
+                space=tuple(space_limit()),
             )
         )
     except (Exception, KeyboardInterrupt) as raised:
@@ -303,11 +319,16 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
 
 def _progress_callback(
     progress: Progress | None, counters: Counters, settle: float
-) -> Callable[[bool, float, list[tuple[int, int]]], None]:
+) -> EngineProgress:
     names = [name for name, _, _ in _core.operations()]
     prepared = False
 
-    def report(preparing: bool, seconds: float, operations: list[tuple[int, int]]) -> None:
+    def report(
+        preparing: bool,
+        seconds: float,
+        operations: list[tuple[int, int]],
+        made: tuple[int, int],
+    ) -> None:
         nonlocal prepared
         if not preparing and not prepared:
             prepared = True
@@ -317,7 +338,7 @@ def _progress_callback(
         if progress is not None:
             counted = zip(names, operations, strict=False)
             done = {name: counts for name, counts in counted if counts[0]}
-            progress(Live(preparing, seconds, done))
+            progress(Live(preparing, seconds, done, prepared=made))
 
     return report
 

@@ -11,7 +11,9 @@ from headrace import _core
 from headrace.fields import to_document
 from headrace.histograms import ALL
 from headrace.intervals import half_width
+from headrace.measure.calls import NULL
 from headrace.measure.report import Catalogued, CataloguedRate, Latency, Report
+from headrace.measure.space import state_need
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step
@@ -34,6 +36,10 @@ def client_sweep(
 
     Raises as `load_sweep` does.
     """
+
+    if calls != NULL:
+        scenarios = [with_processes(count) for count in sorted(set(counts))]
+        state_need(f"{len(scenarios)} numbers of processes", scenarios, below, repeats)
 
     def steps(sweep: SweepRunner) -> None:
         for count in sorted(set(counts)):

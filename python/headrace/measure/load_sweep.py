@@ -9,6 +9,7 @@ import numpy as np
 
 from headrace import _core, ranks
 from headrace.fields import to_document
+from headrace.measure import space
 from headrace.measure.calls import NULL
 from headrace.measure.load_search import search
 from headrace.measure.report import Catalogued, CataloguedRate, CataloguedTime, Latency, Report
@@ -54,9 +55,17 @@ class Loads(NamedTuple):
 
     def check_room(self, at_load: AtLoad, below: str | PathLike[str], calls: str) -> None:
         """Raise RunError or ScenarioError if the files of the highest rate do not fit."""
-        if self.rates and calls != NULL:
+        if calls == NULL:
+            return
+        if self.rates:
             loaded = at_load(max(self.rates))
-            ranks.current().run_on_all(lambda: _core.check_room(loaded, below))
+            ranks.current().run_on_all(lambda: space.check_room(loaded, below))
+            what = f"{len(set(self.rates))} loads"
+            scenarios = [at_load(rate) for rate in sorted(set(self.rates))]
+        else:
+            what = f"loads from {self.start:g} operations/s on, the first"
+            scenarios = [at_load(self.start)]
+        space.state_need(what, scenarios, below)
 
     def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
         """Measure one step for each load, on all hosts or on the first of them."""
@@ -64,6 +73,8 @@ class Loads(NamedTuple):
 
         def keeps_up(rate: float) -> bool:
             loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
+            if sweep.calls != NULL:
+                what += f", {space.Need.of([loaded])}"
             search_on = not self.rates and sweep.results and sweep.calls != NULL
             if search_on and not sweep.has_room(loaded, what):
                 return False

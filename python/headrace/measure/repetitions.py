@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 import polars as pl
 
-from headrace import _core
+from headrace import _core, ranks
 from headrace.fields import to_document
 from headrace.histograms import By, latencies
 from headrace.interruption import STOP_EXCEPTIONS
@@ -65,6 +65,13 @@ def repeat(
                 raise
             done[-1].report.warnings += with_note(error)
             early = Stop("interrupted")
+            break
+        except (_core.RunError, _core.ScenarioError, OSError) as error:
+            # Such as a full disk. The finished repetitions remain.
+            if not done or ranks.count() > 1:
+                raise
+            done[-1].report.warnings += with_note(error)
+            early = Stop("failed", f"repetition {len(done) + 1}: {error}")
             break
         early = one.report.early
         if early is None or not done:

@@ -33,6 +33,7 @@ from headrace.measure.resume import (
     rank_count_field,
     with_checksum,
 )
+from headrace.measure.space import has_room, space_limit
 from headrace.measure.sweep_result import KIND, LoadSweep
 from headrace.measure.sweep_steps import SCHEMAS, EarlierMeasurements, Step, StepOf, step_tables
 
@@ -143,14 +144,8 @@ class SweepRunner:
         """Return whether the files of another step fit beside those that exist. A warning names
         those that do not."""
 
-        def fits() -> bool:
-            _, there = self.directory.usage()
-            system = os.statvfs(self.directory.path)
-            needed, _ = _core.room_needed(loaded)
-            return needed <= there + system.f_bavail * system.f_frsize
-
         here = ranks.current()
-        if here.broadcast(fits() if here.first else None):
+        if here.broadcast(has_room(loaded, self.directory) if here.first else None):
             return True
         self.without_room.append(what)
         return False
@@ -286,6 +281,12 @@ class SweepRunner:
             # While files were made: there is nothing of this step.
             self.stop = Stop("interrupted")
             return None
+        except (_core.RunError, _core.ScenarioError, OSError) as error:
+            # Such as a full disk. The finished steps remain.
+            if not self.results or ranks.count() > 1:
+                raise
+            self.stop = Stop("failed", f"{request.what}: {error}")
+            return None
         self.stop = measured.report.early or self.stop
         # Ranks decide together, by what they have measured.
         self.too_late = bool(came) and ranks.count() == 1
@@ -383,9 +384,9 @@ def _warnings(sweep: SweepRunner) -> Iterator[ResultWarning]:
     if sweep.without_room:
         yield ResultWarning(
             "no-room",
-            f"there is no room for the files of {', '.join(sweep.without_room)}: these rates were"
-            " not tried; expected a larger file system or fewer files, as by --set"
-            " workload.0.files=10000",
+            f"the files of {', '.join(sweep.without_room)} do not fit in the space that they may"
+            f" take ({space_limit()}, --space): these rates were not tried; expected more space or"
+            " fewer files, as by --set workload.0.files=10000",
         )
     rates = [
         (rate, step.name)

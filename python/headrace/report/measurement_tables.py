@@ -232,6 +232,7 @@ class Now:
     def __init__(self, title: str) -> None:
         self.title = title
         self.preparing = True
+        self.prepared = (0, 0)
         self.removed: int | None = None
         self.seconds = 0.0
         self.operations: dict[str, tuple[int, int]] = {}
@@ -257,7 +258,11 @@ class Now:
 
 def live(now: Now) -> RenderableType:
     """Return the progress of a running measurement for a terminal."""
-    state = "making files" if now.preparing else duration(now.seconds)
+    state = duration(now.seconds)
+    if now.preparing:
+        state = "making files"
+        if now.prepared[1]:
+            state += f", {whole(now.prepared[0])} of {whole(now.prepared[1])}"
     if now.removed is not None:
         state = f"removing files, {whole(now.removed)} gone"
     heading = Text(plain(now.title), style="bold").append(f"  {state}", style="not bold")

@@ -25,6 +25,8 @@ from headrace.environment import Environment, of_directory
 from headrace.fields import convert, to_document
 from headrace.measure import Measurement
 from headrace.measure.report import ResultWarning
+from headrace.measure.space import state_need
+from headrace.measure.workload import load as load_workload
 from headrace.validate.breakdown import Breakdown, Run, breakdown_from_counters
 from headrace.validate.cases import CASES
 from headrace.validate.discrepancy import discrepancy_record
@@ -135,6 +137,8 @@ def twin(
         )
     calibration_run = CalibrationRun(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
+    scenarios = [load_workload(case.work) for case in cases]
+    state_need("the cases", scenarios, directory, rounds * passes)
     runs: list[list[list[Measurement]]] = [[[] for _ in range(rounds)] for _ in cases]
     ended = 0
 

@@ -83,8 +83,10 @@ fn too_much_is_told_with_what_there_is() {
     let free = Free {
         bytes: Some(63_440_000_000),
         names: Some(1000),
+        block: 0,
     };
-    let need = |bytes, names| free.holds(Need { bytes, names }, Path::new("/mnt"));
+    let all = SpaceLimit::default();
+    let need = |bytes, names| free.holds(Need { bytes, names }, all, Path::new("/mnt"));
     need(63_440_000_000, 1000).expect("it fits");
     let text = need(100 << 40, 0).expect_err("too large").to_string();
     assert!(
@@ -98,12 +100,42 @@ fn too_much_is_told_with_what_there_is() {
     let free = Free {
         bytes: None,
         names: None,
+        block: 4096,
     };
     let many = Need {
         bytes: 1 << 60,
         names: 1 << 40,
     };
-    free.holds(many, Path::new("/mnt")).expect("it may fit");
+    free.holds(many, all, Path::new("/mnt"))
+        .expect("it may fit");
+}
+
+#[test]
+fn a_run_takes_no_more_than_its_part_of_the_free_space() {
+    let free = Free {
+        bytes: Some(1_000_000),
+        names: Some(100),
+        block: 1000,
+    };
+    let need = |bytes, names, limit| free.holds(Need { bytes, names }, limit, Path::new("/mnt"));
+    let quarter = SpaceLimit::Share(0.25);
+    // Each name takes a block beside its bytes.
+    need(240_000, 10, quarter).expect("it fits");
+    let text = need(240_001, 10, quarter)
+        .expect_err("too large")
+        .to_string();
+    assert!(
+        text.contains("needs 250 kB, and its files may take 250 kB (--space)"),
+        "{text}"
+    );
+    let text = need(0, 26, quarter).expect_err("too many").to_string();
+    assert!(
+        text.contains("26 files, directories and links") && text.contains("25 of them"),
+        "{text}"
+    );
+    need(400_000, 50, SpaceLimit::Bytes(450_000)).expect("it fits");
+    need(400_001, 50, SpaceLimit::Bytes(450_000)).expect_err("too large");
+    need(2_000_000, 0, SpaceLimit::Bytes(9_000_000)).expect_err("more than is free");
 }
 
 #[test]

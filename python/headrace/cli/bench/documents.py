@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from headrace.cli.bench.csv_output import STANDARD_OUTPUT, write_csv
-from headrace.cli.bench.resume import print_resume_command, saver
+from headrace.cli.bench.resume import Saver, print_resume_command
 from headrace.cli.screen import show
 from headrace.cli.store_options import save_to_store
 from headrace.exit_codes import report_failure
@@ -37,8 +37,8 @@ class Destination:
         self._save(Saved(document))
 
     @cached_property
-    def _save(self) -> Callable[["Saved"], None]:
-        return saver(self.output)
+    def _save(self) -> Saver:
+        return Saver(self.output, self.stored)
 
     def finish(
         self,
@@ -51,6 +51,8 @@ class Destination:
         identifier = None
         if self.stored and (document.get("steps") or document.get("messages")):
             identifier = _save_to_store(document, self.labels)
+            if identifier is not None:
+                self._save.discard()
         print_result(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)

@@ -58,6 +58,7 @@ def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
     with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
 
         def report(progress: "Live") -> None:
+            now.prepared = progress.prepared
             if progress.removing:
                 now.removed = progress.removed
             else:
@@ -70,7 +71,9 @@ def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
 def _so_far(progress: "Live") -> str:
     if progress.removing:
         return f"{progress.removed:,} files and directories removed"
+    if progress.preparing:
+        made, wanted = progress.prepared
+        return f"making files: {made:,} of {wanted:,}" if wanted else "making files"
     done = sum(count for count, _ in progress.operations.values())
     size = sum(count for _, count in progress.operations.values())
-    what = "prepared" if progress.preparing else f"measured for {progress.seconds:,.0f} s"
-    return f"{what}: {done:,} operations, {size / 1e6:,.0f} MB"
+    return f"measured for {progress.seconds:,.0f} s: {done:,} operations, {size / 1e6:,.0f} MB"

@@ -8,8 +8,8 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, Plot
-from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
+from headrace.cli.bench.options import BelowDirectory, Plot, Space
+from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
 from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
@@ -65,6 +65,7 @@ def sweep(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -97,6 +98,7 @@ def blocks(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -125,6 +127,7 @@ def clients(
     direct: Direct = False,
     repeats: Repeats = 3,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -157,6 +160,7 @@ def meta(
     ] = False,
     repeats: Repeats = 3,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -188,6 +192,7 @@ def disk(
     ] = None,
     repeats: Repeats = 1,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -244,6 +249,7 @@ def copy(
     ] = None,
     repeats: Repeats = 3,
     seconds: Time = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
@@ -296,6 +302,7 @@ def _run(
     check_csv(csv, as_json)
     if plot is not None:
         check_directory(plot)
+    so_far = Saver(output, stored)
     with steps(f"bench {study.name}") as on_progress:
         result = micro.run_study(
             study,
@@ -304,12 +311,14 @@ def _run(
             seconds=seconds,
             on_progress=on_progress,
             resumed=resumed,
-            so_far=saver(output),
+            so_far=so_far,
         )
     document, stop = result.document, result.document["stop"]
     identifier = None
     if stored and result.rows.height:
         identifier = save_to_store(lambda: result.keep(labels=labels))
+        if identifier is not None:
+            so_far.discard()
     from headrace.report import study_tables
 
     documents.print_result(document, as_json, study_tables.study, identifier, csv)

@@ -11,8 +11,8 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
-from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption
-from headrace.cli.bench.resume import Resume, earlier_result, output_of, print_resume_command, saver
+from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Space
+from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import counts, different_counts
 from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, Sets, ShowFigures
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -95,6 +95,7 @@ def mix(
         int, typer.Option("--repeats", min=1, help="Number of repetitions of the whole load sweep.")
     ] = 1,
     sets: Sets = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
@@ -128,13 +129,14 @@ def mix(
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
+    so_far = Saver(output, stored)
     common: dict[str, Any] = {
         "calls": calls,
         "keep": keep,
         "watch": watching(show_progress),
         "resumed": resumed,
         "repeats": repeats,
-        "so_far": saver(output),
+        "so_far": so_far,
     }
     if not math.isfinite(start):
         raise ValueError(f"--start {start}: expected a number of operations a second such as 100")
@@ -161,6 +163,8 @@ def mix(
     identifier = None
     if stored and load_sweep.document["steps"]:
         identifier = save_to_store(lambda: load_sweep.keep(labels=labels))
+        if identifier is not None:
+            so_far.discard()
     from headrace.report import load_sweep_tables
 
     documents.print_result(

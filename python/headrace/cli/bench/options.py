@@ -1,10 +1,14 @@
 """Arguments and options that several benchmarks have."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from headrace.cli.options import parsed
+from headrace.report.plain_text import plain
 
 
 def directory_to_measure(text: str) -> Path:
@@ -23,6 +27,30 @@ BelowDirectory = Annotated[
         parser=directory_to_measure,
     ),
 ]
+
+
+def _limit_space(text: str | None) -> str | None:
+    """Limit the space of this process's benchmarks, which state their need from now on."""
+    from headrace.measure import space
+
+    limit = space.DEFAULT if text is None else parsed("--space", text, space.parse_space_limit)
+    space.set_space_limit(
+        limit, lambda statement: print(plain(statement), file=sys.stderr, flush=True)
+    )
+    return text
+
+
+Space = Annotated[
+    str | None,
+    typer.Option(
+        "--space",
+        metavar="PART|SIZE",
+        help="Most space that the files may take: a part of the free space, or a size such as"
+        ' "2 GB"; by default 50 %.',
+        callback=_limit_space,
+    ),
+]
+"""The callback applies the option: commands take it and do not read it."""
 
 
 class Calls(StrEnum):

@@ -13,7 +13,7 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
-from headrace.cli.bench.options import Calls, Plot
+from headrace.cli.bench.options import Calls, Plot, Space
 from headrace.cli.bench.sizes import counts, size
 from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -101,6 +101,7 @@ def quick(
             help="Calls to use; by default io_uring, or system calls at a queue depth of 1.",
         ),
     ] = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
     output: ResultFile = None,

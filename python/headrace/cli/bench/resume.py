@@ -1,8 +1,11 @@
 """Save partial results of long benchmarks and resume from them."""
 
+import contextlib
+import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
 
@@ -75,34 +78,68 @@ def _take(output: Path | None, format: FileFormat | None) -> None:
         lock_output(output)
 
 
-def saver(output: Path | None) -> Callable[[Savable], None]:
-    """Return a function that saves the partial result after each point.
+class Saver:
+    """Saves the partial result after each step: to `output`, else to a file beside the store.
 
-    A full disk does not end the benchmark: the function warns once, and the command fails at the
-    end.
+    A full disk does not end the benchmark: a call warns once, and the command fails at the end.
     """
-    has_warned = False
 
-    def save(result: Savable) -> None:
-        nonlocal has_warned
-        if output is None:
+    def __init__(self, output: Path | None, stored: bool) -> None:
+        """Take the output file, and whether the whole result goes into the store."""
+        self._output = output
+        self._unfinished = _unfinished() if output is None and stored else None
+        self._has_warned = False
+        self._has_saved = False
+
+    def __call__(self, result: Savable) -> None:
+        """Save a partial result."""
+        path = self._output or self._unfinished
+        if path is None:
             return
         try:
-            result.save(output)
+            if path == self._unfinished:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            result.save(path)
         except OSError as error:
-            if not has_warned:
-                reason = f"warning: {output} cannot be written: {error.strerror or error}"
+            if not self._has_warned:
+                reason = f"warning: {path} cannot be written: {error.strerror or error}"
                 print(plain(reason), file=sys.stderr)
-            has_warned = True
+            self._has_warned = True
+            return
+        if path == self._unfinished and not self._has_saved:
+            text = f"finished steps are saved in {path} until the whole result is in the store"
+            print(plain(text), file=sys.stderr)
+        self._has_saved = True
 
-    return save
+    def discard(self) -> None:
+        """Remove the file beside the store: the whole result is saved."""
+        if self._unfinished is not None:
+            with contextlib.suppress(OSError):
+                self._unfinished.unlink(missing_ok=True)
+
+
+def _unfinished() -> Path | None:
+    """Return the file for the steps of this process's benchmark; None without a place for it."""
+    from platformdirs import user_data_path
+
+    from headrace.store.errors import StoreError
+    from headrace.store.location import Directory, location
+
+    try:
+        store = location()
+    except StoreError:
+        # Saving the whole result says so.
+        return None
+    data = user_data_path("headrace", appauthor=False)
+    directory = store.path if isinstance(store, Directory) else data
+    return directory / "unfinished" / f"{time.time_ns()}-{os.getpid()}.json"
 
 
 def print_resume_command(
     stop: Mapping[str, Any], output: Path | None, identifier: str | None
 ) -> None:
-    """Print the command that resumes an interrupted benchmark."""
-    if stop["reason"] != "interrupted":
+    """Print the command that resumes an interrupted or failed benchmark."""
+    if stop["reason"] not in ("interrupted", "failed"):
         return
     saved = str(output) if output is not None else identifier and f"{PREFIX}{identifier}"
     if saved is None:

@@ -9,7 +9,7 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
-from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot
+from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot, Space
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import ResultAsJson, ResultFile, ScenarioFile, Sets, ShowFigures
@@ -25,6 +25,7 @@ def run(
     file: ScenarioFile,
     directory: BelowDirectory,
     sets: Sets = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     output: ResultFile = None,
     plot: Plot = None,
@@ -144,6 +145,9 @@ def measure_and_print(
             param_hint="--trace",
         )
     check_tracing(directory, trace, None)
+    if calls != Calls.NULL:
+        times = repeats or loaded.replications
+        measure.state_need(loaded.name, [loaded], directory, times)
     with live_view(loaded.name, show_progress) as report:
 
         def measured() -> measure.Measurement:

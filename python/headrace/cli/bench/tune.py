@@ -7,7 +7,7 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, Plot
+from headrace.cli.bench.options import BelowDirectory, Plot, Space
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
@@ -79,6 +79,7 @@ def tune(
         float | None,
         typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
     ] = None,
+    space: Space = None,
     as_json: ResultAsJson = False,
     output: ResultFile = None,
     csv: Csv = None,

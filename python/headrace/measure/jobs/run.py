@@ -21,6 +21,7 @@ from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
 from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure import space
 from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
 from headrace.measure.jobs.plan import POSIX, Job, Plan
@@ -114,6 +115,8 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
     cannot be made. Ctrl-C while they are made raises KeyboardInterrupt.
     """
     environment = of_device(target.path) if target.is_device else of_directory(target.path)
+    if not target.is_device:
+        _check_space(plan, target)
     sizes = _lay_out(plan, target, progress)
     stages = [[_fitted(job, sizes) for job in stage] for stage in plan.stages]
     counters = Counters(target.path)
@@ -151,6 +154,27 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
         )
     whole = _jobs_report(plan, target, environment, stages, done, sizes, counters, stop)
     return JobsResult(whole, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
+
+
+def _check_space(plan: Plan, target: Target) -> None:
+    """State the space and time of jobs. Raises ScenarioError if they need more than the limit."""
+    needed = sum(layout.bytes for layout in plan.files)
+    lasts = [_stage_seconds(stage) for stage in plan.stages]
+    seconds = sum(it for it in lasts if it)
+    making = [layout.seconds for layout in plan.files if layout.seconds is not None]
+    seconds += sum(making) if making else needed / space.BYTES_PER_SECOND
+    need = space.Need(needed, len(plan.files), seconds)
+    allowed = space.allowed_below(target.path)
+    # Files that are written for a time only stop growing by themselves.
+    least = sum(it.least if it.seconds is not None else it.bytes for it in plan.files)
+    if allowed is not None and least > allowed:
+        raise _core.ScenarioError(
+            f"{target.path}: the jobs need {size(least)}, and their files may take"
+            f" {size(allowed)} (--space): use smaller files, allow more space, or use another file"
+            " system"
+        )
+    unknown = ", and as long as the jobs without a time take" if None in lasts else ""
+    space.state(plan.name, need, target.path, unknown)
 
 
 def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int, int]:

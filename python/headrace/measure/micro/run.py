@@ -16,6 +16,7 @@ from headrace.environment import resumed as resumed_environment
 from headrace.files import save_json
 from headrace.host import this_host
 from headrace.interruption import STOP_EXCEPTIONS
+from headrace.measure import space
 from headrace.measure.benchmark import measure
 from headrace.measure.measurement import Measurement
 from headrace.measure.measurement_site import measurement_site
@@ -92,6 +93,7 @@ def run_study(
     several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
     scenarios = [load(point.scenario, several) for point in study.points]
     ranks.current().run_on_all(lambda: _check_room(study, scenarios, below))
+    space.state_need(f"{len(scenarios)} points", scenarios, below, repeats)
     shown = known.with_points_of(study)
     rows = known.rows
     warnings = dict(known.warnings)
@@ -123,6 +125,13 @@ def run_study(
         except STOP_EXCEPTIONS as error:
             # While files were made: there is nothing of this point.
             stop = Stop("interrupted")
+            warnings |= {it.condition: it for it in with_note(error)}
+            break
+        except (_core.RunError, _core.ScenarioError, OSError) as error:
+            # Such as a full disk. The finished points remain.
+            if not rows or ranks.count() > 1:
+                raise
+            stop = Stop("failed", f"{called(study, point.parameters)}: {error}")
             warnings |= {it.condition: it for it in with_note(error)}
             break
         for warning in measured.report.warnings:
@@ -187,7 +196,7 @@ def _check_room(
     points = zip(study.points, scenarios, strict=True)
     for point, scenario in sorted(points, key=lambda it: _core.room_needed(it[1]), reverse=True):
         try:
-            _core.check_room(scenario, below)
+            space.check_room(scenario, below)
         except ValueError as error:
             raise ValueError(f"{called(study, point.parameters)}: {error}") from None
 

@@ -12,6 +12,7 @@ import numpy as np
 from headrace import RunError, _core
 from headrace.interruption import defer_signals, record_signals
 from headrace.measure.measurement import EngineResult
+from headrace.measure.space import space_limit
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import Matrix, Vector
 from headrace.measure.workload import load
@@ -113,7 +114,12 @@ def count_requests(
     before: dict[str, int] | None = None
     failed: ValueError | RunError | None = None
 
-    def begins(preparing: bool, _seconds: float, _done: Sequence[tuple[int, int]]) -> None:
+    def begins(
+        preparing: bool,
+        _seconds: float,
+        _done: Sequence[tuple[int, int]],
+        _made: tuple[int, int],
+    ) -> None:
         nonlocal before, failed
         if not preparing and before is None:
             try:
@@ -129,7 +135,7 @@ def count_requests(
             directory = _core.BenchmarkDirectory(watched.below)
             undo.callback(_remove, directory, watched)
         with _blaming(watched):
-            result = _core.measure(loaded, directory, progress=begins)
+            result = _core.measure(loaded, directory, progress=begins, space=tuple(space_limit()))
         if failed is not None:
             raise failed
         after = dict(watched.profiler())

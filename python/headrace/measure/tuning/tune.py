@@ -18,11 +18,13 @@ from headrace.measure.calls import POSIX
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.report import PlanText, Stop
 from headrace.measure.resume import check_matches, with_checksum
-from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile
+from headrace.measure.space import state_need
+from headrace.measure.tuning.profile import LEAST_SHARE, Amount, Profile, profile, workload
 from headrace.measure.tuning.profilers import Watched
 from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, nearest, pairwise
 from headrace.measure.tuning.steps import Steps, TuningStep
 from headrace.measure.tuning.targets import shares
+from headrace.measure.workload import load
 
 Search: TypeAlias = Callable[[Any, Vector], Tuned]
 
@@ -161,6 +163,10 @@ def tune(
         if so_far is not None:
             so_far(document())
 
+    alone = [load(workload({name: 1.0}, much.alone, much)) for name in operations]
+    mixed = [load(workload(dict.fromkeys(operations, 1.0), much.mixed, much))]
+    tried = mixed * (len(methods) * (rounds + 1))
+    state_need(f"{len(alone) + len(tried)} mixes", [*alone, *tried], watched.directory)
     steps = Steps(watched, much, resumed, done)
     report.steps = steps.all
     steps.expect(operations)
@@ -171,6 +177,11 @@ def tune(
         report.stop = Stop("done")
     except STOP_EXCEPTIONS:
         report.stop = Stop("interrupted")
+    except (_core.RunError, OSError) as error:
+        # Such as a full disk. The counts so far remain.
+        if not report.steps:
+            raise
+        report.stop = Stop("failed", str(error))
     return document()
 
 

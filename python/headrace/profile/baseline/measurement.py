@@ -16,6 +16,7 @@ from headrace import _core
 from headrace.calibrate import kernel_settings, mount_of, run_workload
 from headrace.environment import of_directory
 from headrace.measure import Measurement, load, measure_strict, network
+from headrace.measure.space import check_room, state_need
 from headrace.profile.baseline import characters, memory_copy
 from headrace.profile.baseline.baseline import Baseline, Figure, Prediction
 from headrace.profile.baseline.cases import (
@@ -158,15 +159,17 @@ def measure_baseline(
         # Before anything is measured, so that a lack of space costs no time.
         for case in cases(replace(_NOTHING, file=file), 1):
             if case.name in ("block-write", "rewrite"):
-                _core.check_room(load(case.text), directory)
+                check_room(load(case.text), directory)
     if peer is not None and token is not None:
         # First: a wrong address should not cost a minute.
         steps.next("network")
         _network(peer, token, effort, found)
     steps.next("pilot")
     sizes = _sizes(directory, file, effort, settings)
+    planned = cases(sizes, effort.passes)
+    state_need(f"{len(planned)} cases", [load(it.text) for it in planned], directory)
     with characters.compiled() as program:
-        for case in cases(sizes, effort.passes):
+        for case in planned:
             steps.next(case.name)
             _measure(case, directory, found)
         steps.next("concurrent-read")
