@@ -76,8 +76,13 @@ def test_a_benchmark_states_its_need_and_keeps_to_the_limit(
     scenario.write_text(MIX)
     run = ("bench", "run", scenario, tmp_path, "--no-store")
     done = headrace(*run, "--space", "10 MB")
+    assert (done.returncode, done.stderr) == (0, "")
+    # Stated from ten seconds on, where standard error is no terminal.
+    scenario.write_text(MIX.replace("[run]", "[run]\nstop.requests = 10").replace("0.2 s", "12 s"))
+    done = headrace(*run, "--space", "10 MB")
     assert done.returncode == 0, done.stderr
     assert "up to 1.31 MB in 20 files, of 10.00 MB allowed (10.00 MB; --space)" in done.stderr
+    assert "about 12.03 s" in done.stderr
     refused = headrace(*run, "--space", "1 MB")
     assert refused.returncode == 2 and "(--space)" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
@@ -165,11 +170,11 @@ def test_progress_counts_the_files_being_made(tmp_path: Path) -> None:
 
 def test_statements_name_the_benchmark(tmp_path: Path) -> None:
     stated: list[str] = []
-    set_space_limit(SpaceLimit(), stated.append)
+    set_space_limit(SpaceLimit(), lambda _, text: stated.append(text))
     try:
         measure.load_sweep(lambda rate: load(tomllib_mix(rate)), tmp_path, rates=[50.0, 100.0])
     finally:
-        set_space_limit(SpaceLimit(), lambda _: None)
+        set_space_limit(SpaceLimit(), lambda _need, _text: None)
     assert len(stated) == 1 and stated[0].startswith("2 loads: up to 1.31 MB in 20 files, of ")
 
 

@@ -39,7 +39,7 @@ class SpaceLimit(NamedTuple):
 
 DEFAULT = SpaceLimit()
 _limit = DEFAULT
-_state: Callable[[str], object] | None = None
+_state: "Callable[[Need, str], object] | None" = None
 
 
 def parse_space_limit(text: str) -> SpaceLimit:
@@ -75,7 +75,9 @@ def limited_space(limit: SpaceLimit) -> Iterator[None]:
         set_space_limit(before)
 
 
-def set_space_limit(limit: SpaceLimit, state: Callable[[str], object] | None = None) -> None:
+def set_space_limit(
+    limit: SpaceLimit, state: "Callable[[Need, str], object] | None" = None
+) -> None:
     """Limit the space that benchmarks of this process take.
 
     Parameters
@@ -83,7 +85,8 @@ def set_space_limit(limit: SpaceLimit, state: Callable[[str], object] | None = N
     limit
         The limit.
     state
-        Function that gets the statement of each benchmark before it starts.
+        Function that gets the need of each benchmark, and the text that states it, before it
+        starts.
     """
     global _limit, _state
     _limit = limit
@@ -176,12 +179,15 @@ def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -
     except OSError:
         return
     free = system.f_bavail * system.f_frsize
-    if not system.f_blocks or not needed.fits(free, system.f_favail, system):
+    if not os.path.isdir(below) or not system.f_blocks:
+        return
+    if not needed.fits(free, system.f_favail, system):
         return
     _state(
+        needed,
         f"{what}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
         f" about {duration(needed.seconds)}{more}, with files made at"
-        f" {BYTES_PER_SECOND / 1e6:g} MB/s and {whole(int(NAMES_PER_SECOND))} a second"
+        f" {BYTES_PER_SECOND / 1e6:g} MB/s and {whole(int(NAMES_PER_SECOND))} a second",
     )
 
 

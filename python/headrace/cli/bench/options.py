@@ -34,10 +34,19 @@ def _limit_space(text: str | None) -> str | None:
     from headrace.measure import space
 
     limit = space.DEFAULT if text is None else parsed("--space", text, space.parse_space_limit)
-    space.set_space_limit(
-        limit, lambda statement: print(plain(statement), file=sys.stderr, flush=True)
-    )
+    space.set_space_limit(limit, _state_need)
     return text
+
+
+LARGE = (100_000_000, 10_000, 10.0)
+"""Bytes, names and seconds from which on a need is stated where standard error is no terminal. The
+values are declared; progress lines begin after ten seconds too."""
+
+
+def _state_need(need: tuple[float, ...], statement: str) -> None:
+    is_large = any(value >= limit for value, limit in zip(need, LARGE, strict=True))
+    if is_large or sys.stderr.isatty():
+        print(plain(statement), file=sys.stderr, flush=True)
 
 
 Space = Annotated[

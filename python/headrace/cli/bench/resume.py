@@ -18,6 +18,8 @@ from headrace.ranks import current, first_rank_only
 from headrace.report.plain_text import plain
 
 PREFIX = "results:"
+QUIET_S = 10.0
+"""Seconds after which the file of finished steps is named, as progress lines begin."""
 
 Resume: TypeAlias = Annotated[
     str | None,
@@ -89,7 +91,8 @@ class Saver:
         self._output = output
         self._unfinished = _unfinished() if output is None and stored else None
         self._has_warned = False
-        self._has_saved = False
+        self._has_told = False
+        self._began = time.monotonic()
 
     def __call__(self, result: Savable) -> None:
         """Save a partial result."""
@@ -106,10 +109,11 @@ class Saver:
                 print(plain(reason), file=sys.stderr)
             self._has_warned = True
             return
-        if path == self._unfinished and not self._has_saved:
+        is_long = time.monotonic() - self._began >= QUIET_S
+        if path == self._unfinished and is_long and not self._has_told:
+            self._has_told = True
             text = f"finished steps are saved in {path} until the whole result is in the store"
             print(plain(text), file=sys.stderr)
-        self._has_saved = True
 
     def discard(self) -> None:
         """Remove the file beside the store: the whole result is saved."""
