@@ -64,6 +64,7 @@ def calibrate(
         If no round yields a required parameter; also as `headrace.measure.measure_strict` does.
     """
     probing = CalibrationRun(directory)
+    probing.state_need(rounds, passes)
     for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):
         probing.end_round()
     return probing.calibration(on_progress)
@@ -196,7 +197,12 @@ class CalibrationRun:
         texts = [those[0].text for those in by_workload.values()]
         texts += [case.work for case in CHECKS]
         check_room(texts, directory)
-        state_need("a round of the calibration", map(load_workload, texts), directory)
+        self._texts = texts
+
+    def state_need(self, rounds: int, passes: int) -> None:
+        """State the space and time of all rounds, each step in every pass."""
+        scenarios = map(load_workload, self._texts)
+        state_need("calibration", scenarios, self._directory, rounds * passes)
 
     def _step(self, probes: list[Probe]) -> Step:
         first = probes[0]

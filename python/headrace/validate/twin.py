@@ -150,6 +150,7 @@ def twin(
         for case, into in zip(cases, runs, strict=True)
     ]
     if calibration_run is not None:
+        calibration_run.state_need(rounds, passes)
         steps = interleave(calibration_run.steps, steps)
     for number in run_rounds(steps, directory, rounds, passes, on_progress):
         ended = number + 1
