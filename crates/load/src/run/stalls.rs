@@ -23,6 +23,7 @@ fn stalled() -> Outcome {
     let options = Options {
         calls: Backend::Stalling,
         each: true,
+        ..Options::default()
     };
     carried(&text, options)
 }
@@ -96,6 +97,7 @@ fn due_and_told(text: &str) -> (u64, u64, Outcome) {
     let options = Options {
         calls: Backend::Stalling,
         each: true,
+        ..Options::default()
     };
     let outcome = carried(text, options);
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
