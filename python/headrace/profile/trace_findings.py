@@ -5,6 +5,7 @@ themselves; the verdict of a profile says what limits the program.
 """
 
 import math
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal, TypeAlias
