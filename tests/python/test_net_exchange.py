@@ -488,13 +488,219 @@ def test_pnml_has_pages_and_references() -> None:
             '<place id="never"><capacity><text>3</text></capacity></place>',
             "14: places with a capacity are not read",
         ),
+        (
+            '<place id="never"/>',
+            '<place id="never" capacity="3"/>',
+            "14: places with a capacity are not read",
+        ),
         ('<place id="never"/>', '<place id="p"/>', "14: two elements have the id p"),
+        *(
+            (
+                'source="p" target="t"/>',
+                f'source="p" target="t" type="{kind}"/>',
+                f"10: arcs of the type {kind} are not read",
+            )
+            for kind in (
+                "inhibitor",
+                "tapnInhibitor",
+                "reset",
+                "test",
+                "read",
+                "transport",
+                "timed",
+            )
+        ),
+        *(
+            (
+                'source="p" target="t"/>',
+                f'source="p" target="t"><type {given}></arc>',
+                f"10: arcs of the type {kind} are not read",
+            )
+            for kind, given in (("test", 'value="test"/'), ("reset", "><text>reset</text></type"))
+        ),
+        (
+            '<arc id="x" source="p" target="t"/>',
+            '<inhibitor><arc id="x" source="p" target="t"/></inhibitor>',
+            "10: arc x: elements within inhibitor are not read",
+        ),
+        (
+            '<arc id="x" source="p" target="t"/>',
+            '<inhibitorArc id="x" source="p" target="t"/>',
+            "10: inhibitorArc x: elements within inhibitorArc are not read",
+        ),
+        (
+            '<arc id="x" source="p" target="t"/>',
+            '<arc id="x" source="p" target="t"><toolspecific tool="y" version="1"><kind>'
+            "inhibitor</kind></toolspecific></arc>",
+            "10: arc x: the element toolspecific",
+        ),
+        (
+            '<place id="never"/>',
+            '<place id="never"><hlinitialMarking/></place>',
+            "14: place never: the element hlinitialMarking is not read",
+        ),
+        (
+            '<place id="never"/>',
+            '<place id="never" invariant="&lt; 5"/>',
+            "14: place never: the attribute invariant '< 5' is not read",
+        ),
+        (
+            '<transition id="u"/>',
+            '<transition id="u" urgent="true"/>',
+            "15: transition u: the attribute urgent 'true' is not read",
+        ),
+        (
+            '<transition id="u"/>',
+            '<transition id="u"><priority><value>2</value></priority></transition>',
+            "15: transition u: the element priority '2' is not read",
+        ),
+        (
+            '<transition id="u"/>',
+            '<transition id="u"><interval closure="closed"/></transition>',
+            "15: transition u: the element interval is not read",
+        ),
+        (
+            "<inscription><text>2</text></inscription></arc>",
+            "<inscription><text>2</text></inscription><inscription/></arc>",
+            "17: arc z: two elements inscription",
+        ),
         ("<text>2</text></inscription>", "<text>99</text></inscription>", "17: expected at most"),
     ],
 )
 def test_errors_of_pnml_have_a_line(old: str, new: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"two.pnml:{re.escape(message)}"):
         read_pnml(PNML.replace(old, new, 1).encode(), "two.pnml")
+
+
+def test_drawings_and_values_that_say_nothing_are_no_matter() -> None:
+    plain, _ = read_pnml(PNML.encode(), "two.pnml")
+    decorated = (
+        PNML.replace('<place id="never"/>', '<place id="never" displayName="true" capacity="0"/>')
+        .replace('source="p" target="t"/>', 'source="p" target="t" type="normal" weight="1"/>')
+        .replace(
+            '<transition id="u"/>',
+            '<transition id="u"><orientation><value>0</value></orientation><rate><value>1.0</value>'
+            "</rate><timed><value>false</value></timed><priority><value>1</value></priority>"
+            "</transition>",
+        )
+        .replace(
+            "<page", "<finalmarkings><marking><place idref='p'/></marking></finalmarkings><page", 1
+        )
+    )
+    document, notes = read_pnml(decorated.encode(), "two.pnml")
+    assert document == plain
+    assert {"1 elements finalmarkings", "1 rates of transitions"} <= set(notes)
+
+
+def test_the_weight_of_an_arc_may_be_an_attribute() -> None:
+    weighted = PNML.replace("><inscription><text>2</text></inscription></arc>", ' weight="2"/>')
+    assert read_pnml(weighted.encode(), "two.pnml") == read_pnml(PNML.encode(), "two.pnml")
+
+
+FERRY = (DATA / "ferry.cpn").read_text()
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "message"),
+    [
+        (
+            r"(?s)<arc (?:(?!</arc>).)*?(<transend idref=\"\w+\")",
+            "transend",
+            "the transition of this arc",
+        ),
+        (
+            r"(?s)<arc (?:(?!</arc>).)*?(<placeend idref=\"\w+\")",
+            "placeend",
+            "the place of this arc",
+        ),
+    ],
+)
+def test_arcs_that_lead_nowhere_have_a_line(pattern: str, new: str, message: str) -> None:
+    part = re.search(pattern, FERRY)
+    assert part is not None
+    damaged = FERRY[: part.start(1)] + f'<{new} idref="ID9999"' + FERRY[part.end(1) :]
+    line = FERRY[: part.start()].count("\n") + 1
+    with pytest.raises(ValueError, match=rf"ferry.cpn:{line}: {message} is missing: .*'ID9999'"):
+        read_cpn(damaged.encode(), "ferry.cpn")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            '<fusion id="F" name="both"><fusion_elm idref="ID9"/></fusion>',
+            "the place of fusion set",
+        ),
+        (
+            '<monitorblock name="M"><monitor id="M1" name="m"><node idref="ID9"/></monitor>'
+            "</monitorblock>",
+            "the node of this monitor",
+        ),
+        ('<instances><instance id="I" page="ID9"/></instances>', "the page of this instance"),
+    ],
+)
+def test_references_to_nothing_are_refused(part: str, message: str) -> None:
+    damaged = FERRY.replace("</cpnet>", f"{part}\n</cpnet>")
+    line = line_of(damaged, part)
+    with pytest.raises(ValueError, match=f"ferry.cpn:{line}: {message}.*'ID9'"):
+        read_cpn(damaged.encode(), "ferry.cpn")
+
+
+def two_pages(portsock: str) -> bytes:
+    """A page within another: a token goes from a to b through the port p."""
+    return f"""<?xml version="1.0"?>
+<workspaceElements><cpnet>
+<globbox><color id="C"><id>UNIT</id><unit/></color></globbox>
+<page id="P1"><pageattr name="top"/>
+<place id="a"><text>a</text><type><text>UNIT</text></type><initmark><text>1`()</text>
+</initmark></place>
+<trans id="s"><text>s</text>
+<subst subpage="P2" portsock="{portsock}"/></trans>
+<arc id="x" orientation="PtoT"><transend idref="s"/><placeend idref="a"/></arc></page>
+<page id="P2"><pageattr name="inner"/>
+<place id="p"><text>p</text><type><text>UNIT</text></type></place>
+<place id="b"><text>b</text><type><text>UNIT</text></type></place>
+<trans id="t"><text>t</text></trans>
+<arc id="y" orientation="PtoT">
+<transend idref="t"/><placeend idref="p"/><annot><text>()</text></annot></arc>
+<arc id="z" orientation="TtoP">
+<transend idref="t"/><placeend idref="b"/><annot><text>()</text></annot></arc>
+</page></cpnet></workspaceElements>
+""".encode()
+
+
+def test_ports_lead_to_places_of_their_page() -> None:
+    document, _ = read_cpn(two_pages("(p,a)"), "pages.cpn")
+    assert size(from_document(document, "pages")) == (2, 1)
+    for pairs, message in (
+        ("(q,a)", "the port q is not on the page inner"),
+        ("(p,q)", "the socket q is not on this page"),
+        ("p,a", "portsock: expected pairs"),
+    ):
+        with pytest.raises(ValueError, match=f"pages.cpn:8: {message}"):
+            read_cpn(two_pages(pairs), "pages.cpn")
+
+
+def test_chance_decides_the_conflicts_of_imported_nets() -> None:
+    """Two transitions that take one token each fire in about half of the firings."""
+    document, _ = read_cpn(two_pages("(p,a)"), "pages.cpn")
+    assert document["run"] == {"choice": "random"}
+    pnml = PNML.replace(
+        '<transition id="u"/>', '<transition id="u"/><transition id="v2"/>'
+    ).replace(
+        "</page>\n </net>",
+        '<arc id="z2" source="q" target="v2"><inscription><text>2</text></inscription></arc>'
+        '<arc id="w2" source="v2" target="s"><inscription><text>2</text></inscription></arc>'
+        "</page>\n </net>",
+    )
+    document, _ = read_pnml(pnml.encode(), "two.pnml")
+    play = from_document(document, "two").play(seed=1)
+    fired = [it.transition for it in (play.step() for _ in range(400)) if it is not None]
+    assert 60 < sum(it.endswith("v2") for it in fired) < 140
 
 
 def written() -> dict[str, bytes]:

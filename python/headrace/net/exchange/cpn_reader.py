@@ -15,6 +15,7 @@ from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 MOST_PAGES = 2000
 """Most instances of pages."""
 DEEPEST_PAGE = 30
+PORT_AND_SOCKET = r"\((\w+),(\w+)\)"
 
 
 def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
@@ -49,12 +50,82 @@ class _Reader(Transitions):
         for box in net.all("globbox"):
             self.declared.read(box)
         for page in net.all("page"):
+            if page.get("id") in self.pages:
+                raise self.source.error(page.line, f"two pages have the id {page.get('id')!r}")
             self.pages[page.get("id")] = page
+        self._check_references(net)
         for monitors in net.all("monitorblock"):
             self.count("monitors", sum(it.tag == "monitor" for it in monitors.walk()))
         document = self.document(net)
         notes = [f"{number} {what}" for what, number in self.left_out.items()]
         return document, [*self.declared.notes(), *notes, *obey_kernel_rules(document)]
+
+    # --- references ---------------------------------------------------------------------------
+
+    def _check_references(self, net: Xml) -> None:
+        """Refuse references to elements that the file does not have: what they join is unknown."""
+        every: dict[str, Xml] = {}
+        for page in self.pages.values():
+            for it in (*page.all("place"), *page.all("trans")):
+                if it.get("id") in every:
+                    raise self.source.error(it.line, f"two elements have the id {it.get('id')!r}")
+                every[it.get("id")] = it
+            for named, tag, end in (
+                ("transition", "trans", "transend"),
+                ("place", "place", "placeend"),
+            ):
+                known = {it.get("id") for it in page.all(tag)}
+                for arc in page.all("arc"):
+                    self._check_end(arc, arc.find(end), known, f"{named} of this arc")
+        places = {key for key, it in every.items() if it.tag == "place"}
+        self._check_fusions(net, places)
+        instances: set[str] = set()
+        for it in (it for block in net.all("instances") for it in block.walk()):
+            if it.tag != "instance":
+                continue
+            instances.add(it.get("id"))
+            for key, known in (("page", set(self.pages)), ("trans", set(every))):
+                if key in it.attributes and it.get(key) not in known:
+                    named = {"page": "page", "trans": "transition"}[key]
+                    raise self._leads_nowhere(it, f"{named} of this instance", it.get(key))
+        for it in (it for block in net.all("monitorblock") for it in block.walk()):
+            if it.tag != "node":
+                continue
+            if it.get("idref") not in every:
+                raise self._leads_nowhere(it, "node of this monitor", it.get("idref"))
+            instance = it.get("pageinstanceidref")
+            if instance and instances and instance not in instances:
+                raise self._leads_nowhere(it, "page instance of this monitor", instance)
+
+    def _check_end(self, at: Xml, end: Xml | None, known: set[str], what: str) -> None:
+        key = "" if end is None else end.get("idref")
+        if key not in known:
+            raise self._leads_nowhere(at, what, key)
+
+    def _check_fusions(self, net: Xml, places: set[str]) -> None:
+        members: dict[str, str] = {}
+        for fusion in net.all("fusion"):
+            for it in fusion.all("fusion_elm"):
+                key = it.get("idref")
+                if key not in places:
+                    raise self._leads_nowhere(it, f"place of fusion set {fusion.get('name')}", key)
+                if members.setdefault(key, fusion.get("name")) != fusion.get("name"):
+                    raise self.source.error(it.line, f"the place {key!r} is in two fusion sets")
+        for page in self.pages.values():
+            for place in page.all("place"):
+                info = place.find("fusioninfo")
+                if info is not None and place.get("id") not in members:
+                    name = place.text_at("text")
+                    raise self.source.error(
+                        info.line,
+                        f"place {name}: no fusion set {info.get('name')!r} of the file has it",
+                    )
+
+    def _leads_nowhere(self, at: Xml, what: str, key: str) -> ValueError:
+        problem = f"is missing: no such element has the id {key!r}" if key else "is not named"
+        return self.source.error(
+            at.line, f"the {what} {problem}; repair the file in the tool that wrote it"
+        )
 
     # --- pages --------------------------------------------------------------------------------
 
@@ -72,7 +143,8 @@ class _Reader(Transitions):
                 name = taken.new(_page_name(page), "page")
                 table = document.setdefault("pages", {}).setdefault(name, {})
                 self.page(page, table, {}, PlainNames(set(taken.taken)), 0)
-        head = {"name": document.pop("name")}
+        # CPN Tools chooses among enabled transitions at random.
+        head = {"name": document.pop("name"), "run": {"choice": "random"}}
         if self.declared.colours:
             head["colours"] = self.declared.colours
         if self.declared.values:
@@ -87,9 +159,7 @@ class _Reader(Transitions):
             for subst in transition.all("subst")
         }
         listed = [it.get("page") for all_ in net.all("instances") for it in all_.all("instance")]
-        wanted = [it for it in listed if it in self.pages] or [
-            number for number in self.pages if number not in inner
-        ]
+        wanted = listed or [number for number in self.pages if number not in inner]
         self.count("pages without an instance", len(set(self.pages) - set(wanted) - inner))
         if not wanted:
             raise self.source.error(net.line, "expected a page that is not within another")
@@ -98,11 +168,7 @@ class _Reader(Transitions):
     def _fusions(self, net: Xml, document: dict[str, Any], taken: PlainNames) -> None:
         places = {it.get("id"): it for page in self.pages.values() for it in page.all("place")}
         for fusion in net.all("fusion"):
-            members = [
-                places[it.get("idref")]
-                for it in fusion.all("fusion_elm")
-                if it.get("idref") in places
-            ]
+            members = [places[it.get("idref")] for it in fusion.all("fusion_elm")]
             if not members:
                 continue
             name = taken.new(fusion.get("name"), "fusion")
@@ -169,9 +235,19 @@ class _Reader(Transitions):
         if page is None:
             raise self.source.error(subst.line, "this substitution transition has no page")
         ports = {}
-        for port, socket in re.findall(r"\(\s*(\w+)\s*,\s*(\w+)\s*\)", subst.get("portsock")):
+        known = {it.get("id") for it in page.all("place")}
+        pairs = "".join(subst.get("portsock").split())
+        if not re.fullmatch(rf"({PORT_AND_SOCKET},?)*", pairs):
+            raise self.source.error(
+                subst.line, f"portsock: expected pairs such as (ID1,ID2), not {pairs[:40]!r}"
+            )
+        for port, socket in re.findall(PORT_AND_SOCKET, pairs):
             if socket not in targets:
                 raise self.source.error(subst.line, f"the socket {socket} is not on this page")
+            if port not in known:
+                raise self.source.error(
+                    subst.line, f"the port {port} is not on the page {_page_name(page)}"
+                )
             ports[port] = targets[socket]
         inner: dict[str, Any] = {}
         table.setdefault("pages", {})[name] = inner

@@ -3,6 +3,7 @@
 Grammar: http://www.pnml.org/version-2009/grammar/ptnet
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -11,7 +12,7 @@ from headrace.net.exchange.cpn_ml import Scope
 from headrace.net.exchange.cpn_net import has_empty, weights
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.layout import Layout, Symbol, lay_out
-from headrace.net.exchange.names import PlainNames
+from headrace.net.exchange.names import PlainNames, words_of
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, add_ports
 from headrace.net.exchange.structure import (
@@ -38,6 +39,40 @@ TYPES = (
 
 ELEMENTS = ("place", "transition", "referencePlace", "referenceTransition", "arc", "page")
 """Parts of a page that have an id."""
+DRAWN = words_of(
+    "name displayName nameOffsetX nameOffsetY positionX positionY markingOffsetX markingOffsetY"
+    " x y width height angle colour color"
+)
+"""Attributes of drawings."""
+ATTRIBUTES = {
+    "place": {"id", "initialMarking", "capacity"},
+    "transition": {"id"},
+    "arc": {"id", "source", "target", "type", "weight"},
+    "referencePlace": {"id", "ref"},
+    "referenceTransition": {"id", "ref"},
+}
+"""Attributes that are read."""
+DECORATION = frozenset(("name", "graphics", "toolspecific", "description", "comment"))
+"""Elements that do not change the behaviour of a net."""
+LABELS = {
+    "place": {"initialMarking", "capacity"},
+    "transition": {"orientation", "label", "rate", "timed", "infiniteServer", "priority"},
+    "arc": {"inscription", "type", "arctype", "arcpath", "tagged"},
+}
+"""Elements that are read, or that PIPE and TINA write in every net."""
+NEUTRAL = {
+    "type": ("", "normal"),
+    "arctype": ("", "normal"),
+    "tagged": ("", "false"),
+    "timed": ("", "false"),
+    "infiniteServer": ("", "false"),
+    "priority": ("", "0", "1"),
+}
+"""Values of labels and attributes that say nothing more than their absence."""
+REPEATED = frozenset(("toolspecific", "graphics", "arcpath"))
+"""Elements that may occur several times."""
+PARTS = frozenset(("text", "value", "graphics", "toolspecific", "name"))
+"""Elements within a label."""
 MOST_WEIGHT = 32
 """Most tokens that a transition takes in one firing."""
 MOST_INITIAL = 10_000_000
@@ -211,6 +246,9 @@ class _Reader:
             raise self.source.error(
                 net.line, f"expected a place/transition net ({TYPE}), not {kind}"
             )
+        for beside in root.children:
+            if beside is not net:
+                self._beside(beside)
         pages = [net]
         for page in pages:
             pages += page.all("page")
@@ -225,7 +263,11 @@ class _Reader:
                 names[place] = name
                 initial = self._number(place, "initialMarking", 0)
                 if self._number(place, "capacity", 0):
-                    raise self.source.error(place.line, "places with a capacity are not read")
+                    raise self.source.error(
+                        place.line,
+                        f"places with a capacity are not read: write the free room of {name} as a"
+                        " second place, which transitions take from as they put tokens here",
+                    )
                 places[name] = {"initial": initial} if initial else {}
         transitions: dict[str, dict[str, Any]] = {}
         for page in pages:
@@ -237,7 +279,7 @@ class _Reader:
         for page in pages:
             for arc in page.all("arc"):
                 key = self._arc(arc, names)
-                weight = self._number(arc, "inscription", 1)
+                weight = self._number(arc, "inscription", self._of_attribute(arc, "weight", 1))
                 arcs[key] = arcs.get(key, 0) + weight
                 if key[1] == "take" and arcs[key] > MOST_WEIGHT:
                     raise self.source.error(
@@ -256,6 +298,7 @@ class _Reader:
                 )
         document: dict[str, Any] = {
             "name": net.text_at("name", "text") or net.get("id") or "net",
+            "run": {"choice": "random"},
             "places": places,
             "transitions": transitions,
         }
@@ -273,35 +316,108 @@ class _Reader:
                 if number in self.nodes:
                     raise self.source.error(child.line, f"two elements have the id {number}")
                 self.nodes[number] = child
-                for inner in child.children:
-                    self._ignored(inner)
+                if child.tag != "page":
+                    self._check(child)
             else:
-                self._ignored(child)
+                self._beside(child)
 
-    def _ignored(self, element: Xml) -> None:
-        read = ("name", "initialMarking", "inscription", "graphics", "type", "arctype", "capacity")
-        if element.tag == "toolspecific":
-            self.left_out["parts for one tool only"] = (
-                self.left_out.get("parts for one tool only", 0) + 1
+    def _count(self, what: str) -> None:
+        self.left_out[what] = self.left_out.get(what, 0) + 1
+
+    def _check(self, element: Xml) -> None:
+        """Refuse what is not known to leave the meaning of a place, transition or arc alone."""
+        who = f"{element.tag} {element.get('id')}"
+        for name, value in element.attributes.items():
+            known = ATTRIBUTES[element.tag] | DRAWN
+            # Of the namespace xml, such as xml:lang.
+            if name not in known and not name.startswith("http://www.w3.org/XML/1998/namespace "):
+                raise self._refused(element, who, f"the attribute {name.split()[-1]}", value)
+        counts: dict[str, int] = {}
+        for child in element.children:
+            counts[child.tag] = counts.get(child.tag, 0) + 1
+            if child.tag == "toolspecific":
+                self._tool(element, who, child)
+            elif child.tag not in LABELS.get(element.tag, set()) | DECORATION:
+                raise self._refused(child, who, f"the element {child.tag}", _value(child))
+            elif child.tag in NEUTRAL and _value(child) not in NEUTRAL[child.tag]:
+                self._refuse_type(element, child.tag, _value(child))
+            elif child.tag in ("rate", "label"):
+                self._count(f"{child.tag}s of transitions")
+            if counts[child.tag] > 1 and child.tag not in REPEATED:
+                raise self.source.error(
+                    child.line, f"{who}: two elements {child.tag}: expected one"
+                )
+            if child.tag in ("initialMarking", "inscription", "capacity"):
+                for part in child.children:
+                    if part.tag not in PARTS:
+                        raise self._refused(part, who, f"the element {part.tag}", _value(part))
+        if element.get("type") not in NEUTRAL["type"]:
+            self._refuse_type(element, "type", element.get("type"))
+
+    def _refuse_type(self, element: Xml, label: str, value: str) -> None:
+        if element.tag == "arc" and label != "tagged":
+            raise self.source.error(
+                element.line,
+                f"arcs of the type {value[:40]} are not read: expected an ordinary arc, which takes"
+                " or puts tokens",
             )
-        elif element.tag not in (*read, *ELEMENTS):
-            what = f"elements {element.tag}"
-            self.left_out[what] = self.left_out.get(what, 0) + 1
+        who = f"{element.tag} {element.get('id')}"
+        raise self._refused(element, who, f"the element {label}", value)
+
+    def _refused(self, at: Xml, who: str, what: str, value: str) -> ValueError:
+        shown = f" {value[:40]!r}" if value else ""
+        return self.source.error(
+            at.line,
+            f"{who}: {what}{shown} is not read, and may change the meaning: expected an ordinary"
+            " place/transition net",
+        )
+
+    def _tool(self, element: Xml, who: str, part: Xml) -> None:
+        self._count("parts for one tool only")
+        words = " ".join(
+            word for it in part.walk() for word in (it.tag, it.text, *it.attributes.values())
+        )
+        if element.tag == "arc" and re.search("inhibit|reset", words, re.IGNORECASE):
+            raise self._refused(part, who, "the element toolspecific", "inhibitor or reset arc")
+
+    def _beside(self, element: Xml) -> None:
+        """Count an element that is beside the net's own; refuse it if it has a part of the net."""
+        if element.tag == "toolspecific":
+            self._count("parts for one tool only")
+            return
+        if element.tag in DECORATION:
+            return
+        for inner in element.walk():
+            is_arc = "source" in inner.attributes and "target" in inner.attributes
+            if is_arc or (inner.tag in ELEMENTS and "id" in inner.attributes):
+                raise self.source.error(
+                    inner.line,
+                    f"{inner.tag} {inner.get('id')}: elements within {element.tag} are not read,"
+                    " and may change the meaning: expected an ordinary place/transition net",
+                )
+        self._count(f"elements {element.tag}")
 
     def _number(self, element: Xml, label: str, otherwise: int) -> int:
         found = element.find(label)
         if found is None:
-            return otherwise
+            return self._of_attribute(element, label, otherwise)
         text = found.text_at("text") or found.text_at("value")
         # Some tools name the only colour, too.
-        text = text.removeprefix("Default,").strip()
+        return self._whole(found, text.removeprefix("Default,").strip(), otherwise)
+
+    def _of_attribute(self, element: Xml, name: str, otherwise: int) -> int:
+        return self._whole(element, element.get(name).strip(), otherwise)
+
+    def _whole(self, at: Xml, text: str, otherwise: int) -> int:
         if not text:
             return otherwise
-        if not text.isascii() or not text.isdigit() or int(text[:9]) > MOST_INITIAL:
+        digits = text.lstrip("0") or "0"
+        is_number = text.isascii() and text.isdigit() and len(digits) < 9
+        if not is_number or int(digits) > MOST_INITIAL:
             raise self.source.error(
-                found.line, f"expected a whole number from 0 to {MOST_INITIAL}, not {text[:40]!r}"
+                at.line, f"expected a whole number from 0 to {MOST_INITIAL}, not {text[:40]!r}"
             )
-        return int(text)
+        return int(digits)
 
     def _node(self, arc: Xml, key: str) -> Xml:
         """Return the place or transition at an end of an arc."""
@@ -317,11 +433,6 @@ class _Reader:
 
     def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:
         """Return transition, key and place of an arc."""
-        for label in ("type", "arctype"):
-            kind = arc.find(label)
-            what = "" if kind is None else kind.get("value") or kind.text_at("text")
-            if what not in ("", "normal"):
-                raise self.source.error(arc.line, f"arcs of the type {what[:40]} are not read")
         source, target = self._node(arc, "source"), self._node(arc, "target")
         if (source.tag, target.tag) == ("place", "transition"):
             return names[target], "take", names[source]
@@ -331,3 +442,13 @@ class _Reader:
             arc.line,
             f"expected an arc between a place and a transition, not {source.tag} and {target.tag}",
         )
+
+
+def _value(element: Xml) -> str:
+    """Return the value of a label, as an attribute or as text."""
+    return (
+        element.get("value")
+        or element.text_at("text")
+        or element.text_at("value")
+        or element.text.strip()
+    )

@@ -185,7 +185,8 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
             if key not in PAGE_KEYS:
                 number = len(entries) if isinstance(entries, Mapping | list | tuple) else 1
                 others[key] = others.get(key, 0) + number
-    settings = len(document.get("run", {}))
+    # Other tools choose at random, too.
+    settings = sum((key, it) != ("choice", "random") for key, it in document.get("run", {}).items())
     return NetStructure(top.name, colours, values, top, settings, others)
 
 
