@@ -1,5 +1,7 @@
 """Playback: frames of a run from the API and the command line."""
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +140,44 @@ def test_files_that_are_no_playback_of_the_scenario_are_refused(
     assert ended.returncode != 0
     assert "a page that ends in .html" in " ".join(ended.stderr.split())
     assert not page.exists()
+
+
+def test_no_flipped_bit_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "playback.parquet"
+    _, playback = recorded(hr.load(SMALL), 3)
+    playback.save(file)
+    content = file.read_bytes()
+    for position in range(0, len(content), 29):
+        for bit in (0, 3, 7):
+            damaged = bytearray(content)
+            damaged[position] ^= 1 << bit
+            file.write_bytes(damaged)
+            with pytest.raises(ValueError, match="it is damaged|it holds no playback"):
+                load_playback(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system is mounted as root")
+@pytest.mark.parametrize("size", ["4k", "8k", "12k", "16k"])
+def test_a_full_disk_is_no_internal_error(size: str, tmp_path: Path, headrace: Command) -> None:
+    """Where the disk ends within the columns or within the footer of the file."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"cannot mount a file system: {mounted.stderr.strip()}")
+    try:
+        scenario = ROOT / "scenarios" / "pfssim-write-then-read.toml"
+        for command in (
+            ["run", scenario],
+            ["net", "run", ROOT / "scenarios" / "nets" / "queue.toml", "--until", "100 s"],
+        ):
+            ended = headrace(*command, "--playback", disk / "p.parquet")
+            if ended.returncode == 0:
+                (disk / "p.parquet").unlink()
+                continue
+            assert ended.returncode == 1
+            assert ended.stderr == f"{disk / 'p.parquet'}: no space left on device\n"
+            assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -1,7 +1,9 @@
 """Playback of a run: the state of its net at evenly spaced instants of simulated time."""
 
+import hashlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -12,8 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from headrace.files import atomic_file
 from headrace.interruption import import_numpy
-from headrace.parquet import parquet_file, reading_parquet
+from headrace.parquet import reading_parquet
 from headrace.simulate.outcome import Document
 
 import_numpy()
@@ -22,6 +25,11 @@ Counts: TypeAlias = NDArray[np.uint64]
 
 STRUCTURE = "headrace_structure"
 """Key of the net's structure among the metadata of a Parquet file."""
+CHECKSUM = "headrace_sha256"
+"""Key of the SHA-256 of the file."""
+NO_DIGEST = "0" * 64
+DIGEST = re.compile(CHECKSUM.encode() + rb".{1,4}?([0-9a-f]{64})", re.DOTALL)
+"""The digest in the file's footer, which is not compressed."""
 NODE_COLUMNS = ("tokens", "most_tokens", "queue", "most_queue", "busy", "busy_mean", "arrivals")
 TABLE = pl.Schema(
     {
@@ -102,8 +110,16 @@ class Playback:
         Raises:
             OSError: if the file cannot be written.
         """
-        with parquet_file(Path(path)) as file:
-            self.table().write_parquet(file, metadata={STRUCTURE: json.dumps(self.structure)})
+        # Into memory first: polars reports a full disk in other words.
+        written = io.BytesIO()
+        metadata = {STRUCTURE: json.dumps(self.structure), CHECKSUM: NO_DIGEST}
+        self.table().write_parquet(written, metadata=metadata)
+        content = _with_digest(written.getvalue())
+        try:
+            with atomic_file(Path(path)) as partial:
+                partial.write_bytes(content)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def load_playback(path: str | PathLike[str]) -> Playback:
@@ -115,6 +131,12 @@ def load_playback(path: str | PathLike[str]) -> Playback:
     """
     expected = "a file that headrace run --playback wrote"
     content = Path(path).read_bytes()
+    # Before polars reads it: a wrong length may end the process.
+    digest = DIGEST.search(content)
+    if digest is None or not content.startswith(b"PAR1"):
+        raise ValueError(f"{path}: it holds no playback: expected {expected}")
+    if content != _with_digest(content):
+        raise ValueError(f"{path}: it is damaged: record the playback again")
     with reading_parquet(path, expected):
         metadata = pl.read_parquet_metadata(io.BytesIO(content))
         table = pl.read_parquet(io.BytesIO(content))
@@ -133,6 +155,15 @@ def load_playback(path: str | PathLike[str]) -> Playback:
         )
     except (KeyError, TypeError, ValueError, IndexError, pl.exceptions.PolarsError):
         raise ValueError(f"{path}: it holds no playback: expected {expected}") from None
+
+
+def _with_digest(content: bytes) -> bytes:
+    """Return a file with its SHA-256, computed with `NO_DIGEST` in that place."""
+    digest = DIGEST.search(content)
+    assert digest is not None
+    start, end = digest.span(1)
+    zeroed = content[:start] + NO_DIGEST.encode() + content[end:]
+    return content[:start] + hashlib.sha256(zeroed).hexdigest().encode() + content[end:]
 
 
 def playback_of(columns: dict[str, Any]) -> Playback:
