@@ -3,94 +3,100 @@
 //! Colours and conditions are ignored: a transition invariant says what may return the net to a
 //! marking, not that it does.
 
+use std::collections::HashMap;
+
+use headrace_net::{Changes, find_invariants};
+use serde::Serialize;
+
 use crate::expression::Code;
 use crate::program::Program;
 
-/// More rows than this end the search.
-const MOST_ROWS: usize = 2048;
+/// Transition invariants in words.
+#[derive(Clone, Default, Debug, Serialize)]
+pub struct TransitionInvariants {
+    /// The minimal ones, such as "net/send + net/receive". None if `not_computed` says why.
+    pub sums: Option<Vec<String>>,
+    /// Transitions that change the same numbers of tokens: each may take the place of the first,
+    /// which alone is in the sums.
+    pub alike: Vec<Vec<String>>,
+    /// Why there are no sums.
+    pub not_computed: Option<String>,
+}
 
-/// The minimal transition invariants in words, such as "net/send + net/receive". None if the
-/// number of tokens that a transition puts depends on tokens or chance, or there are too many.
-pub fn transition_invariants(program: &Program) -> Option<Vec<String>> {
-    let transitions = program.transitions.len();
-    let mut rows: Vec<(Vec<i64>, Vec<i64>)> = Vec::new();
-    for (index, transition) in program.transitions.iter().enumerate() {
-        let mut change = vec![0_i64; program.nodes.len()];
-        for input in &transition.inputs {
-            change[input.node] -= 1;
-        }
-        for output in &transition.outputs {
-            let count = match (&output.when, &output.count) {
-                (None, None) => 1,
-                (None, Some(Code::Constant(count))) => *count,
-                _ => return None,
+/// Finds the transition invariants of a net.
+pub fn transition_invariants(program: &Program) -> TransitionInvariants {
+    let mut classes: Vec<(Changes, Vec<usize>)> = Vec::new();
+    let mut known: HashMap<Changes, usize> = HashMap::new();
+    for index in 0..program.transitions.len() {
+        let Some(changes) = changes(program, index) else {
+            let path = program.transition_path(index);
+            return TransitionInvariants {
+                not_computed: Some(format!(
+                    "the number of tokens that {path} puts depends on values or chance"
+                )),
+                ..TransitionInvariants::default()
             };
-            change[output.node] = change[output.node].checked_add(count)?;
-        }
-        let mut firings = vec![0; transitions];
-        firings[index] = 1;
-        rows.push((change, firings));
-    }
-    for node in 0..program.nodes.len() {
-        let mut combined = Vec::new();
-        for up in rows.iter().filter(|(change, _)| change[node] > 0) {
-            for down in rows.iter().filter(|(change, _)| change[node] < 0) {
-                let (plus, minus) = (up.0[node], -down.0[node]);
-                let sum = |a: &[i64], b: &[i64]| -> Option<Vec<i64>> {
-                    let terms = a.iter().zip(b);
-                    let term = |(x, y): (&i64, &i64)| {
-                        x.checked_mul(minus)?.checked_add(y.checked_mul(plus)?)
-                    };
-                    terms.map(term).collect()
-                };
-                let (mut change, mut firings) = (sum(&up.0, &down.0)?, sum(&up.1, &down.1)?);
-                let all = change.iter().chain(&firings);
-                let divisor = all.fold(0, |a, &b| common_divisor(a, b.abs())).max(1);
-                let values = change.iter_mut().chain(&mut firings);
-                values.for_each(|value| *value /= divisor);
-                combined.push((change, firings));
+        };
+        match known.get(&changes) {
+            // One that changes nothing is an invariant by itself.
+            Some(&class) if !changes.is_empty() => classes[class].1.push(index),
+            _ => {
+                known.insert(changes.clone(), classes.len());
+                classes.push((changes, vec![index]));
             }
         }
-        rows.retain(|(change, _)| change[node] == 0);
-        rows.extend(combined);
-        minimal(&mut rows);
-        if rows.len() > MOST_ROWS {
-            return None;
+    }
+    let mut of_nodes: Vec<Changes> = vec![Vec::new(); program.nodes.len()];
+    for (class, (changes, _)) in classes.iter().enumerate() {
+        for &(node, by) in changes {
+            of_nodes[node as usize].push((class as u32, by));
         }
     }
-    let words = rows.iter().map(|(_, firings)| {
-        let terms = firings
-            .iter()
-            .enumerate()
-            .filter(|(_, number)| **number > 0);
+    let invariants = find_invariants(&of_nodes, classes.len());
+    let path = |class: usize| program.transition_path(classes[class].1[0]);
+    let in_words = |firings: &Vec<i64>| {
+        let terms = firings.iter().enumerate();
+        let terms = terms.filter(|(_, number)| **number > 0);
         let terms: Vec<String> = terms
-            .map(|(index, number)| match number {
-                1 => program.transition_path(index),
-                number => format!("{number} {}", program.transition_path(index)),
+            .map(|(class, number)| match number {
+                1 => path(class),
+                number => format!("{number} {}", path(class)),
             })
             .collect();
         terms.join(" + ")
-    });
-    Some(words.collect())
-}
-
-/// Drops rows whose transitions include all of another's.
-fn minimal(rows: &mut Vec<(Vec<i64>, Vec<i64>)>) {
-    let within = |a: &[i64], b: &[i64]| a.iter().zip(b).all(|(a, b)| *a == 0 || *b > 0);
-    let mut index = 0;
-    while index < rows.len() {
-        let larger = (0..rows.len()).any(|other| {
-            other != index
-                && within(&rows[other].1, &rows[index].1)
-                && (other < index || !within(&rows[index].1, &rows[other].1))
-        });
-        match larger {
-            true => drop(rows.remove(index)),
-            false => index += 1,
-        }
+    };
+    let alike = classes.iter().filter(|(_, members)| members.len() > 1);
+    let paths = |members: &Vec<usize>| {
+        let members = members.iter();
+        members.map(|it| program.transition_path(*it)).collect()
+    };
+    TransitionInvariants {
+        alike: alike.map(|(_, members)| paths(members)).collect(),
+        sums: (!invariants.incomplete).then(|| invariants.weights.iter().map(in_words).collect()),
+        not_computed: invariants
+            .incomplete
+            .then(|| "there are too many candidates".to_owned()),
     }
 }
 
-fn common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
+/// The certain change of each node by a transition, by node; none if it is not certain.
+fn changes(program: &Program, index: usize) -> Option<Changes> {
+    let transition = &program.transitions[index];
+    let mut change: HashMap<usize, i64> = HashMap::new();
+    for input in &transition.inputs {
+        *change.entry(input.node).or_default() -= 1;
+    }
+    for output in &transition.outputs {
+        let count = match (&output.when, &output.count) {
+            (None, None) => 1,
+            (None, Some(Code::Constant(count))) => *count,
+            _ => return None,
+        };
+        let sum = change.entry(output.node).or_default();
+        *sum = sum.checked_add(count)?;
+    }
+    let change = change.into_iter().filter(|(_, by)| *by != 0);
+    let mut change: Changes = change.map(|(node, by)| (node as u32, by)).collect();
+    change.sort_unstable();
+    Some(change)
 }

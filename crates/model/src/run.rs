@@ -30,21 +30,32 @@ pub struct Extras<'a> {
     pub playback: Option<u32>,
 }
 
-/// Returns the structure of a net, for drawings, with its invariants at the start and the paths of
-/// nodes that none covers.
+/// The structure of a net, for drawings, and what holds in all its markings.
+pub struct Shape {
+    /// Pages, nodes and transitions.
+    pub structure: Structure,
+    /// Sums of tokens that no firing changes, at the start.
+    pub invariants: Vec<InvariantReport>,
+    /// Paths of nodes in none of these sums.
+    pub uncovered: Vec<String>,
+    /// Why there are no sums.
+    pub not_computed: Option<&'static str>,
+}
+
+/// Returns the structure of a net with its invariants.
 ///
 /// # Errors
 /// What the kernel finds wrong with it.
-pub fn structure(
-    program: &Program,
-) -> std::result::Result<(Structure, Vec<InvariantReport>, Vec<String>), Faults> {
+pub fn structure(program: &Program) -> std::result::Result<Shape, Faults> {
     let built = build(program, 0)?;
     let uncovered = built.net.uncovered().into_iter().map(str::to_owned);
-    Ok((
-        built.net.structure().clone(),
-        built.net.invariants(),
-        uncovered.collect(),
-    ))
+    let gave_up = built.net.gave_up_invariants();
+    Ok(Shape {
+        structure: built.net.structure().clone(),
+        invariants: built.net.invariants(),
+        uncovered: uncovered.collect(),
+        not_computed: gave_up.then_some("there are too many candidates"),
+    })
 }
 
 /// Runs a net.

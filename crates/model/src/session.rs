@@ -296,7 +296,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<&'static str, Failure> {
         loop {
-            if self.steps & 0xFFFF == 0 && watch(self.built.net.now().as_seconds()).is_break() {
+            if self.steps & 0xFF == 0 && watch(self.built.net.now().as_seconds()).is_break() {
                 return Err(Failure::Interrupted);
             }
             if let Moved::Ended(stop) = self.step(until)? {

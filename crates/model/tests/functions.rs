@@ -100,11 +100,11 @@ fn one_of_several_outputs_is_known_to_the_kernel() {
         once_more = { take = 'd', put = 'p' }
     ";
     let program = nets::program(text).expect("it compiles");
-    let (structure, invariants, uncovered) = structure(&program).expect("it is a net");
-    let outputs = &structure.page.transitions[0].outputs;
+    let shape = structure(&program).expect("it is a net");
+    let outputs = &shape.structure.page.transitions[0].outputs;
     let how: Vec<_> = outputs.iter().map(|it| (it.how, it.delayed)).collect();
     let expected = [("either", false), ("either", true), ("either", false)];
     assert_eq!(how, expected);
     // So the token is never lost.
-    assert_eq!((invariants.len(), uncovered.len()), (1, 0));
+    assert_eq!((shape.invariants.len(), shape.uncovered.len()), (1, 0));
 }

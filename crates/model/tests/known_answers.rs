@@ -417,3 +417,37 @@ fn the_common_net_is_that_of_the_kernel() {
     }
     assert_eq!(program(&net("common", &[])).unwrap().width(), 1);
 }
+
+#[test]
+fn equal_transitions_share_their_invariants() {
+    let text = r#"
+        [places]
+        p = { initial = 2 }
+        q = {}
+        [transitions]
+        a = { take = "p", put = "q" }
+        b = { take = "p", put = "q" }
+        both = { take = [{ place = "q", count = 2 }], put = [{ place = "p", count = 2 }] }
+        idle = { take = "p", put = "p" }
+        rest = { take = "q", put = "q" }
+    "#;
+    let invariants = headrace_model::transition_invariants(&program(text).unwrap());
+    let expected = ["2 net/a + net/both", "net/idle", "net/rest"];
+    let mut sums = invariants.sums.unwrap();
+    sums.sort();
+    assert_eq!(sums, expected);
+    assert_eq!(invariants.alike, [["net/a", "net/b"]]);
+    assert_eq!(invariants.not_computed, None);
+}
+
+#[test]
+fn invariants_of_uncertain_numbers_are_not_computed() {
+    let text = r#"
+        places.p = { initial = 2 }
+        transitions.t = { take = "p", put = [{ place = "p", when = "bernoulli(0.5)" }] }
+    "#;
+    let invariants = headrace_model::transition_invariants(&program(text).unwrap());
+    let reason = "the number of tokens that net/t puts depends on values or chance";
+    assert_eq!(invariants.not_computed.as_deref(), Some(reason));
+    assert_eq!(invariants.sums, None);
+}

@@ -6,7 +6,7 @@ use crate::arc::{Arcs, CopyPlaces, How, OutArc, Reach, Union};
 use crate::builder::{Builder, Direction, End};
 use crate::error::{BuildError, BuildErrors};
 use crate::handles::{EndId, ErasedSelector, Given};
-use crate::invariants::{self, Invariants};
+use crate::invariants::{self, Changes, Invariants};
 use crate::kernel::{Consumer, Kernel};
 use crate::net::{Net, NetParts, Transition, Watcher};
 use crate::random::stream_key;
@@ -333,26 +333,19 @@ impl Builder {
     /// Token changes of firings by node: one row for the certain effect of a transition, and one
     /// for each optional effect. A sum that none of these changes is changed by no mixture of them
     /// either, so there is no need for a row for each mixture.
-    fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Vec<i64>> {
+    fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Changes> {
         let mut modes = Vec::new();
-        let row = |changes: &[(u32, i64)]| {
-            let mut row = vec![0; self.nodes.len()];
-            for &(node, by) in changes {
-                row[node as usize] += by;
-            }
-            row
-        };
         for (transition, arcs) in self.transitions.iter().zip(outputs) {
             let inputs = transition.inputs.iter();
-            let mut usual: Vec<(u32, i64)> = inputs.map(|&node| (node, -1)).collect();
+            let mut usual: Changes = inputs.map(|&node| (node, -1)).collect();
             let mut paired = Vec::new();
             for (bag, outputs) in &transition.may_take {
                 if outputs.is_empty() {
-                    modes.push(row(&[(*bag, -1)]));
+                    modes.push(vec![(*bag, -1)]);
                 }
                 for &output in outputs {
                     for node in arcs[output].nodes() {
-                        modes.push(row(&[(*bag, -1), (node, 1)]));
+                        modes.push(vec![(*bag, -1), (node, 1)]);
                     }
                     paired.push(output);
                 }
@@ -362,23 +355,23 @@ impl Builder {
                 // What leads to one node of a union may lead to any other as well.
                 if arc.how != How::Signal && !paired.contains(&index) {
                     let others = arc.other_nodes();
-                    modes.extend(others.map(|other| row(&[(arc.node, -1), (other, 1)])));
+                    modes.extend(others.map(|other| vec![(arc.node, -1), (other, 1)]));
                 }
                 match arc.how {
                     How::One => usual.push(to),
                     How::Exactly(tokens) => usual.push((arc.node, i64::from(tokens))),
                     How::Maybe if paired.contains(&index) => {}
-                    How::Maybe | How::Many => modes.push(row(&[to])),
+                    How::Maybe | How::Many => modes.push(vec![to]),
                     How::Signal => {}
                     How::Either(_) => match arcs.iter().find(|first| first.how == arc.how) {
                         Some(first) if !std::ptr::eq(first, arc) => {
-                            modes.push(row(&[(first.node, -1), to]));
+                            modes.push(vec![(first.node, -1), to]);
                         }
                         _ => usual.push(to),
                     },
                 }
             }
-            modes.push(row(&usual));
+            modes.push(usual);
         }
         modes
     }

@@ -68,6 +68,7 @@ pub use discipline::{
 pub use error::{BuildError, BuildErrors, RunError};
 pub use firing::Firing;
 pub use handles::{Node, Port, Store, TallyId, To};
+pub use invariants::{Changes, Invariants, find as find_invariants};
 pub use net::{
     CopySample, CopySeries, Due, Frame, Gauge, Limits, Net, NodeFrame, Playback, Precision,
     Progress, Standing, Step, Stop,

@@ -289,6 +289,11 @@ impl Net {
             .collect()
     }
 
+    /// Returns true if the search for invariants ended at its limit: there are none to list.
+    pub fn gave_up_invariants(&self) -> bool {
+        self.invariants.incomplete
+    }
+
     /// Checks that no token was lost or made where an invariant forbids it.
     ///
     /// # Errors

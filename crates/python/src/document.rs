@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::guard::detached;
+use crate::guard::interruptible;
 
 /// A worksheet or a catalogue that has been loaded.
 #[pyclass(frozen, module = "headrace._core", name = "Document")]
@@ -22,12 +22,12 @@ impl PyDocument {
     fn from_text(
         py: Python<'_>,
         kind: &str,
-        text: &str,
+        text: String,
         file: PathBuf,
         sets: Vec<String>,
     ) -> PyResult<PyDocument> {
         let kind = kind_of(kind)?;
-        let loaded = detached(py, || kind.load(text, &file, &sets))?;
+        let loaded = interruptible(py, None, move |_| kind.load(&text, &file, &sets))?;
         let loaded = loaded.map_err(|error| errors::of_scenario(py, &error))?;
         Ok(PyDocument { loaded })
     }
@@ -41,7 +41,7 @@ impl PyDocument {
         sets: Vec<String>,
     ) -> PyResult<PyDocument> {
         let kind = kind_of(kind)?;
-        let loaded = detached(py, || kind.load_file(&file, &sets))?;
+        let loaded = interruptible(py, None, move |_| kind.load_file(&file, &sets))?;
         let loaded = loaded.map_err(|error| errors::of_scenario(py, &error))?;
         Ok(PyDocument { loaded })
     }

@@ -17,13 +17,11 @@ use headrace_load::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::guard::LOOK;
 use crate::peers::{self, ToPeers, Waiting};
 use crate::rounds::PyRoundKeeper;
 use crate::scenario::{PyLoaded, replaying};
 use crate::{columns, errors, guard};
-
-/// Interval of signal checks and progress reports.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Poll interval while a process waits for other hosts; hosts proceed at most that far apart.
 const SOON: Duration = Duration::from_micros(500);
@@ -74,7 +72,8 @@ impl PyDirectory {
 
     /// Number of files that lie in it, and how many bytes they hold.
     fn usage(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let used = guard::detached(py, || self.directory.usage())?;
+        let directory = Arc::clone(&self.directory);
+        let used = guard::interruptible(py, None, move |_| directory.usage())?;
         used.map_err(errors::of_measurement)
     }
 
@@ -289,16 +288,18 @@ fn together<'py>(
     loaded: &PyLoaded,
     parts: Vec<(String, Vec<u8>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = &loaded.loaded.scenario;
-    let outcome = guard::detached(py, || headrace_load::merge_outcomes(scenario, &parts))?;
+    let scenario = loaded.loaded.scenario.clone();
+    let outcome = guard::interruptible(py, None, move |_| {
+        headrace_load::merge_outcomes(&scenario, &parts)
+    })?;
     result(py, loaded, &outcome.map_err(errors::of_measurement)?)
 }
 
 /// Bytes, and files, directories and links, that a scenario takes, about.
 #[pyfunction]
 fn room_needed(py: Python<'_>, loaded: &PyLoaded) -> PyResult<(u64, u64)> {
-    let scenario = &loaded.loaded.scenario;
-    let needed = guard::detached(py, || headrace_load::needed(scenario))?;
+    let scenario = loaded.loaded.scenario.clone();
+    let needed = guard::interruptible(py, None, move |_| headrace_load::needed(&scenario))?;
     let needed = needed.map_err(errors::of_measurement)?;
     Ok((needed.bytes, needed.names))
 }
@@ -312,9 +313,11 @@ fn check_room(
     below: PathBuf,
     space: (f64, Option<u64>),
 ) -> PyResult<()> {
-    let scenario = &loaded.loaded.scenario;
+    let scenario = loaded.loaded.scenario.clone();
     let limit = space_limit(space);
-    let checked = guard::detached(py, || headrace_load::check_room(scenario, &below, limit))?;
+    let checked = guard::interruptible(py, None, move |_| {
+        headrace_load::check_room(&scenario, &below, limit)
+    })?;
     checked.map_err(errors::of_measurement)
 }
 

@@ -1,6 +1,5 @@
 //! Nets of one's own for Python: documents in, JSON out.
 
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use headrace_model::{
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::columns;
 use crate::errors::{self, RunError, ScenarioError};
-use crate::guard::detached;
+use crate::guard::{detached, interruptible, watcher};
 use crate::net_functions::{Described, Generators, NetFunctions, TypesByName};
 
 /// A net that has been read from a document.
@@ -64,8 +63,17 @@ fn refused(py: Python<'_>, text: &str, language: Language, file: &str, faults: &
     }
 }
 
-fn of_syntax(file: &str, (line, column, message): &(usize, usize, String)) -> PyErr {
-    ScenarioError::new_err(format!("{file}:{line}:{column}: {message}"))
+/// Why a text is no net.
+enum Unread {
+    /// Line, column and reason.
+    Syntax((usize, usize, String)),
+    Faults(Faults),
+}
+
+impl From<Faults> for Unread {
+    fn from(faults: Faults) -> Unread {
+        Unread::Faults(faults)
+    }
 }
 
 #[pymethods]
@@ -86,18 +94,23 @@ impl PyNetModel {
         let language = language(format);
         let functions = NetFunctions::new(functions.unwrap_or_default());
         let externals = functions.externals();
-        let value = headrace_model::parse(&text, language);
-        let value = value.map_err(|error| of_syntax(&file, &error))?;
-        let read = || {
+        let (source, name) = (text.clone(), name.to_owned());
+        let read = move || {
+            let value = headrace_model::parse(&source, language).map_err(Unread::Syntax)?;
             let document = headrace_model::read(&value).map_err(Faults)?;
-            let program = headrace_model::compile_with(&document, name, &externals)?;
+            let program = headrace_model::compile_with(&document, &name, &externals)?;
             let run = headrace_model::run_settings(&document, &program)?;
             // Finds what the kernel does not accept.
             headrace_model::structure(&program)?;
             Ok((Arc::new(program), run))
         };
-        let (program, run) = detached(py, read)?
-            .map_err(|faults: Faults| refused(py, &text, language, &file, &faults))?;
+        let (program, run) =
+            interruptible(py, None, move |_| read())?.map_err(|error| match error {
+                Unread::Syntax((line, column, message)) => {
+                    ScenarioError::new_err(format!("{file}:{line}:{column}: {message}"))
+                }
+                Unread::Faults(faults) => refused(py, &text, language, &file, &faults),
+            })?;
         functions.set_types(py, &program.colours, &types.unwrap_or_default());
         Ok(PyNetModel {
             text,
@@ -122,14 +135,18 @@ impl PyNetModel {
 
     /// The structure of the net as JSON, its invariants, and nodes that none covers.
     fn structure(&self, py: Python<'_>) -> PyResult<String> {
-        let (structure, invariants, uncovered) =
-            detached(py, || headrace_model::structure(&self.program))?
-                .map_err(|faults| self.refused(py, &faults))?;
+        let program = Arc::clone(&self.program);
+        let (shape, of_transitions) = interruptible(py, None, move |_| {
+            let of_transitions = headrace_model::transition_invariants(&program);
+            (headrace_model::structure(&program), of_transitions)
+        })?;
+        let shape = shape.map_err(|faults| self.refused(py, &faults))?;
         let all = json!({
-            "page": structure.page,
-            "invariants": invariants,
-            "uncovered": uncovered,
-            "transition_invariants": headrace_model::transition_invariants(&self.program),
+            "page": shape.structure.page,
+            "invariants": shape.invariants,
+            "uncovered": shape.uncovered,
+            "not_computed": shape.not_computed,
+            "transition_invariants": of_transitions,
         });
         Ok(all.to_string())
     }
@@ -172,9 +189,11 @@ impl PyNetModel {
             seed,
         };
         let running = self.begin(py, seed)?;
+        // In the calling thread a signal ends a function, too.
+        let calls_python = self.program.has_externals() || !own.is_empty();
         let mut raised = None;
         let of_monitors = Arc::new(Mutex::new(None));
-        let own: PyResult<Vec<OwnMonitor<'_>>> = own
+        let own: PyResult<Vec<OwnMonitor<'static>>> = own
             .into_iter()
             .map(|(name, transition, function, has_marking)| {
                 let transition = transition.map(|path| self.transition(&path)).transpose()?;
@@ -190,10 +209,15 @@ impl PyNetModel {
             own: own?,
             playback,
         };
-        let result = {
+        let result = if calls_python {
             let mut watch = watcher(on_progress, &mut raised);
             detached(py, || {
                 headrace_model::run_with(&self.program, &settings, extras, &mut watch)
+            })?
+        } else {
+            let program = Arc::clone(&self.program);
+            interruptible(py, on_progress.as_ref(), move |watched| {
+                headrace_model::run_with(&program, &settings, extras, &mut |now| watched.at(now))
             })?
         };
         drop(running);
@@ -216,7 +240,7 @@ impl PyNetModel {
         let raised = self.functions.take_failure();
         let play = self.checked(py, play, raised)?;
         Ok(PyNetPlay {
-            play: Mutex::new((play, generators)),
+            play: Arc::new(Mutex::new((play, generators))),
             functions: Arc::clone(&self.functions),
             seed,
         })
@@ -238,15 +262,11 @@ impl PyNetModel {
             timed,
             reach,
         };
-        let mut raised = None;
-        let answer = {
-            let mut watch = watcher(on_progress, &mut raised);
-            detached(py, || {
-                let mut watch = |states: usize| watch(states as f64);
-                headrace_model::explore(&self.program, &question, &mut watch)
-            })?
-        };
-        let answer = self.checked(py, answer, raised)?;
+        let program = Arc::clone(&self.program);
+        let answer = interruptible(py, on_progress.as_ref(), move |watched| {
+            headrace_model::explore(&program, &question, &mut |states| watched.at(states as f64))
+        })?;
+        let answer = self.checked(py, answer, None)?;
         as_json(&answer)
     }
 }
@@ -376,9 +396,31 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
 /// A net that is played. Answers are JSON documents.
 #[pyclass(frozen, module = "headrace._core", name = "NetPlay")]
 pub struct PyNetPlay {
-    play: Mutex<(Play, Generators)>,
+    play: Arc<Mutex<(Play, Generators)>>,
     functions: Arc<NetFunctions>,
     seed: u64,
+}
+
+/// Works with a play, whose functions draw from its own generators meanwhile.
+fn with_play<T>(
+    play: &Mutex<(Play, Generators)>,
+    functions: &NetFunctions,
+    work: impl FnOnce(&mut Play) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let failed = |text: &str| Err(Failure::Run(text.to_owned()));
+    match play.try_lock() {
+        Ok(mut play) => {
+            let (play, generators) = &mut *play;
+            match functions.enter(generators) {
+                Some(_entered) => work(play),
+                None => failed("this net is running: its plays wait until the run has ended"),
+            }
+        }
+        Err(TryLockError::WouldBlock) => {
+            failed("this play is in a step: its own functions cannot use it")
+        }
+        Err(TryLockError::Poisoned(_)) => failed("an earlier step failed"),
+    }
 }
 
 impl PyNetPlay {
@@ -396,20 +438,7 @@ impl PyNetPlay {
         py: Python<'_>,
         work: impl FnOnce(&mut Play) -> Result<T, Failure> + Send,
     ) -> PyResult<Result<T, Failure>> {
-        let failed = |text: &str| Err(Failure::Run(text.to_owned()));
-        detached(py, || match self.play.try_lock() {
-            Ok(mut play) => {
-                let (play, generators) = &mut *play;
-                match self.functions.enter(generators) {
-                    Some(_entered) => work(play),
-                    None => failed("this net is running: its plays wait until the run has ended"),
-                }
-            }
-            Err(TryLockError::WouldBlock) => {
-                failed("this play is in a step: its own functions cannot use it")
-            }
-            Err(TryLockError::Poisoned(_)) => failed("an earlier step failed"),
-        })
+        detached(py, || with_play(&self.play, &self.functions, work))
     }
 }
 
@@ -443,7 +472,14 @@ impl PyNetPlay {
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<&'static str> {
         let mut raised = None;
-        let stop = {
+        let stop = if self.functions.is_empty() {
+            let (play, functions) = (Arc::clone(&self.play), Arc::clone(&self.functions));
+            interruptible(py, on_progress.as_ref(), move |watched| {
+                with_play(&play, &functions, |play| {
+                    play.run(until, condition.as_deref(), &mut |now| watched.at(now))
+                })
+            })?
+        } else {
             let mut watch = watcher(on_progress, &mut raised);
             self.answer(py, |play| play.run(until, condition.as_deref(), &mut watch))?
         };
@@ -490,33 +526,14 @@ impl PyNetPlay {
     }
 }
 
-/// Calls Python now and then; keeps what it raised.
-fn watcher(
-    on_progress: Option<Py<PyAny>>,
-    raised: &mut Option<PyErr>,
-) -> impl FnMut(f64) -> ControlFlow<()> + Send {
-    move |now| {
-        let called = Python::attach(|py| {
-            py.check_signals()?;
-            match &on_progress {
-                Some(on_progress) => on_progress.call1(py, (now,)).map(drop),
-                None => Ok(()),
-            }
-        });
-        match called {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised.get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    }
-}
-
 /// Returns true if a document is a net and no scenario.
 #[pyfunction]
-fn is_net_document(text: &str, format: &str) -> bool {
-    headrace_model::parse(text, language(format)).is_ok_and(|value| headrace_model::is_net(&value))
+fn is_net_document(py: Python<'_>, text: String, format: &str) -> PyResult<bool> {
+    let language = language(format);
+    interruptible(py, None, move |_| {
+        let value = headrace_model::parse(&text, language);
+        value.is_ok_and(|value| headrace_model::is_net(&value))
+    })
 }
 
 /// The tree of an expression as JSON.

@@ -110,6 +110,11 @@ impl NetFunctions {
         }
     }
 
+    /// Returns true if the net has no function in Python.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// What the compiler of documents needs of them.
     pub fn externals(&self) -> Vec<External> {
         let all = self.all.iter();

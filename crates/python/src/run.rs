@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use headrace_spec::{Position, Scenario};
 use headrace_storage::layout::{Placement, Placements};
@@ -17,14 +17,12 @@ use headrace_storage::{Error, Options, Outcome, qos};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::guard::LOOK;
 use crate::placement::PythonPlacement;
 use crate::replacement::Policies;
 use crate::scenario::{PyLoaded, replaying};
 use crate::scheduler::{Adapter, PyScheduler};
 use crate::{columns, errors, guard, scheduler};
-
-/// Interval of signal checks and progress reports.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Simulated seconds, requests done, and the part of the run that is over.
 type Progress = (f64, u64, Option<f64>);

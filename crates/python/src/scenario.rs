@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::errors;
-use crate::guard::detached;
+use crate::guard::interruptible;
 
 /// A scenario that has been loaded and found right.
 #[pyclass(frozen, module = "headrace._core", name = "Loaded")]
@@ -60,13 +60,15 @@ impl PyLoaded {
         file: PathBuf,
         sets: Vec<String>,
     ) -> PyResult<PyLoaded> {
-        detached(py, || load(text, file, sets))?.map_err(|error| errors::of_scenario(py, &error))
+        interruptible(py, None, move |_| load(text, file, sets))?
+            .map_err(|error| errors::of_scenario(py, &error))
     }
 
     /// Loads a scenario from a file.
     #[staticmethod]
     fn from_file(py: Python<'_>, file: PathBuf, sets: Vec<String>) -> PyResult<PyLoaded> {
-        detached(py, || load_file(file, sets))?.map_err(|error| errors::of_scenario(py, &error))
+        interruptible(py, None, move |_| load_file(file, sets))?
+            .map_err(|error| errors::of_scenario(py, &error))
     }
 
     /// Loads a scenario for a measurement: one that says nothing of a system is one of
@@ -78,16 +80,16 @@ impl PyLoaded {
         file: PathBuf,
         sets: Vec<String>,
     ) -> PyResult<PyLoaded> {
-        let load = || {
+        let load = move || {
             let loaded = headrace_spec::load_measured(&text, &file, &sets)?;
             Ok(PyLoaded {
                 text: loaded.scenario.to_canonical_toml(),
                 loaded,
-                file: file.clone(),
+                file,
                 sets: Vec::new(),
             })
         };
-        detached(py, load)?.map_err(|error| errors::of_scenario(py, &error))
+        interruptible(py, None, move |_| load())?.map_err(|error| errors::of_scenario(py, &error))
     }
 
     /// The same scenario with more values set, each as `path=value`.
@@ -246,7 +248,7 @@ impl PyLoaded {
     #[pyo3(signature = (traces=None))]
     fn structure(&self, py: Python<'_>, traces: Option<Vec<(usize, PathBuf)>>) -> PyResult<String> {
         let scenario = replaying(&self.loaded.scenario, &traces.unwrap_or_default());
-        let structure = detached(py, || headrace_storage::structure(&scenario))?
+        let structure = interruptible(py, None, move |_| headrace_storage::structure(&scenario))?
             .map_err(|error| errors::of_run(&error))?;
         serde_json::to_string(&structure).map_err(|error| errors::of_ours(&error.to_string()))
     }

@@ -1,7 +1,5 @@
 //! Reliability for Python: a question and its answer are JSON documents.
 
-use std::ops::ControlFlow;
-
 use headrace_survival::{Error, answer_json};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -14,34 +12,19 @@ use crate::guard;
 /// an exception that it raises, or a signal, ends the simulation.
 #[pyfunction]
 #[pyo3(signature = (question, on_progress=None))]
-fn reliability(py: Python<'_>, question: &str, on_progress: Option<Py<PyAny>>) -> PyResult<String> {
-    let mut raised = None;
-    let mut watch = |part: f64| {
-        let called = Python::attach(|py| {
-            py.check_signals()?;
-            match &on_progress {
-                Some(on_progress) => on_progress.call1(py, (part,)).map(drop),
-                None => Ok(()),
-            }
-        });
-        match called {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                raised.get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    };
-    let answered = guard::detached(py, || answer_json(question, &mut watch))?;
-    match (answered, raised) {
-        (_, Some(error)) => Err(error),
-        (Ok(answer), None) => Ok(answer),
-        (Err(Error::Interrupted), None) => Err(PyKeyboardInterrupt::new_err(())),
-        (Err(error @ (Error::Question { .. } | Error::Form(_))), None) => {
-            Err(ScenarioError::new_err(error.to_string()))
-        }
-        (Err(Error::Own(text)), None) => Err(errors::of_ours(&text)),
-    }
+fn reliability(
+    py: Python<'_>,
+    question: String,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let answered = guard::interruptible(py, on_progress.as_ref(), move |watched| {
+        answer_json(&question, &mut |part| watched.at(part))
+    })?;
+    answered.map_err(|error| match error {
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Question { .. } | Error::Form(_) => ScenarioError::new_err(error.to_string()),
+        Error::Own(text) => errors::of_ours(&text),
+    })
 }
 
 /// Makes reliability known to Python.

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{TraceError, of_trace};
-use crate::guard::detached;
+use crate::guard::interruptible;
 
 /// Python's classes may be seen from several threads; used from one at a time.
 struct Exclusive<T: ?Sized>(Mutex<Box<T>>);
@@ -36,34 +36,6 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
 fn names_of(names: &Names, numbers: &[u32]) -> Vec<String> {
     let name = |it: &u32| names.get(*it).unwrap_or_default().to_string();
     numbers.iter().map(name).collect()
-}
-
-/// Ends the waiting for a pipe: at a signal, or when nobody wants its bytes.
-#[derive(Default)]
-struct Stopper {
-    is_cancelled: AtomicBool,
-    /// Exception that a signal handler raised.
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl Stopper {
-    fn should_stop(&self) -> bool {
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
-            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            return true;
-        }
-        self.is_cancelled.load(Relaxed)
-    }
-
-    /// The signal's exception where there was one.
-    fn error(&self, error: headrace_trace::Error) -> PyErr {
-        let raised = self
-            .raised
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        raised.unwrap_or_else(|| of_trace(error))
-    }
 }
 
 fn columns_of<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, PyDict>> {
@@ -107,14 +79,39 @@ fn records_of(batch: &Bound<'_, PyDict>, files: usize, processes: usize) -> PyRe
 /// Reads a trace batch by batch.
 #[pyclass(frozen)]
 struct TraceReader {
-    reader: Mutex<Box<dyn Reader>>,
-    stopper: Arc<Stopper>,
+    reader: Arc<Mutex<Box<dyn Reader>>>,
+    /// True at a signal, or when nobody wants more records.
+    is_cancelled: Arc<AtomicBool>,
+}
+
+fn lock(reader: &Mutex<Box<dyn Reader>>) -> MutexGuard<'_, Box<dyn Reader>> {
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TraceReader {
-    fn get(&self) -> MutexGuard<'_, Box<dyn Reader>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new_from(reader: Box<dyn Reader>, is_cancelled: Arc<AtomicBool>) -> Self {
+        Self {
+            reader: Arc::new(Mutex::new(reader)),
+            is_cancelled,
+        }
     }
+
+    fn get(&self) -> MutexGuard<'_, Box<dyn Reader>> {
+        lock(&self.reader)
+    }
+}
+
+/// Reads in a thread of its own. After a signal it reads no further block.
+fn reading<T: Send + 'static>(
+    py: Python<'_>,
+    is_cancelled: &AtomicBool,
+    read: impl FnOnce() -> Result<T, headrace_trace::Error> + Send + 'static,
+) -> PyResult<T> {
+    let read = interruptible(py, None, move |_| read());
+    if read.is_err() {
+        is_cancelled.store(true, Relaxed);
+    }
+    read?.map_err(of_trace)
 }
 
 #[pymethods]
@@ -122,19 +119,19 @@ impl TraceReader {
     #[new]
     #[pyo3(signature = (path, format=None))]
     fn new(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Self> {
-        let stopper = Arc::new(Stopper::default());
-        let asked = Arc::clone(&stopper);
-        let stop: Stop = Arc::new(move || asked.should_stop());
-        let opened = detached(py, || headrace_trace::open_stream(&path, format, stop))?;
-        Ok(Self {
-            reader: Mutex::new(opened.map_err(|it| stopper.error(it))?),
-            stopper,
-        })
+        let is_cancelled = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_cancelled);
+        let stop: Stop = Arc::new(move || asked.load(Relaxed));
+        let format = format.map(str::to_owned);
+        let reader = reading(py, &is_cancelled, move || {
+            headrace_trace::open_stream(&path, format.as_deref(), stop)
+        })?;
+        Ok(Self::new_from(reader, is_cancelled))
     }
 
-    /// Has another thread's reading of a pipe end with an error.
+    /// Has another thread's reading end with an error.
     fn cancel(&self) {
-        self.stopper.is_cancelled.store(true, Relaxed);
+        self.is_cancelled.store(true, Relaxed);
     }
 
     /// A synthetic trace; see headrace_trace::Pattern.
@@ -184,18 +181,18 @@ impl TraceReader {
             seed,
         };
         let reader: Box<dyn Reader> = Box::new(Synthesis::new(pattern).map_err(of_trace)?);
-        Ok(Self {
-            reader: Mutex::new(reader),
-            stopper: Arc::default(),
-        })
+        Ok(Self::new_from(reader, Arc::default()))
     }
 
     /// Up to `max` records as columns; none at the end.
     fn next_batch<'py>(&self, py: Python<'py>, max: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut records = Vec::new();
-        let read = detached(py, || self.get().next_batch(max, &mut records))?
-            .map_err(|it| self.stopper.error(it))?;
-        if read == 0 {
+        let reader = Arc::clone(&self.reader);
+        let records = reading(py, &self.is_cancelled, move || {
+            let mut records = Vec::new();
+            lock(&reader).next_batch(max, &mut records)?;
+            Ok(records)
+        })?;
+        if records.is_empty() {
             Ok(None)
         } else {
             columns_of(py, &records).map(Some)

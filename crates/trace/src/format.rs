@@ -98,8 +98,7 @@ pub fn open(path: &Path, format: Option<&str>) -> Result<Box<dyn Reader>, Error>
 }
 
 /// Opens a trace that is read once: a file, a pipe, or, under the name `-`,
-/// standard input. Where it has to wait for a pipe it gives up once `stop`
-/// says so.
+/// standard input. Reading gives up once `stop` says so.
 ///
 /// # Errors
 /// As for [`open`].

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 
 use crate::{Error, Input};
 
-/// Asked while there is nothing to read: whether to give up.
+/// Asked before each read, and while there is nothing to read: whether to give up.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Duration for which to wait before asking again.
@@ -43,8 +43,8 @@ pub(crate) fn open_file(path: &Path) -> Result<Input, Error> {
     opened(name, File::open(path))
 }
 
-/// Opens a file, a pipe, or standard input under the name `-`. Waiting for a
-/// pipe ends with an error once `stop` says so.
+/// Opens a file, a pipe, or standard input under the name `-`. Reading and
+/// waiting end with an error once `stop` says so.
 pub(crate) fn open_stream(path: &Path, stop: Stop) -> Result<Input, Error> {
     if path.as_os_str() == "-" {
         let input = io::stdin().as_fd().try_clone_to_owned();
@@ -56,7 +56,8 @@ pub(crate) fn open_stream(path: &Path, stop: Stop) -> Result<Input, Error> {
     }
     let (name, kind) = kind_of(path)?;
     if kind.is_file() {
-        return opened(name, File::open(path));
+        let file = File::open(path);
+        return opened(name, file.map(|file| Stoppable { file, stop }));
     }
     // Else a pipe without a writer would keep open() waiting.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
@@ -87,6 +88,25 @@ fn kind_of(path: &Path) -> Result<(String, std::fs::FileType), Error> {
     }
 }
 
+/// A file whose reading can be ended.
+struct Stoppable {
+    file: File,
+    stop: Stop,
+}
+
+impl Read for Stoppable {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match (self.stop)() {
+            true => Err(interrupted()),
+            false => self.file.read(into),
+        }
+    }
+}
+
+fn interrupted() -> io::Error {
+    io::Error::other("reading was interrupted")
+}
+
 /// A pipe that is read when it has something.
 struct Waiting {
     file: File,
@@ -100,7 +120,7 @@ impl Read for Waiting {
             match poll(&mut polled, Some(&WAIT)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {
                     if (self.stop)() {
-                        return Err(io::Error::other("reading was interrupted"));
+                        return Err(interrupted());
                     }
                 }
                 Ok(_) => match self.file.read(into) {

@@ -1,6 +1,7 @@
 """Nets read from documents: runs, checks and state spaces."""
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
+from headrace.net.expressions import shown
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
 from headrace.net.outline import draw_outline
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 FORMATS = {".toml": "toml", ".json": "json"}
 """Languages of documents, by the end of a file's name."""
+
+DEEPEST = 100
+"""Most tables and lists within each other. Parsers of documents refuse more than 128."""
 
 Progress = Callable[[float], object]
 
@@ -91,15 +96,25 @@ class NetModel:
         Returns:
             `places`: sums in words with their first value. `uncovered`: paths of places and
             stations in no sum. `transitions`: numbers of firings that together change no number
-            of tokens; None if the numbers of tokens depend on values or chance. `functions`, if
-            there are any: the functions in Python, which a state space refuses.
+            of tokens, or None. `alike`: lists of transitions that change the same numbers of
+            tokens; the first of each stands for all in `transitions`. `not_computed`: what was
+            not computed, and why. `functions`, if there are any: the functions in Python, which a
+            state space refuses.
         """
         structure = json.loads(self._core.structure())
+        of_transitions = structure["transition_invariants"]
+        reasons = {
+            "sums of tokens": structure["not_computed"],
+            "transition invariants": of_transitions["not_computed"],
+        }
+        not_computed = {what: why for what, why in reasons.items() if why is not None}
         functions = {"functions": [str(it) for it in self._functions]} if self._functions else {}
         return functions | {
             "places": {it["sum"]: it["value"] for it in structure["invariants"]},
             "uncovered": structure["uncovered"],
-            "transitions": structure["transition_invariants"],
+            "transitions": of_transitions["sums"],
+            "alike": of_transitions["alike"],
+            "not_computed": not_computed,
         }
 
     def monitor(
@@ -283,8 +298,9 @@ def from_document(
     Raises:
         ScenarioError: All that is wrong with it.
     """
-    text = as_text(document, "json")
     source = source or f"net {name}"
+    _check_values(document, source)
+    text = as_text(document, "json")
     try:
         known = types_of(dict(types or {})) if functions else []
         core = CoreModel.from_text(text, "json", source, name, list(functions), known)
@@ -293,6 +309,49 @@ def from_document(
         plain = re.sub(rf"(?m)^({re.escape(source)}):\d+:\d+: ", r"\1: ", str(error))
         raise ScenarioError(plain) from None
     return NetModel(core, text, functions)
+
+
+def _check_values(document: Any, source: str) -> None:
+    """Check the values of a document of Python's mappings and lists, before it becomes text.
+
+    Raises:
+        ScenarioError: It is too deep, or has a value that no document can have.
+    """
+    waiting: list[tuple[Any, tuple[str, ...]]] = [(document, ())]
+    while waiting:
+        value, path = waiting.pop()
+        if len(path) > DEEPEST:
+            raise ScenarioError(
+                f"{source}: {'.'.join(path[:4])}.…: expected at most {DEEPEST} tables and lists"
+                " within each other; write pages beside each other"
+            )
+        problem = _problem(value)
+        if problem:
+            raise ScenarioError(f"{source}: {'.'.join(path)}: expected {problem}")
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                if not isinstance(key, str) or _problem(key):
+                    raise ScenarioError(f"{source}: {'.'.join(path)}: expected texts as names")
+                waiting.append((inner, (*path, key)))
+        elif isinstance(value, list | tuple):
+            waiting += [(inner, (*path, str(number))) for number, inner in enumerate(value)]
+
+
+def _problem(value: Any) -> str:
+    """Return the expected kind of value, if a document cannot have this one."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return "a whole number of at most 64 bits"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "a finite number"
+    if (
+        isinstance(value, str)
+        and not value.isascii()
+        and any("\ud800" <= it <= "\udfff" for it in value)
+    ):
+        return "a text without halves of characters"
+    if value is not None and not isinstance(value, int | float | str | list | tuple | Mapping):
+        return f"a number, a text, a list or a table, not {shown(value)}"
+    return ""
 
 
 def load(path: str | Path) -> NetModel:

@@ -3,6 +3,9 @@
 use super::Net;
 use crate::random::Random;
 
+/// Sums of as many weights as there are instances are finite up to here.
+const LARGEST_WEIGHT: f64 = 1e290;
+
 /// What a random choice depends on.
 pub(crate) struct Choice {
     seed: u64,
@@ -19,10 +22,16 @@ impl Net {
     /// fires first. Weights are more than 0.
     pub fn choose_at_random(&mut self, seed: u64, weight: impl Fn(&str) -> f64) {
         let weights = self.transitions.iter().map(|it| weight(&it.path));
+        let mut weights: Vec<f64> = weights.collect();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        if most > LARGEST_WEIGHT {
+            // Their ratios count, and these have a finite sum.
+            weights.iter_mut().for_each(|weight| *weight /= most);
+        }
         self.choice = Some(Box::new(Choice {
             seed,
             draws: 0,
-            weights: weights.collect(),
+            weights,
             candidates: Vec::new(),
         }));
     }

@@ -53,6 +53,10 @@ def check(
             print(plain_line(f"tokens of {path} are in no invariant sum"))
         for firings in invariants["transitions"] or ():
             print(plain_line(f"changes no number of tokens: {firings}"))
+        for first, *others in invariants["alike"]:
+            print(plain_line(f"change tokens as {first} does: {', '.join(others)}"))
+        for what, why in invariants["not_computed"].items():
+            print(plain_line(f"not computed: {what}: {why}"))
         for sentence in found.sentences() if found else ():
             print(plain_line(sentence))
         if reach is not None and found is not None and found.reached is None:
