@@ -1,7 +1,9 @@
 """Nets of one's own: written in Python, read from documents, run by commands."""
 
+import contextlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -11,7 +13,19 @@ import pytest
 
 from conftest import ROOT, Command
 from headrace import ScenarioError
-from headrace.net import EMPTY, Expression, Net, Time, choose, least, load, now
+from headrace.net import (
+    EMPTY,
+    Expression,
+    Net,
+    Time,
+    choose,
+    counter,
+    least,
+    load,
+    marking,
+    now,
+    tokens,
+)
 
 NETS = ROOT / "scenarios" / "nets"
 PAGE = ROOT / "docs" / "how-to" / "own-nets.md"
@@ -297,3 +311,262 @@ def test_a_scenario_is_no_net(headrace: Command, command: str) -> None:
     ended = headrace("net", command, ROOT / "scenarios" / "straggler.toml")
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1 and "but this is a scenario: headrace run" in ended.stderr
+
+
+def named_desk() -> tuple[Net, Any]:
+    net = Net("office")
+    return net, net.station("desk", int, service=1.0, initial=[1])
+
+
+def put_a_name(net: Net, desk: Any) -> None:
+    with net.transition("t") as t:
+        t.put("desk", t.take(desk))  # type: ignore[arg-type]
+
+
+def take_a_name(net: Net, _desk: Any) -> None:
+    with net.transition("t") as t:
+        t.take("desk")  # type: ignore[arg-type]
+
+
+def connect_a_name(net: Net, desk: Any) -> None:
+    net.connect("out", desk)  # type: ignore[arg-type]
+
+
+def no_block(net: Net, desk: Any) -> None:
+    net.transition("t").take(desk)
+
+
+def no_block_of_a_page(net: Net, _desk: Any) -> None:
+    net.page("inner").place("p")
+
+
+def forgotten_block(net: Net, _desk: Any) -> None:
+    net.transition("t")
+    net.check()
+
+
+def class_as_text(net: Net, _desk: Any) -> None:
+    net.station("line", int, discipline="priority", service=1.0, class_="token")
+
+
+def service_as_text(net: Net, _desk: Any) -> None:
+    net.station("line", int, service="exponential(1 s)")
+
+
+def condition_as_text(net: Net, desk: Any) -> None:
+    with net.transition("t") as t:
+        t.take(desk)
+        t.when("desk > 1")
+
+
+def deep_initial(net: Net, _desk: Any) -> None:
+    value: Any = 1
+    for _ in range(5000):
+        value = [value]
+    net.place("p", int, initial=value)
+
+
+def deep_table(net: Net, _desk: Any) -> None:
+    value: Any = 1
+    for _ in range(5000):
+        value = {"token": value}
+    net.place("p", int, initial=[value])
+    net.check()
+
+
+def deep_pages(net: Net, _desk: Any) -> None:
+    with contextlib.ExitStack() as blocks:
+        page: Any = net
+        for number in range(5000):
+            page = blocks.enter_context(page.page(f"p{number}"))
+    net.check()
+
+
+def deep_expression(net: Net, desk: Any) -> None:
+    with net.transition("t") as t:
+        token = t.take(desk)
+        for _ in range(5000):
+            token = (token + 1) * 2
+        t.put(desk, token)
+    net.check()
+
+
+def large_number(net: Net, _desk: Any) -> None:
+    net.place("p", int, initial=[10**5000])
+
+
+def large_number_of_servers(net: Net, _desk: Any) -> None:
+    net.station("line", int, service=1.0, servers=10**400)
+    net.check()
+
+
+@pytest.mark.parametrize(
+    ("write", "error", "message"),
+    [
+        (put_a_name, TypeError, r"office/t: put: 'desk' is a name: expected a place, station or"),
+        (take_a_name, TypeError, r"office/t: take: 'desk' is a name: .* x = net.place\('desk'\)"),
+        (connect_a_name, TypeError, r"office: connect: 'out' is a name: expected a port"),
+        (no_block, AttributeError, r"with net.transition\('t'\) as t: …, and call t.take in it"),
+        (no_block_of_a_page, AttributeError, r"with net.page\('inner'\) as p: …, and call p.place"),
+        (forgotten_block, ValueError, r"net office: .* write with net.transition\('t'\) as t"),
+        (
+            class_as_text,
+            TypeError,
+            r"station\(…, class_\): 'token' is a text: .*net.token\(colour\)",
+        ),
+        (
+            service_as_text,
+            TypeError,
+            r"service\): 'exponential\(1 s\)' is a text: .*exponential\(1.0",
+        ),
+        (
+            condition_as_text,
+            TypeError,
+            r"office/t: when: 'desk > 1' is a text: expected a number or",
+        ),
+        (deep_initial, TypeError, "expected a number, a text"),
+        (deep_table, ScenarioError, "expected at most 100 tables and lists within each other"),
+        (deep_pages, ScenarioError, "expected at most 100 tables and lists within each other"),
+        (deep_expression, ScenarioError, "expected at most 100 expressions within each other"),
+        (large_number, TypeError, "expected a whole number of at most 64 bits"),
+        (large_number_of_servers, ScenarioError, "stations.line.servers: expected a whole number"),
+    ],
+)
+def test_mistakes_in_python_have_one_clear_error(
+    write: Callable[[Net, Any], None], error: type[Exception], message: str
+) -> None:
+    net, desk = named_desk()
+    with pytest.raises(error, match=message) as raised:
+        write(net, desk)
+    assert len(str(raised.value)) < 400
+
+
+def test_names_with_a_slash_are_found() -> None:
+    net = Net("in/out")
+    box = net.place("I/O", initial=3)
+    done = net.place("done", sink=True)
+    with net.transition("read/write") as t:
+        t.take(box)
+        t.put(done)
+    net.monitor("firings", counter(t))
+    net.monitor("waiting", marking(tokens(box)))
+    result = net.run()
+    assert result["firings"]["count"] == 3
+    assert result["I/O"]["arrivals"] == 0
+    assert net.play().fire("read/write").transition == "in/out/read/write"
+    for text in ("I/O", "I//O"):
+        assert net.state_space(reach=f'tokens("{text}") == 1').reached is not None
+    with pytest.raises(ScenarioError, match=r'is called I: write tokens\("I/O"\)'):
+        net.state_space(reach="I/O == 1")
+    net.monitor("text", marking("I/O"))
+    with pytest.raises(ScenarioError, match=r'monitors.text.value: .*write tokens\("I/O"\)'):
+        net.check()
+
+
+@pytest.mark.parametrize("ending", [".json", ".toml"])
+def test_deep_documents_are_refused_with_their_place(
+    ending: str, tmp_path: Path, headrace: Command
+) -> None:
+    deep = "[" * 5000 + "1" + "]" * 5000
+    text = {
+        ".json": f'{{"places": {{"p": {{"initial": {deep}}}}}}}',
+        ".toml": f"[places.p]\ninitial = {deep}\n",
+    }[ending]
+    file = tmp_path / f"deep{ending}"
+    file.write_text(text)
+    ended = headrace("net", "check", file)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert re.match(rf"{re.escape(str(file))}:\d+:\d+: expected at most 80 tables", ended.stderr)
+    assert len(ended.stderr.splitlines()) == 1
+
+
+NUMBER_400 = "9" * 400
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        f"places.a.initial = {NUMBER_400}",
+        f'places.a.initial = "{NUMBER_400}"',
+        f"stations.s.servers = {NUMBER_400}",
+        f'stations.s.service = "{NUMBER_400} s"',
+        f"transitions.t.weight = {NUMBER_400}",
+        f"transitions.t.priority = {NUMBER_400}",
+        f'monitors.m = {{ kind = "marking", value = "a + {NUMBER_400}" }}',
+        f'monitors.m = {{ kind = "breakpoint", when = "a > 1", count = {NUMBER_400} }}',
+        f"run.seed = {NUMBER_400}",
+        f'run.until = "{NUMBER_400} s"',
+        'values.large = "9223372036854775807 + 1"',
+    ],
+)
+def test_large_numbers_are_refused_with_their_place(
+    element: str, tmp_path: Path, headrace: Command
+) -> None:
+    file = tmp_path / "large.toml"
+    file.write_text(
+        f"{element}\n" + 'places.a.rest = true\n[transitions.t]\ntake = "a"\nput = "a"\n'
+        if "transitions" not in element
+        else f'{element}\ntransitions.t.take = "a"\ntransitions.t.put = "a"\nplaces.a.rest = true\n'
+    )
+    ended = headrace("net", "check", file)
+    assert ended.returncode == 2, ended.stdout
+    assert ended.stderr.startswith(f"{file}:1:")
+    assert "internal error" not in ended.stderr
+
+
+def test_weights_whose_sum_is_infinite_keep_their_ratio() -> None:
+    net = Net("heavy", choice="random")
+    a = net.place("a", initial=1)
+    for number, weight in enumerate((1e308, 1e308, 1e308)):
+        with net.transition(f"t{number}", weight=weight) as t:
+            t.take(a)
+            t.put(a, delay=1.0)
+    result = net.run(3000.0)
+    for number in range(3):
+        # 1000 with a standard deviation of 26.
+        assert 870 < result[f"t{number}"]["firings"] < 1130
+
+
+def parallel(ways: int) -> str:
+    """Two places, and transitions each way."""
+    lines = ["[places.p]", "initial = 1", "[places.q]", "[transitions]"]
+    for number in range(ways):
+        lines.append(f'there{number} = {{ take = "p", put = "q" }}')
+        lines.append(f'back{number} = {{ take = "q", put = "p" }}')
+    return "\n".join(lines)
+
+
+def test_equal_transitions_are_one_in_invariants(tmp_path: Path, headrace: Command) -> None:
+    """120 transitions each way have 120 · 120 invariants, in one line for all."""
+    file = tmp_path / "ways.toml"
+    file.write_text(parallel(120))
+    ended = headrace("net", "check", file, "--space", "--json")
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    invariants = document["invariants"]
+    assert invariants["places"] == {"ways/p + ways/q": 1}
+    assert invariants["transitions"] == ["ways/there0 + ways/back0"]
+    assert [len(it) for it in invariants["alike"]] == [120, 120]
+    assert invariants["not_computed"] == {}
+    assert (document["state_space"]["states"], document["state_space"]["arcs"]) == (2, 240)
+
+
+def test_too_many_invariants_are_named_and_the_state_space_follows(
+    tmp_path: Path, headrace: Command
+) -> None:
+    """A ring of stages with two parallel places each has 2^20 sums."""
+    file = tmp_path / "ring.toml"
+    places = [f"[places.{side}{stage}]" for stage in range(20) for side in "ab"]
+    places[0] += "\ninitial = 1"
+    places[1] += "\ninitial = 1"
+    steps = [
+        f'step{stage} = {{ take = ["a{stage}", "b{stage}"], put = ["a{(stage + 1) % 20}",'
+        f' "b{(stage + 1) % 20}"] }}'
+        for stage in range(20)
+    ]
+    file.write_text("\n".join([*places, "[transitions]", *steps]))
+    ended = headrace("net", "check", file, "--space")
+    assert ended.returncode == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert "not computed: sums of tokens: there are too many candidates" in lines
+    assert any(it.startswith("20 markings, 20 arcs") for it in lines)

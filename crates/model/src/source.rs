@@ -73,7 +73,8 @@ pub fn parse(text: &str, language: Language) -> Result<Value, (usize, usize, Str
             }),
             Err(error) => {
                 let (line, column) = line_column(text, error.span().map_or(0, |span| span.start));
-                Err((line, column, error.message().trim().replace('\n', ", ")))
+                let message = error.message().trim().replace('\n', ", ");
+                Err((line, column, in_words(message)))
             }
         },
     }
@@ -82,7 +83,20 @@ pub fn parse(text: &str, language: Language) -> Result<Value, (usize, usize, Str
 /// A message of serde_json without its place.
 fn of_json(message: &str) -> String {
     let end = message.rfind(" at line ").unwrap_or(message.len());
-    message[..end].to_owned()
+    in_words(message[..end].to_owned())
+}
+
+/// A parser's message in the words of this program.
+fn in_words(message: String) -> String {
+    if message.contains("recurs") {
+        return "expected at most 80 tables and lists within each other; write pages beside each \
+                other"
+            .to_owned();
+    }
+    if message.contains("out of range") || message.contains("too large") {
+        return format!("{message}: expected a whole number of at most 64 bits, or a real number");
+    }
+    message
 }
 
 fn of_toml(item: &Item) -> Option<Value> {

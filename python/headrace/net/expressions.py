@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import reprlib
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NoReturn
@@ -170,8 +171,19 @@ def field_types(colour: Any) -> dict[str, Any] | None:
         return {}
     from typing import get_type_hints
 
-    hints = get_type_hints(colour)
+    try:
+        hints = get_type_hints(colour)
+    except NameError as error:
+        raise TypeError(
+            f"{colour.__name__}: the type of a field is not known: {error}; declare it before, at"
+            " the top of the module"
+        ) from None
     return {field.name: hints[field.name] for field in dataclasses.fields(colour)}
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, not whole if it is long or deep."""
+    return reprlib.repr(value)
 
 
 def text_of(value: Any) -> str:
@@ -189,6 +201,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise TypeError("expected a whole number of at most 64 bits, or a float")
         return str(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -203,8 +217,8 @@ def text_of(value: Any) -> str:
         fields = (text_of(getattr(value, field.name)) for field in dataclasses.fields(value))
         return f"{type(value).__name__}({', '.join(fields)})"
     raise TypeError(
-        f"{value!r}: expected a number, a text, a member of an enumeration, a dataclass of these,"
-        " or an expression"
+        f"{shown(value)}: expected a number, a text, a member of an enumeration, a dataclass of"
+        " these, or an expression"
     )
 
 

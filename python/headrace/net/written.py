@@ -2,13 +2,12 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from headrace.net.expressions import Expression, field_types, owner_of, text_of
+from headrace.net.expressions import Expression, field_types, owner_of, shown, text_of
 from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, path_of
@@ -17,6 +16,8 @@ from headrace.net.results import NetResult, StateSpace
 
 if TYPE_CHECKING:
     from headrace.net.play import Play
+
+Element = TypeVar("Element")
 
 SHORT = 8
 """Arrays with more equal elements are written as their length and one value."""
@@ -92,6 +93,7 @@ class Transition:
         Returns:
             The token.
         """
+        check_reference(node, (Node,), f"{self._path}: take", "a place or station")
         entry: dict[str, Any] = {"place": self.page.path_to(node)}
         token = Expression("()")
         if pattern is not None:
@@ -119,6 +121,7 @@ class Transition:
         """
         if is_function(condition):
             condition = self._call("guard", condition, "bool")
+        refuse_text(condition, f"{self._path}: when")
         self._table.setdefault("when", []).append(self._text(condition))
 
     def let(self, name: str, value: Any, colour: Any = None) -> Expression:
@@ -192,11 +195,14 @@ class Transition:
             delay: Time until it arrives, in seconds.
             copy: Copy of the folded page on the way, from 0; a list for several pages.
         """
+        kinds = "a place, station or port"
+        check_reference(target, (Node, Port), f"{self._path}: put", kinds)
         entry: dict[str, Any] = {"place": self.page.path_to(target)}
         if token is not None:
             entry["token"] = self._text(token)
         for key, value in (("when", when), ("count", count), ("delay", delay)):
             if value is not None:
+                refuse_text(value, f"{self._path}: put(…, {key})")
                 entry[key] = value if isinstance(value, int | float) else self._text(value)
         if copy is not None:
             copies = copy if isinstance(copy, list | tuple) else [copy]
@@ -209,6 +215,65 @@ class Transition:
         if when is not None:
             entry["when"] = self._text(when)
         self._table.setdefault("record", []).append(entry)
+
+
+def check_reference(value: Any, kinds: tuple[type, ...], call: str, expected: str) -> None:
+    """Check an argument that is an element of a net.
+
+    Raises:
+        TypeError: It is a name or another value.
+    """
+    if isinstance(value, kinds):
+        return
+    if isinstance(value, str):
+        raise TypeError(
+            f"{call}: {value!r} is a name: expected {expected}; write the variable of the element,"
+            f" as in x = net.place({value!r})"
+        )
+    raise TypeError(f"{call}: expected {expected}, not {shown(value)}")
+
+
+def refuse_text(value: Any, argument: str, *, token: bool = False) -> None:
+    """Check that an argument is no text: a text is a value of the colour `str`.
+
+    Raises:
+        TypeError: It is a text. The message has what to write instead.
+    """
+    if isinstance(value, str):
+        of_token = "net.token(colour) for the token that is served, or " if token else ""
+        raise TypeError(
+            f"{argument}: {value!r} is a text: expected a number or an expression; write {of_token}"
+            "operators on the values that take returns, and functions of headrace.net such as"
+            " exponential(1.0)"
+        )
+
+
+class Block(Generic[Element]):
+    """The elements of a transition or page, written between the lines of a `with`."""
+
+    def __init__(self, element: Element, call: str, kind: str, add: Callable[[], None]) -> None:
+        self._element, self._call, self._kind, self._add = element, call, kind, add
+        self.is_entered = False
+
+    def __enter__(self) -> Element:
+        self.is_entered = True
+        return self._element
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._add()
+
+    def __repr__(self) -> str:
+        return f"<block of {self._call}>"
+
+    def hint(self) -> str:
+        """Return how to write it."""
+        return f"{self._call} begins a block: write with {self._call} as {self._kind[0]}: …"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"{self.hint()}, and call {self._kind[0]}.{name} in it")
 
 
 RESERVED = frozenset(
@@ -347,18 +412,19 @@ class Page:
         given["work"] = work
         for key, value in given.items():
             if value is not None:
+                argument = {"class": "class_"}.get(key, key)
+                refuse_text(value, f"{self.path}/{name}: station(…, {argument})", token=True)
                 table[key] = value if isinstance(value, int | float) else text_of(value)
         for key, values in (("rates", rates), ("links", links)):
             if values is not None:
+                for value in values:
+                    refuse_text(value, f"{self.path}/{name}: station(…, {key})", token=True)
                 table[key] = [text_of(value) for value in values]
         table |= _flags(sink=sink, rest=rest, conserve=conserve)
         return self._node("stations", name, colour, table, initial)
 
-    @contextmanager
-    def transition(
-        self, name: str, *, priority: int = 0, weight: float = 1.0
-    ) -> Iterator[Transition]:
-        """Add a transition, whose arcs are written within the block.
+    def transition(self, name: str, *, priority: int = 0, weight: float = 1.0) -> Block[Transition]:
+        """Add a transition, whose arcs are written within a block: `with net.transition(…) as t`.
 
         Parameters:
             priority: Higher fires first.
@@ -368,16 +434,24 @@ class Page:
         table: dict[str, Any] = {"priority": priority} if priority else {}
         if weight != 1.0:
             table["weight"] = weight
-        yield Transition(self, name, table)
-        self.table.setdefault("transitions", {})[name] = table
+        return self._block("transition", Transition(self, name, table), table)
 
-    @contextmanager
-    def page(self, name: str, *, copies: int | None = None) -> "Iterator[Page]":
-        """Add a page within this one; with `copies` it is folded."""
+    def page(self, name: str, *, copies: int | None = None) -> "Block[Page]":
+        """Add a page within this one: `with net.page(…) as page`; with `copies` it is folded."""
         self._claim(name)
         table: dict[str, Any] = {} if copies is None else {"copies": copies}
-        yield Page(self.net, self, name, table)
-        self.table.setdefault("pages", {})[name] = table
+        return self._block("page", Page(self.net, self, name, table), table)
+
+    def _block(self, kind: str, element: Element, table: dict[str, Any]) -> Block[Element]:
+        name: str = element.name  # type: ignore[attr-defined]
+
+        def add() -> None:
+            self.table.setdefault(f"{kind}s", {})[name] = table
+
+        of = "net" if self.parent is None else "page"
+        block = Block(element, f"{of}.{kind}({name!r})", kind, add)
+        self.net.blocks.append(block)
+        return block
 
     def store(self, name: str, fields: Mapping[str, Any]) -> Store:
         """Add a store: state that transitions of this page and those within it read and set.
@@ -416,6 +490,7 @@ class Page:
 
     def input(self, name: str, node: Node) -> Port:
         """Add a way into this page that leads to a node."""
+        check_reference(node, (Node,), f"{self.path}: input({name!r}, …)", "a place or station")
         self._claim(name)
         port = {"direction": "in", "place": self.path_to(node)}
         self.table.setdefault("ports", {})[name] = port
@@ -429,6 +504,9 @@ class Page:
 
     def connect(self, port: Port, target: Node | Port) -> None:
         """Connect an output of a page within this one."""
+        check_reference(port, (Port,), f"{self.path}: connect", "a port")
+        kinds = "a place, station or port"
+        check_reference(target, (Node, Port), f"{self.path}: connect", kinds)
         if port.page.parent is not self:
             raise ValueError(f"{port.name} is no port of a page in {self.name}")
         port.page.table.setdefault("connect", {})[port.name] = self.path_to(target)
@@ -456,6 +534,8 @@ class Net(Page):
         self._colours: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
         self._functions: list[NetFunction] = []
+        self.blocks: list[Block[Any]] = []
+        """All transitions and pages."""
 
     def __repr__(self) -> str:
         return f"<Net {self.name!r}>"
@@ -476,7 +556,9 @@ class Net(Page):
             return "time"
         name: str | None = getattr(colour, "__name__", None)
         if name is None:
-            raise TypeError(f"{colour!r} is no colour: expected a type such as int or a dataclass")
+            raise TypeError(
+                f"{shown(colour)} is no colour: expected a type such as int or a dataclass"
+            )
         if self._types.setdefault(name, colour) is not colour:
             raise ValueError(f"two colours are called {name}; rename one")
         if name not in self._colours:
@@ -525,6 +607,9 @@ class Net(Page):
         return self._document()
 
     def _document(self) -> dict[str, Any]:
+        for block in self.blocks:
+            if not block.is_entered:
+                raise ValueError(f"net {self.name}: {block.hint()}")
         head: dict[str, Any] = {"name": self.name}
         if self.description:
             head["description"] = self.description

@@ -23,17 +23,30 @@ pub(crate) fn replace(
     let column = of.column;
     let node_of = |program: &Program, name: &str| {
         let mut nodes = 0..program.nodes.len();
-        nodes.find(|&node| {
-            let path = program.node_path(node);
-            let inner = path.split_once('/').map(|(_, inner)| inner);
-            path == name || inner == Some(name)
-        })
+        nodes.find(|&node| program.is_called(&program.node_path(node), name))
     };
     let (node, pattern) = match &of.node {
         Syntax::Name(name) => match node_of(program, name) {
             Some(_) if hidden.contains(&&**name) => return Ok(()),
             Some(node) => (node, None),
-            None => return Ok(()),
+            None if hidden.contains(&&**name) => return Ok(()),
+            None => {
+                let start = format!("{name}/");
+                let paths = (0..program.nodes.len()).map(|node| program.node_path(node));
+                let mut inner = paths.filter_map(|it| program.within(&it).map(str::to_owned));
+                let mut members = program.colours.enums.iter().flat_map(|it| &it.members);
+                let is_value = program.constants.contains_key(name) || members.any(|it| it == name);
+                return match inner.find(|it| it.starts_with(&start)) {
+                    Some(path) if !is_value => Err(ExpressionError {
+                        column,
+                        message: format!(
+                            "nothing here is called {name}: write tokens({path:?}) for the number \
+                             of tokens there"
+                        ),
+                    }),
+                    _ => Ok(()),
+                };
+            }
         },
         Syntax::Call(name, arguments) if name == "tokens" => {
             let Some((

@@ -283,6 +283,18 @@ impl Program {
         format!("{}/{}", self.pages[node.page].path, node.name)
     }
 
+    /// A path without the net's name, which may have a `/` itself.
+    pub fn within<'p>(&self, path: &'p str) -> Option<&'p str> {
+        path.strip_prefix(&*self.name)?.strip_prefix('/')
+    }
+
+    /// Returns true if a text names the element of this path: with or without the net's name, and
+    /// with or without doubling each `/` of a name.
+    pub(crate) fn is_called(&self, path: &str, text: &str) -> bool {
+        let is = |text: &str| path == text || self.within(path) == Some(text);
+        is(text) || is(&text.replace("//", "/"))
+    }
+
     /// The page path of a transition.
     pub fn transition_path(&self, index: usize) -> String {
         let transition = &self.transitions[index];

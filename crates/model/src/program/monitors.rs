@@ -104,13 +104,10 @@ pub fn transition_of(program: &Program, path: &str) -> Result<usize, String> {
     let paths: Vec<String> = (0..program.transitions.len())
         .map(|index| program.transition_path(index))
         .collect();
-    let inner = |full: &'_ str| full.split_once('/').map(|(_, inner)| inner.to_owned());
-    let found = paths
-        .iter()
-        .position(|full| full == path || inner(full).as_deref() == Some(path));
+    let found = paths.iter().position(|full| program.is_called(full, path));
     found.ok_or_else(|| {
-        let inner: Vec<String> = paths.iter().filter_map(|full| inner(full)).collect();
-        let near = did_you_mean(path, inner.iter().map(String::as_str));
+        let inner = paths.iter().filter_map(|full| program.within(full));
+        let near = did_you_mean(path, inner);
         format!("no transition is called {path:?}{near}")
     })
 }
