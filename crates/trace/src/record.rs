@@ -10,7 +10,8 @@ pub struct Record {
     /// Negative only if a trace's lines are not in the order of their times; 0 where the trace
     /// tells none, which [`Flags::UNTIMED`] says.
     pub time_ns: i64,
-    /// Time that it took, in nanoseconds; 0 where the trace does not say.
+    /// Time that it took, in nanoseconds; 0 where the trace does not tell it, which
+    /// [`Flags::NO_DURATION`] says.
     pub duration_ns: i64,
     /// The first byte concerned. After a seek, the new position; for a
     /// truncation, the new length; 0 where an offset has no meaning.

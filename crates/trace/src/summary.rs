@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::{Error, Group, Names, Operation, Reader, Record};
+use crate::{Error, Flags, Group, Names, Operation, Reader, Record};
 
 /// Statistics of a trace in SI units: bytes and seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -48,8 +48,11 @@ pub struct OperationTotal {
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Durations added up, in seconds; those that overlap count each.
-    pub seconds: f64,
+    /// Durations added up, in seconds; those that overlap count each. None if the trace tells no
+    /// duration of the operation.
+    pub seconds: Option<f64>,
+    /// Number of records without a duration.
+    pub without_duration: u64,
 }
 
 /// Requests of similar size.
@@ -100,6 +103,7 @@ struct Total {
     count: u64,
     bytes: u64,
     duration_ns: u128,
+    without_duration: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -172,6 +176,7 @@ impl Summarizer {
         let total = &mut self.operations[usize::from(record.operation.code())];
         total.count += 1;
         total.duration_ns += u128::try_from(record.duration_ns).unwrap_or_default();
+        total.without_duration += u64::from(record.flags.has(Flags::NO_DURATION));
         if !record.operation.carries_bytes() {
             return;
         }
@@ -248,7 +253,9 @@ impl Summarizer {
                 group: operation.group(),
                 count: total.count,
                 bytes: total.bytes,
-                seconds: total.duration_ns as f64 / 1e9,
+                seconds: (total.without_duration < total.count)
+                    .then_some(total.duration_ns as f64 / 1e9),
+                without_duration: total.without_duration,
             })
             .collect()
     }

@@ -63,10 +63,16 @@ fn version_2_has_times_where_it_waits() {
     assert_eq!(
         seen,
         [
-            (Operation::Open, 0, 0, 0, Flags::NONE),
-            (Operation::Read, 100_000_000, 4096, 512, Flags::NONE),
-            (Operation::Sync, 250_000_000, 0, 0, Flags::DATA_ONLY),
-            (Operation::Close, 250_000_000, 0, 0, Flags::NONE),
+            (Operation::Open, 0, 0, 0, Flags::NO_DURATION),
+            (Operation::Read, 100_000_000, 4096, 512, Flags::NO_DURATION),
+            (
+                Operation::Sync,
+                250_000_000,
+                0,
+                0,
+                Flags::DATA_ONLY | Flags::NO_DURATION
+            ),
+            (Operation::Close, 250_000_000, 0, 0, Flags::NO_DURATION),
         ]
     );
     assert_eq!(reader.files().iter().collect::<Vec<_>>(), ["/a b"]);
@@ -215,9 +221,9 @@ proptest! {
         let untimed = records.iter().all(|it| it.time_ns == 0) && version_2;
         for record in &mut read {
             prop_assert_eq!(record.flags.has(Flags::UNTIMED), untimed);
-            if untimed {
-                record.flags = Flags::from_bits(record.flags.bits() & !Flags::UNTIMED.bits()).unwrap();
-            }
+            prop_assert!(record.flags.has(Flags::NO_DURATION));
+            let of_format = Flags::UNTIMED.bits() | Flags::NO_DURATION.bits();
+            record.flags = Flags::from_bits(record.flags.bits() & !of_format).unwrap();
         }
         prop_assert_eq!(read, records);
     }

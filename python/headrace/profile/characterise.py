@@ -23,6 +23,7 @@ from headrace.profile.trace_codes import (
     FAILED,
     MAPS,
     MOVES,
+    NO_DURATION,
     OPENS,
     SYNC,
     SYNCHRONOUS,
@@ -117,6 +118,7 @@ class Characteriser:
         self._counts = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
         self._bytes = np.zeros(len(TRACE_OPERATIONS), dtype=np.float64)
         self._times_ns = np.zeros(len(TRACE_OPERATIONS), dtype=np.float64)
+        self._without_duration = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
         self._failed = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
         self._access = Access()
         self._timing = Timing(round(burst_gap_s * 1e9))
@@ -135,6 +137,8 @@ class Characteriser:
         self._bytes += np.bincount(operation, weights=sizes, minlength=kinds)
         self._times_ns += np.bincount(operation, weights=batch["duration_ns"], minlength=kinds)
         flags = batch["flags"]
+        untold = operation[(flags & NO_DURATION) != 0]
+        self._without_duration += np.bincount(untold, minlength=kinds)
         self._failed += np.bincount(operation[(flags & FAILED) != 0], minlength=kinds)
         self._data_only_syncs += int(
             np.count_nonzero((operation == SYNC) & (flags & DATA_ONLY > 0))
@@ -144,6 +148,13 @@ class Characteriser:
         self._synchronous_opens += int(np.count_nonzero(opens & (flags & SYNCHRONOUS > 0)))
         self._access.add(batch)
         self._timing.add(batch)
+
+    def _time_s(self, code: int) -> float | None:
+        """Return the durations of an operation added up; None if the trace tells none."""
+        count = self._counts[code]
+        if count and self._without_duration[code] == count:
+            return None
+        return float(self._times_ns[code]) * 1e-9
 
     def finish(self, reader: Reader) -> Characteristics:
         """Return the characteristics; the reader names the files."""
@@ -166,7 +177,7 @@ class Characteriser:
                     count=int(self._counts[code]),
                     share=float(self._counts[code] / records),
                     bytes=int(self._bytes[code]),
-                    time_s=float(self._times_ns[code]) * 1e-9,
+                    time_s=self._time_s(code),
                     failed=int(self._failed[code]),
                 )
                 for code, name in enumerate(TRACE_OPERATIONS)
@@ -189,7 +200,7 @@ class Characteriser:
             syncs=Syncs(
                 count=syncs,
                 data_only=self._data_only_syncs,
-                time_s=float(self._times_ns[SYNC]) * 1e-9,
+                time_s=self._time_s(SYNC),
                 bytes_written_per_sync=_ratio(written, syncs),
             ),
             direct_opens=self._direct_opens,

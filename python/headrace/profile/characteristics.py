@@ -18,8 +18,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     share: float
     """Of all records."""
     bytes: int
-    time_s: float
-    """Durations added up."""
+    time_s: float | None
+    """Durations added up; None if the trace tells none."""
     failed: int
 
 
@@ -143,7 +143,7 @@ class Syncs(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int
     data_only: int
-    time_s: float
+    time_s: float | None
     bytes_written_per_sync: float | None
 
 

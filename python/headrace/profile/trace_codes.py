@@ -18,7 +18,7 @@ def flag(name: str) -> int:
 READ, WRITE, SYNC = code("read"), code("write"), code("sync")
 MOVES = (READ, WRITE)
 OPENS = (code("open"), code("create"))
-FAILED, UNTIMED = flag("failed"), flag("untimed")
+FAILED, UNTIMED, NO_DURATION = flag("failed"), flag("untimed"), flag("no-duration")
 DATA_ONLY, DIRECT, SYNCHRONOUS = flag("data-only"), flag("direct"), flag("synchronous")
 MAPS = ("mmap", "msync")
 """Names under which readers count mapped accesses that they leave out."""

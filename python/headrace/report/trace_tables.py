@@ -37,7 +37,7 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
             total["operation"],
             whole(total["count"]),
             size(total["bytes"]) if total["bytes"] else "",
-            figure(1e3 * total["seconds"] / total["count"]),
+            _mean_ms(total),
         )
     parts: list[RenderableType] = [text, operations]
     if summary["request_sizes"]:
@@ -52,6 +52,13 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
             files.add_row(entry["file"], size(entry["bytes_read"]), size(entry["bytes_written"]))
         parts.append(files)
     return Group(*parts)
+
+
+def _mean_ms(total: Mapping[str, Any]) -> str:
+    """Return the mean duration in ms; empty where the trace tells none."""
+    if total["seconds"] is None:
+        return ""
+    return figure(1e3 * total["seconds"] / (total["count"] - total["without_duration"]))
 
 
 def skipped_lines(skipped: "Sequence[SkippedKind]") -> RenderableType:

@@ -1,7 +1,7 @@
 //! The native format as text: comma-separated values after RFC 4180.
 //!
 //! Times and durations are seconds with nine digits after the point, so that
-//! nothing is lost. Processes and files are names, quoted where needed.
+//! nothing is lost. A duration that the trace does not tell is empty. Processes and files are names, quoted where needed.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -40,13 +40,15 @@ pub(super) static FORMAT: Format = Format {
     create: Some(create),
 };
 
-/// Also true of a header that is nearly right, which gives a better error.
+/// Also true of a header that is nearly right, which gives a better error. Block traces with a
+/// header have times, offsets and sizes too, and no column `operation` or `process`.
 fn sniff(beginning: &[u8]) -> bool {
     let line = beginning
         .split(|byte| *byte == b'\n')
         .next()
         .unwrap_or_default();
     line.len() < 200
+        && (contains(line, b"operation") || contains(line, b"process"))
         && COLUMNS
             .iter()
             .filter(|it| contains(line, it.as_bytes()))
@@ -195,8 +197,13 @@ impl CsvReader {
         let operation = self.parse(2, &format!("one of {}", Operation::names()), operation)?;
         let offset = self.parse(4, "a number of bytes such as 4096", whole)?;
         let size = self.parse(5, "a number of bytes such as 4096", whole)?;
-        let duration = |field: &[u8]| nanoseconds(field).filter(|it| *it >= 0);
-        let duration_ns = self.parse(6, "seconds such as 0.000125000, not negative", duration)?;
+        // Empty where the trace does not tell it.
+        let duration = |field: &[u8]| match field {
+            b"" => Some(None),
+            field => nanoseconds(field).filter(|it| *it >= 0).map(Some),
+        };
+        let expected = "seconds such as 0.000125000, not negative, or nothing";
+        let duration_ns = self.parse(6, expected, duration)?;
         let process = self.processes.intern(&text(&self.row[1]));
         let file = self.files.intern(&text(&self.row[3]));
         let (mut named, mut other) = (Flags::NONE, Record::NO_FILE);
@@ -209,13 +216,13 @@ impl CsvReader {
         }
         Ok(Record {
             time_ns,
-            duration_ns,
+            duration_ns: duration_ns.unwrap_or(0),
             offset,
             size,
             process,
             file,
             operation,
-            flags: named,
+            flags: named | Flags::NO_DURATION.when(duration_ns.is_none()),
             other,
         })
     }
@@ -325,9 +332,15 @@ fn create(output: Output) -> Result<Box<dyn Writer>, Error> {
 
 impl CsvWriter {
     fn row<'a>(&mut self, fields: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
-        self.rows
-            .write_record(fields)
-            .map_err(|error| self.refused(error.into()))
+        let written = self.rows.write_record(fields);
+        written.map_err(|error| {
+            let text = error.to_string();
+            self.refused(match error.into_kind() {
+                // With the system's number, which a conversion would lose.
+                csv::ErrorKind::Io(source) => source,
+                _ => io::Error::other(text),
+            })
+        })
     }
 
     fn refused(&self, source: io::Error) -> Error {
@@ -354,7 +367,10 @@ impl Writer for CsvWriter {
                 super::named(files, record.file, "file")?,
                 &record.offset.to_string(),
                 &record.size.to_string(),
-                &seconds(record.duration_ns),
+                &match record.flags.has(Flags::NO_DURATION) {
+                    true => String::new(),
+                    false => seconds(record.duration_ns),
+                },
                 &record.flags.text(),
                 match record.other {
                     Record::NO_FILE => "",

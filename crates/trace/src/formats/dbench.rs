@@ -286,7 +286,10 @@ impl Dbench {
             process: into.processes.intern(PROCESS),
             file,
             operation,
-            flags: flags | failed | Flags::UNTIMED.when(parts.time_ns.is_none()),
+            flags: flags
+                | failed
+                | Flags::NO_DURATION
+                | Flags::UNTIMED.when(parts.time_ns.is_none()),
             other,
         };
         into.put(record);

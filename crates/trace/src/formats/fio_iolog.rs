@@ -195,7 +195,7 @@ impl Iolog {
             process: into.processes.intern(PROCESS),
             file: into.files.intern(&text(name)),
             operation,
-            flags: flags | Flags::UNTIMED.when(!self.has_times),
+            flags: flags | Flags::NO_DURATION | Flags::UNTIMED.when(!self.has_times),
             other: Record::NO_FILE,
         };
         into.put(record);

@@ -83,7 +83,7 @@ impl LineFormat for Fiu {
                 true => Operation::Read,
                 false => Operation::Write,
             },
-            flags: Flags::NONE,
+            flags: Flags::NO_DURATION,
             other: Record::NO_FILE,
         };
         into.put(record);

@@ -111,7 +111,7 @@ impl LineFormat for Pfssim {
                 true => Operation::Read,
                 false => Operation::Write,
             },
-            flags: Flags::NONE,
+            flags: Flags::NO_DURATION,
             other: Record::NO_FILE,
         };
         into.put(record);

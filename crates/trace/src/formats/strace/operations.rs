@@ -64,7 +64,7 @@ impl State {
             name,
             rest,
         };
-        self.now.flags = failure(&done);
+        self.now.flags = failure(&done) | Flags::NO_DURATION.when(outcome.duration_ns.is_none());
         if done.failed() && call.is_on_descriptor() {
             return self.left_out(&kinds::FAILED, &done);
         }
