@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{drain, open_bytes};
+use common::{drain, error_of, open_bytes};
 use headrace_trace::Reader;
 
 const THREAD: &str = "process that no clone shows: a thread that shares descriptors";
@@ -330,4 +330,80 @@ fn what_is_no_file_is_left_out_by_kind() {
             reader.skipped()
         );
     }
+}
+
+/// strace attached to a program with 30 threads: each waits in a call, and its line comes first.
+#[test]
+fn an_attach_to_many_threads_begins_with_unfinished_calls() {
+    let waiting = |it: u32| match it % 3 {
+        0 => format!("{it}  futex(0x7f00, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL <unfinished ...>\n"),
+        1 => {
+            format!("{it}  restart_syscall(<... resuming interrupted poll ...> <unfinished ...>\n")
+        }
+        _ => format!("{it}  read(9</srv/log>,  <unfinished ...>\n"),
+    };
+    let mut trace: String = (4100..4130).map(waiting).collect();
+    trace += "4102  <... restart_syscall resumed>) = 0\n\
+              4102  openat(AT_FDCWD, \"/srv/a\", O_RDONLY) = 3</srv/a>\n\
+              4102  close(3</srv/a>) = 0\n\
+              4103  <... read resumed>\"\"..., 512) = 100\n";
+    let mut reader = open_bytes("t", trace.clone(), None).unwrap();
+    let records = drain(reader.as_mut(), 9).unwrap();
+    let seen: Vec<_> = records
+        .iter()
+        .map(|it| {
+            (
+                it.operation.name(),
+                it.size,
+                reader.processes().get(it.process).unwrap(),
+            )
+        })
+        .collect();
+    let other = "4100/4102";
+    assert_eq!(
+        seen,
+        [
+            ("open", 0, other),
+            ("close", 0, other),
+            ("read", 100, "4100/4103")
+        ]
+    );
+    assert_eq!(reader.skipped().of("line that is not strace's"), 0);
+    // With times, lines of the program's own that look alike are still none of strace.
+    let timed = format!("f(1) = 2\n{}", "5 1.5 fsync(3</a>) = 0 <0.1>\n".repeat(2));
+    let mut reader = open_bytes("t", timed, None).unwrap();
+    assert_eq!(drain(reader.as_mut(), 9).unwrap().len(), 2);
+    assert_eq!(reader.skipped().of("line that is not strace's"), 1);
+}
+
+/// Before its calls strace says what it is attached to, in old versions for each thread.
+#[test]
+fn messages_of_an_attach_are_recognised() {
+    for own in ["strace: Process", "Process"] {
+        let said: String = (0..30)
+            .map(|it| format!("{own} {} attached\n", 500 + it))
+            .collect();
+        let trace = said + "[pid   500] fsync(3</a>) = 0\n";
+        let mut reader = open_bytes("t", trace, None).unwrap();
+        assert_eq!(drain(reader.as_mut(), 9).unwrap().len(), 1, "{own}");
+        assert_eq!(reader.skipped().of("message of strace itself"), 30);
+    }
+}
+
+#[test]
+fn the_summary_of_strace_is_no_trace() {
+    let summary = "% time     seconds  usecs/call     calls    errors syscall\n\
+                   ------ ----------- ----------- --------- --------- ----------------\n \
+                   56.12    0.000123          12        10           read\n\
+                   ------ ----------- ----------- --------- --------- ----------------\n\
+                   100.00    0.000219           8        26         2 total\n";
+    let trace = format!("fsync(3</a>) = 0\n{summary}");
+    let mut reader = open_bytes("t", trace, None).unwrap();
+    assert_eq!(drain(reader.as_mut(), 9).unwrap().len(), 1);
+    assert_eq!(reader.skipped().of("line of strace's summary (-c, -C)"), 5);
+    assert_eq!(
+        error_of("t", summary, None),
+        "t: is a summary without calls (strace -c): expected lines of strace -f -ttt -T -y such \
+         as `5967 1795297771.219264 read(3</etc/hosts>, \"…\", 4096) = 158 <0.000007>`"
+    );
 }

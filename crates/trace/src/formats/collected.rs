@@ -12,6 +12,7 @@ use crate::{Error, Input, Kind, Names, Reader, Record, Skipped};
 pub(super) static UNORDERED: Kind = Kind::assumed("record out of the order of starts");
 pub(super) static TRUNCATED: Kind = Kind::not_understood("truncated last line");
 pub(super) static NOT_A_LINE: Kind = Kind::not_understood("line that is not of the format");
+pub(super) static WHOLE_SECONDS: Kind = Kind::assumed("time in whole seconds");
 pub(super) static NO_TIMES: Kind = Kind::assumed("record without a time: 0");
 pub(super) static UNKNOWN_FILE: Kind =
     Kind::assumed("file that the trace does not name: \"unknown file\"");
@@ -163,6 +164,11 @@ pub(super) trait LineFormat: Send {
 
     /// Takes note that the trace is at its end.
     fn finish(&mut self, _into: &mut Collected) {}
+
+    /// The reason to refuse the whole trace, and what is expected instead; asked at its end.
+    fn refusal(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
 }
 
 /// Lines to look at before a file without any line of the format is refused.
@@ -225,6 +231,13 @@ impl<F: LineFormat + 'static> LineReader<F> {
         self.at_end = true;
         self.format.finish(&mut self.collected);
         self.collected.finish();
+        if let Some((found, expected)) = self.format.refusal() {
+            return Err(Error::File {
+                file: self.lines.name().to_string(),
+                found: found.into(),
+                expected: expected.into(),
+            });
+        }
         if self.has_started {
             return Ok(());
         }

@@ -43,6 +43,7 @@ use processes::Pending;
 use state::{Now, State};
 use syntax::Body;
 
+use super::collected::WHOLE_SECONDS;
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::{Error, Flags, Format, Input, Names, Reader, Reason, Record, Skipped};
 
@@ -65,13 +66,19 @@ fn sniff(beginning: &[u8]) -> bool {
     beginning
         .split(|byte| matches!(byte, b'\n' | b'\r'))
         .take(20)
-        .any(|line| is_surely_strace(&prefix(line)))
+        .any(|line| {
+            let is_own = line.starts_with(SUMMARY_HEAD) || message(line).is_some();
+            is_own || is_surely_strace(&prefix(line))
+        })
 }
 
-/// Returns true if a line is a call with its result or has a time.
+/// The head of the table that -c and -C print.
+const SUMMARY_HEAD: &[u8] = b"% time ";
+
+/// Returns true if a line is a call with its result, one of the two parts of a call, or has a time.
 fn is_surely_strace(line: &Prefix<'_>) -> bool {
     let timed = line.stamp.kind != StampKind::Absent;
-    syntax::body(line.rest).is_some_and(|body| timed || body.is_whole_call())
+    syntax::body(line.rest).is_some_and(|body| timed || body.is_surely_strace())
 }
 
 fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
@@ -80,6 +87,7 @@ fn open(input: Input) -> Result<Box<dyn Reader>, Error> {
         broken: Broken::default(),
         state: State::default(),
         clock: Clock::default(),
+        in_summary: false,
         records: 0,
         at_end: false,
     }))
@@ -90,6 +98,8 @@ struct StraceReader {
     broken: Broken,
     state: State,
     clock: Clock,
+    /// True in the table at the end.
+    in_summary: bool,
     /// Number of records that were given.
     records: u64,
     at_end: bool,
@@ -153,17 +163,22 @@ struct Message<'a> {
     threads: Option<u32>,
 }
 
-/// `strace: Process 5 attached`, maybe `with 3 threads`, or `detached`.
+/// `strace: Process 5 attached`, maybe `with 3 threads`, or `detached`; before version 4.20 without
+/// `strace: `.
 fn message(line: &[u8]) -> Option<Message<'_>> {
     const BEGINNING: &[u8] = b"strace: Process ";
+    const OLD: &[u8] = b"Process ";
     if ![&b"attached"[..], b" threads", b"detached"]
         .iter()
         .any(|it| line.ends_with(it))
     {
         return None;
     }
-    let at = memchr::memmem::rfind(line, BEGINNING)?;
-    let rest = std::str::from_utf8(&line[at + BEGINNING.len()..]).ok()?;
+    let (at, rest) = match memchr::memmem::rfind(line, BEGINNING) {
+        Some(at) => (at, &line[at + BEGINNING.len()..]),
+        None => (0, line.strip_prefix(OLD)?),
+    };
+    let rest = std::str::from_utf8(rest).ok()?;
     let mut words = rest.split(' ');
     let process = words.next()?.split('<').next()?.parse().ok()?;
     let threads = match (words.next()?, words.next()) {
@@ -271,7 +286,7 @@ impl StraceReader {
             && stamp.kind == StampKind::Absent
             && body
                 .as_ref()
-                .is_some_and(|body| !body.is_whole_call() || times_follow(line.ahead))
+                .is_some_and(|body| !body.is_surely_strace() || times_follow(line.ahead))
         {
             body = None;
         }
@@ -284,6 +299,14 @@ impl StraceReader {
         let joined;
         if message.is_some() {
             self.broken.hold(bytes, time_ns, state);
+            return Ok(());
+        }
+        self.in_summary = body.is_none() && (self.in_summary || bytes.starts_with(SUMMARY_HEAD));
+        if self.in_summary {
+            self.broken.give_up(state);
+            if !bytes.is_empty() {
+                state.count(&kinds::SUMMARY, bytes);
+            }
             return Ok(());
         }
         if body.is_some() {
@@ -311,7 +334,7 @@ impl StraceReader {
                 return Ok(());
             }
             if stamp.whole {
-                state.count(&kinds::WHOLE_SECONDS, bytes);
+                state.count(&WHOLE_SECONDS, bytes);
             }
             if self.clock.is_untimed() {
                 state.count(&kinds::NO_TIME, bytes);
@@ -342,6 +365,9 @@ impl StraceReader {
         let number = self.lines.number();
         let found = match number {
             0 => Some("is empty".into()),
+            _ if !self.clock.has_started() && self.in_summary => {
+                Some("is a summary without calls (strace -c)".into())
+            }
             _ if !self.clock.has_started() => Some(format!("none of {number} lines is strace's")),
             _ => None,
         };

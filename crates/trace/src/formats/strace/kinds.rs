@@ -40,6 +40,7 @@ pub(super) static STATE: Kind =
 pub(super) static EVENT: Kind = Kind::left_out("signal, or end of a process");
 pub(super) static MESSAGE: Kind = Kind::left_out("message of strace itself");
 pub(super) static STACK: Kind = Kind::left_out("stack of a call (-k)");
+pub(super) static SUMMARY: Kind = Kind::left_out("line of strace's summary (-c, -C)");
 pub(super) static WHOLE_SYSTEM: Kind = Kind::left_out("sync of a whole file system");
 
 pub(super) static INHERITED: Kind =
@@ -51,7 +52,6 @@ pub(super) static APPENDED: Kind =
 pub(super) static RELATIVE: Kind = Kind::assumed("relative path in an unknown directory");
 pub(super) static NO_DURATION: Kind = Kind::assumed("call without a duration (no -T): 0");
 pub(super) static NO_TIME: Kind = Kind::assumed("call without a time (no -t, no -r): 0");
-pub(super) static WHOLE_SECONDS: Kind = Kind::assumed("time in whole seconds");
 pub(super) static SUBMITTED: Kind =
     Kind::assumed("io_submit: bytes as asked for, duration of the submission alone");
 pub(super) static THREAD: Kind =

@@ -38,9 +38,14 @@ impl Body<'_> {
         }
     }
 
-    /// Returns true if it is a call with its result, which hardly any other text is.
-    pub(super) fn is_whole_call(&self) -> bool {
-        matches!(self, Body::Call { rest, .. } if outcome_start(rest).is_some())
+    /// Returns true if it is a call with its result, or a part of a call in two lines, which
+    /// hardly any other text is. A trace of an attached program begins with such parts.
+    pub(super) fn is_surely_strace(&self) -> bool {
+        match self {
+            Body::Call { rest, .. } => outcome_start(rest).is_some(),
+            Body::Unfinished { .. } | Body::Resumed { .. } => true,
+            _ => false,
+        }
     }
 }
 
