@@ -23,6 +23,7 @@ pub(super) static FORMAT: Format = Format {
     create: None,
 };
 
+static SUMMARY: Kind = Kind::left_out("line of perf's summary (-s, -S)");
 static EVENT: Kind = Kind::left_out("event that is no call");
 static LOST: Kind = Kind::not_understood("events that perf lost");
 static NO_START: Kind = Kind::left_out("end of a call that began before the trace");
@@ -31,11 +32,14 @@ static NO_END: Kind = Kind::not_understood("call whose end is missing");
 static NOT_RETURNED: Kind = Kind::left_out("call that did not return");
 static RELATIVE: Kind = Kind::assumed("relative path in an unknown directory");
 
+/// What perf prints before its summary of calls.
+const SUMMARY_HEAD: &[u8] = b"Summary of events:";
+
+/// True if any line is a call or begins a summary: the traced program's own output may come first.
 fn sniff(beginning: &[u8]) -> bool {
     beginning
         .split(|byte| *byte == b'\n')
-        .take(20)
-        .any(|line| Line::of(line).is_some())
+        .any(|line| Line::of(line).is_some() || line.trim_ascii() == SUMMARY_HEAD)
 }
 
 /// The parts of a line.
@@ -200,6 +204,8 @@ struct PerfTrace {
     calls: Calls,
     /// By thread.
     begun: FxHashMap<Vec<u8>, Begun>,
+    in_summary: bool,
+    has_calls: bool,
 }
 
 /// The most calls in progress at one time.
@@ -211,8 +217,15 @@ impl LineFormat for PerfTrace {
 
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
         let Some(parts) = Line::of(line) else {
+            self.in_summary |= line.trim_ascii() == SUMMARY_HEAD;
+            if self.in_summary {
+                into.count(&SUMMARY, line);
+                return Some(());
+            }
             return other_line(line, into);
         };
+        self.in_summary = false;
+        self.has_calls = true;
         let Line {
             time_ns,
             duration_ns,
@@ -274,6 +287,13 @@ impl LineFormat for PerfTrace {
         for begun in lost {
             into.skipped.count(&NO_END, begun.line, &begun.name);
         }
+    }
+
+    fn refusal(&self) -> Option<(&'static str, &'static str)> {
+        (self.in_summary && !self.has_calls).then_some((
+            "is a summary without calls (perf trace -s)",
+            "the calls, which perf trace prints with -S or without -s",
+        ))
     }
 }
 
