@@ -68,6 +68,7 @@ fn text_and_binary_give_the_requests() {
         is(1_989_000, 0, Read, 123, 1, "8,0", "dd/697"),
     ];
     expected[1].7 = Flags::SYNCHRONOUS;
+    expected[5].7 = Flags::NO_DURATION;
     expected[3].7 = Flags::FAILED;
     expected[4].7 = Flags::SYNCHRONOUS;
     for name in [
@@ -81,7 +82,7 @@ fn text_and_binary_give_the_requests() {
         assert_eq!(of("discard"), 3, "{name}");
         assert_eq!(of("passthrough request"), 2, "{name}");
         assert_eq!(
-            of("request whose completion is missing: duration 0"),
+            of("request whose completion is missing: without a duration"),
             1,
             "{name}"
         );
@@ -279,4 +280,128 @@ fn what_is_no_request_is_counted() {
            0,1    0        3     0.000000000     0  D  FN [main]\n  \
            0,1    0        4     0.000000000     0  C  FN 0 [0]\n"
     );
+}
+
+/// Start, duration, offset and size of the requests, from the text of blkparse.
+fn requests_of(lines: &[&str]) -> (Vec<(i64, i64, u64, u64)>, Vec<(&'static str, u64)>) {
+    let text: String = lines
+        .iter()
+        .enumerate()
+        .map(|(at, it)| format!("  8,0    1 {:8} {it}\n", at + 1))
+        .collect();
+    let mut reader = open_bytes("t", text, None).unwrap();
+    let records = drain(reader.as_mut(), 9).unwrap();
+    let requests = records
+        .iter()
+        .map(|it| (it.time_ns, it.duration_ns, it.offset, it.size));
+    let kinds = reader.skipped().kinds().iter();
+    (
+        requests.collect(),
+        kinds.map(|it| (it.kind.name, it.count)).collect(),
+    )
+}
+
+fn count(kinds: &[(&'static str, u64)], name: &str) -> u64 {
+    kinds.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
+}
+
+/// 16 sectors are issued at 1 ms and complete as 8 at 3 ms and 8 at 6 ms: one request of 8 KiB
+/// that lasts 5 ms.
+#[test]
+fn requests_that_complete_in_parts_are_whole() {
+    let parts = [
+        "0.000500000   697  Q   R 1000 + 16 [dd]",
+        "0.001000000   697  D   R 1000 + 16 [dd]",
+        "0.003000000     0  C   R 1000 + 8 [0]",
+        "0.006000000     0  C   R 1008 + 8 [0]",
+    ];
+    let expected = [(1_000_000, 5_000_000, 512_000, 8192)];
+    let (requests, kinds) = requests_of(&parts);
+    assert_eq!(requests, expected);
+    let before = "completion of a part of a request, before the last one";
+    assert_eq!(count(&kinds, before), 1);
+    let none = "completion of a request whose start is missing";
+    assert_eq!(count(&kinds, none), 0);
+    // The rest is issued again.
+    let (requests, kinds) = requests_of(&[
+        parts[0],
+        parts[1],
+        parts[2],
+        "0.003500000     0  R   R 1008 + 8 [0]",
+        "0.004000000   697  D   R 1008 + 8 [dd]",
+        parts[3],
+    ]);
+    assert_eq!(requests, expected);
+    assert_eq!(count(&kinds, none), 0);
+    // The end of the trace comes before the last part.
+    let (requests, kinds) = requests_of(&parts[..3]);
+    assert_eq!(requests, [(1_000_000, 2_000_000, 512_000, 8192)]);
+    let cut = "request of which only parts completed: as long as they took";
+    assert_eq!(count(&kinds, cut), 1);
+}
+
+/// One request of 2,048 sectors is split at 1,512 and issued as two, of 512 and 1,536 sectors.
+#[test]
+fn split_and_merged_requests_count_once() {
+    let (requests, kinds) = requests_of(&[
+        "0.000000000   697  D   R 0 + 8 [dd]",
+        "0.000100000     0  C   R 0 + 8 [0]",
+        "0.001000000   697  Q   W 1000 + 2048 [dd]",
+        "0.001100000   697  X   W 1000 / 1512 [dd]",
+        "0.002000000   697  D   W 1000 + 512 [dd]",
+        "0.002500000    55  D   W 1512 + 1536 [kworker]",
+        "0.003000000     0  C   W 1512 + 1536 [0]",
+        "0.004000000     0  C   W 1000 + 512 [0]",
+    ]);
+    assert_eq!(
+        requests,
+        [
+            (0, 100_000, 0, 4096),
+            (2_000_000, 2_000_000, 512_000, 262_144),
+            (2_500_000, 500_000, 774_144, 786_432),
+        ]
+    );
+    assert_eq!(
+        count(
+            &kinds,
+            "queued request that was never issued (merged, split or remapped)"
+        ),
+        0
+    );
+    // Behind (M) and in front (F): 24 sectors from 992 on.
+    let (requests, kinds) = requests_of(&[
+        "0.001000000   697  Q   W 1000 + 8 [dd]",
+        "0.001100000   697  Q   W 1008 + 8 [dd]",
+        "0.001100000   697  M   W 1008 + 8 [dd]",
+        "0.001200000   697  Q   W 992 + 8 [dd]",
+        "0.001200000   697  F   W 992 + 8 [dd]",
+        "0.002000000    55  D   W 992 + 24 [kworker]",
+        "0.003000000     0  C   W 992 + 24 [0]",
+    ]);
+    assert_eq!(requests, [(2_000_000, 1_000_000, 507_904, 12_288)]);
+    assert_eq!(
+        count(
+            &kinds,
+            "queued request that was never issued (merged, split or remapped)"
+        ),
+        0
+    );
+}
+
+proptest! {
+    /// However a request completes, it has the bytes that were issued and the time to the last part.
+    #[test]
+    fn parts_add_up(sectors in proptest::collection::vec(1..64_u64, 1..20)) {
+        let total: u64 = sectors.iter().sum();
+        let mut lines = vec![format!("0.001000000   697  D   R 4000 + {total} [dd]")];
+        let mut at = 4000;
+        for (number, part) in sectors.iter().enumerate() {
+            lines.push(format!("0.{:09}     0  C   R {at} + {part} [0]", 1_000_000 + (number + 1) * 1000));
+            at += part;
+        }
+        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+        let (requests, _) = requests_of(&lines);
+        let expected = (1_000_000, sectors.len() as i64 * 1000, 4000 * 512, total * 512);
+        prop_assert_eq!(requests, [expected]);
+    }
 }

@@ -128,6 +128,13 @@ impl<'a> Line<'a> {
             }
         } else if self.rwbs.is_empty() {
             return None;
+        } else if self.action == b'X' {
+            // `223490 / 223498 [dd]`: what begins there is a request of its own.
+            let mut next = || whole(words.next()?);
+            sector = next().unwrap_or(0);
+            words.next();
+            let rest = words.next().and_then(whole);
+            count = rest.unwrap_or(0).saturating_sub(sector);
         }
         let bytes = count.checked_mul(SECTOR)?;
         let request = match self.action {
@@ -195,6 +202,7 @@ static NOTHING_MOVED: Kind = Kind::left_out("read or write of no bytes");
 static NUMBERED: Kind = Kind::assumed("file that is no device: as device 0,N");
 static SECTORS: Kind = Kind::assumed("range that is no whole number of sectors: widened");
 static NAMED: Kind = Kind::assumed("process without a number: its place among the processes");
+static NO_DURATION: Kind = Kind::assumed("request without a duration: completed at its start");
 static FLUSHED: Kind = Kind::assumed("sync: a flush of the device");
 
 /// An end of a request, earliest first.
@@ -315,6 +323,9 @@ impl BlkparseWriter {
         let issue = format!("{id:5}  D {rwbs:>3} {range}[{program}]");
         self.line(device, record.time_ns, &issue)?;
         let range = if range.is_empty() { "0 " } else { &range };
+        if record.flags.has(Flags::NO_DURATION) {
+            self.count(&NO_DURATION, record, name);
+        }
         // What it was in the kernel (-5, an I/O error) is unknown.
         let error = if record.failed() { -5 } else { 0 };
         let end = format!("{:5}  C {rwbs:>3} {range}[{error}]", 0);

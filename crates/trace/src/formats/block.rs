@@ -4,7 +4,12 @@
 //! request without a D, as a stacked device has them, begins when it was queued (Q). A record's
 //! file is the device, its process the one of the Q, else of the D.
 //!
-//! Not in the records: merges, splits, remaps and plugging; discards and passthrough requests.
+//! A request that completes in parts has a C for each, whose sector is that of the part: it lasts
+//! until the last part, and has the bytes that were issued. A part that is issued again (R, D) is
+//! the same request. Of merged requests (M, F) the one that is issued counts for all; each piece
+//! of a split one (X) is issued, and counts, by itself.
+//!
+//! Not in the records: remaps and plugging; discards and passthrough requests.
 
 use std::collections::VecDeque;
 
@@ -16,12 +21,15 @@ use crate::{Flags, Kind, Operation, Record};
 static OTHER_EVENT: Kind =
     Kind::left_out("event that is not a queue (Q), issue (D) or completion (C)");
 static PART: Kind = Kind::left_out("event whose request gives the record when it completes");
+static PART_EVENT: Kind = Kind::left_out("completion of a part of a request, before the last one");
 static DISCARD: Kind = Kind::left_out("discard");
 static OTHER_REQUEST: Kind = Kind::left_out("request that neither reads, writes nor flushes");
 static NOT_ISSUED: Kind =
     Kind::left_out("queued request that was never issued (merged, split or remapped)");
 static NO_START: Kind = Kind::not_understood("completion of a request whose start is missing");
-static NO_END: Kind = Kind::assumed("request whose completion is missing: duration 0");
+static NO_END: Kind = Kind::assumed("request whose completion is missing: without a duration");
+static PART_END: Kind =
+    Kind::assumed("request of which only parts completed: as long as they took");
 static QUEUED: Kind = Kind::assumed("request without an issue (D): from its queueing (Q)");
 
 /// Bytes in a sector.
@@ -89,12 +97,26 @@ struct Pending {
     number: u64,
     start_ns: i64,
     is_issued: bool,
+    /// Where it begins.
+    sector: u64,
     bytes: u64,
+    /// Parts that have completed.
+    parts: Parts,
     synchronous: bool,
     process: u32,
     line: u64,
 }
 
+/// The completed parts of a request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    bytes: u64,
+    /// End of the last one; none if none has completed.
+    end_ns: Option<i64>,
+    failed: bool,
+}
+
+/// Device, sector that completes next, and direction.
 type Key = ((u32, u32), u64, Class);
 
 /// Requests in progress.
@@ -136,6 +158,8 @@ impl Requests {
                 let waiting = self.pending.get_mut(&key);
                 let queued = waiting.and_then(|it| it.iter_mut().find(|it| !it.is_issued));
                 match queued {
+                    // The rest of it is issued again.
+                    Some(request) if request.parts.bytes > 0 => request.is_issued = true,
                     Some(request) => {
                         request.is_issued = true;
                         request.start_ns = event.time_ns;
@@ -148,8 +172,24 @@ impl Requests {
             }
             b'C' => self.complete(key, &event, line, into),
             // Merged into another request, whose issue and completion count for both.
-            b'M' | b'F' => {
+            b'M' => {
                 self.take(key, |it| !it.is_issued);
+                into.count(&OTHER_EVENT, line);
+            }
+            // Merged in front of another, which begins here from now on.
+            b'F' => {
+                self.take(key, |it| !it.is_issued);
+                let behind = event.sector.saturating_add(event.bytes / SECTOR);
+                let merged = self.take((key.0, behind, key.2), |it| !it.is_issued);
+                if let Some(mut request) = merged {
+                    request.sector = event.sector;
+                    request.bytes = request.bytes.saturating_add(event.bytes);
+                    self.put_back(key, request);
+                }
+                into.count(&OTHER_EVENT, line);
+            }
+            b'X' => {
+                self.split(key, &event, into);
                 into.count(&OTHER_EVENT, line);
             }
             b'R' => {
@@ -171,7 +211,9 @@ impl Requests {
             number: self.number,
             start_ns: event.time_ns,
             is_issued,
+            sector: event.sector,
             bytes: event.bytes,
+            parts: Parts::default(),
             synchronous: event.request.synchronous,
             process: event.process,
             line: into.line,
@@ -195,6 +237,35 @@ impl Requests {
         }
     }
 
+    /// A queued request is split into two, the event's and the rest, which are issued each. On
+    /// devices without issues both complete as parts of the whole.
+    fn split(&mut self, key: Key, event: &Event, into: &mut Collected) {
+        if !self.has_issues || event.bytes == 0 {
+            return;
+        }
+        let waiting = self.pending.get_mut(&key);
+        let queued = waiting.and_then(|it| it.iter_mut().find(|it| !it.is_issued));
+        let Some(request) = queued.filter(|it| it.bytes > event.bytes) else {
+            return;
+        };
+        let rest = Event {
+            time_ns: request.start_ns,
+            sector: event.sector.saturating_add(event.bytes / SECTOR),
+            bytes: request.bytes - event.bytes,
+            process: request.process,
+            ..*event
+        };
+        request.bytes = event.bytes;
+        self.add((key.0, rest.sector, key.2), rest, false, into);
+    }
+
+    /// Has a request wait under another key.
+    fn put_back(&mut self, key: Key, request: Pending) {
+        self.count += 1;
+        self.order.push_back((request.number, key));
+        self.pending.entry(key).or_default().push_back(request);
+    }
+
     fn take(&mut self, key: Key, which: impl Fn(&Pending) -> bool) -> Option<Pending> {
         let waiting = self.pending.get_mut(&key)?;
         let at = waiting.iter().position(which)?;
@@ -210,14 +281,22 @@ impl Requests {
         let request = self
             .take(key, |it| it.is_issued)
             .or_else(|| self.take(key, |_| true));
-        let Some(request) = request else {
+        let Some(mut request) = request else {
             return into.count(&NO_START, line);
         };
+        let parts = &mut request.parts;
+        parts.bytes = parts.bytes.saturating_add(event.bytes);
+        parts.end_ns = Some(event.time_ns);
+        parts.failed |= event.failed;
+        if event.bytes > 0 && parts.bytes < request.bytes {
+            into.count(&PART_EVENT, line);
+            let next = event.sector.saturating_add(event.bytes / SECTOR);
+            return self.put_back((key.0, next, key.2), request);
+        }
         if !request.is_issued {
             into.count(&QUEUED, line);
         }
-        let duration_ns = event.time_ns.saturating_sub(request.start_ns).max(0);
-        put(key, &request, duration_ns, event.failed, into);
+        put(key, &request, into);
     }
 
     /// Gives up the oldest request.
@@ -232,14 +311,17 @@ impl Requests {
     fn give_up(&self, key: Key, request: &Pending, into: &mut Collected) {
         let line = std::mem::replace(&mut into.line, request.line);
         let text = format!("{},{} {}", key.0.0, key.0.1, key.1);
-        if request.is_issued {
+        if request.parts.bytes > 0 {
+            into.count(&PART_END, text.as_bytes());
+            put(key, request, into);
+        } else if request.is_issued {
             into.count(&NO_END, text.as_bytes());
-            put(key, request, 0, false, into);
+            put(key, request, into);
         } else if self.has_issues {
             into.count(&NOT_ISSUED, text.as_bytes());
         } else {
             into.count(&QUEUED, text.as_bytes());
-            put(key, request, 0, false, into);
+            put(key, request, into);
         }
         into.line = line;
     }
@@ -252,28 +334,33 @@ impl Requests {
     }
 }
 
-fn put(key: Key, request: &Pending, duration_ns: i64, failed: bool, into: &mut Collected) {
-    let ((major, minor), sector, class) = key;
+fn put(key: Key, request: &Pending, into: &mut Collected) {
+    let ((major, minor), _, class) = key;
     let operation = match class {
         Class::Read => Operation::Read,
         Class::Write => Operation::Write,
         _ => Operation::Sync,
     };
     let is_sync = operation == Operation::Sync;
+    let parts = request.parts;
+    let duration_ns = parts
+        .end_ns
+        .map(|end| end.saturating_sub(request.start_ns).max(0));
     let record = Record {
         time_ns: request.start_ns,
-        duration_ns,
+        duration_ns: duration_ns.unwrap_or(0),
         offset: if is_sync {
             0
         } else {
-            sector.saturating_mul(SECTOR)
+            request.sector.saturating_mul(SECTOR)
         },
         size: request.bytes,
         process: request.process,
         file: into.files.intern(&format!("{major},{minor}")),
         operation,
-        flags: Flags::FAILED.when(failed)
-            | Flags::SYNCHRONOUS.when(request.synchronous && operation == Operation::Write),
+        flags: Flags::FAILED.when(parts.failed)
+            | Flags::SYNCHRONOUS.when(request.synchronous && operation == Operation::Write)
+            | Flags::NO_DURATION.when(duration_ns.is_none()),
         other: Record::NO_FILE,
     };
     into.put_from(record, request.line);
