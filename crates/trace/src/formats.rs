@@ -1,18 +1,28 @@
+mod alibaba;
+mod binary_records;
 mod blkparse;
 mod blktrace;
 mod block;
+mod cloudphysics;
 mod collected;
 mod csv;
 mod dbench;
 mod dftracer;
 mod fio_iolog;
 mod fiu;
+mod ibm_cos;
 mod msr;
+mod oracle_general;
 mod perf_trace;
 mod pfssim;
 mod posix;
 mod recorder;
+mod request_lines;
+mod spc;
 mod strace;
+mod systor;
+mod tencent;
+mod vscsi;
 
 use crate::{Error, Format, Names};
 
@@ -28,6 +38,14 @@ pub static FORMATS: &[&Format] = &[
     &recorder::FORMAT,
     &msr::FORMAT,
     &fiu::FORMAT,
+    &spc::FORMAT,
+    &alibaba::FORMAT,
+    &tencent::FORMAT,
+    &systor::FORMAT,
+    &ibm_cos::FORMAT,
+    &vscsi::FORMAT,
+    &cloudphysics::FORMAT,
+    &oracle_general::FORMAT,
     &dbench::FORMAT,
     &pfssim::FORMAT,
     &strace::FORMAT,

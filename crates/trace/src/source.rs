@@ -29,6 +29,9 @@ const COMPRESSED: [(&[u8], &str); 3] = [
     (b"BZh", "bzip2"),
 ];
 const GZIP: &[u8] = b"\x1f\x8b";
+/// Where a file of tar has its magic.
+const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Opens a file that can be read more than once.
 pub(crate) fn open_file(path: &Path) -> Result<Input, Error> {
@@ -150,12 +153,28 @@ pub(crate) fn decompressed(
         });
     }
     if !beginning.starts_with(GZIP) {
-        return Ok((Input { name, bytes }, beginning));
+        return unpacked(Input { name, bytes }, beginning);
     }
     let whole = io::Cursor::new(beginning).chain(bytes);
     let mut bytes: Box<dyn Read + Send> = Box::new(Gzip(MultiGzDecoder::new(whole)));
     let beginning = read_beginning(&mut bytes, &name, length)?;
-    Ok((Input { name, bytes }, beginning))
+    unpacked(Input { name, bytes }, beginning)
+}
+
+/// Refuses archives, in which traces are published.
+fn unpacked(input: Input, beginning: Vec<u8>) -> Result<(Input, Vec<u8>), Error> {
+    let (at, magic) = TAR_MAGIC;
+    let is_tar = beginning.get(at..).is_some_and(|it| it.starts_with(magic));
+    let (program, unpack) = match (is_tar, beginning.starts_with(ZIP_MAGIC)) {
+        (true, _) => ("tar", "tar -xOf"),
+        (_, true) => ("zip", "unzip -p"),
+        _ => return Ok((input, beginning)),
+    };
+    Err(Error::File {
+        found: format!("is an archive of {program}"),
+        expected: format!("a trace, as from `{unpack} {} FILE`", input.name),
+        file: input.name,
+    })
 }
 
 /// Reads up to `length` bytes.

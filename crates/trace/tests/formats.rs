@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{drain, error_of, open_bytes, recorded};
+use common::{drain, error_of, open_bytes, recorded, samples};
 use headrace_trace::{FORMATS, Operation, Reader, Reason, Record, open};
 
 /// A record in short: its time in microseconds, operation, file, offset and size.
@@ -137,6 +137,26 @@ LOST 5 events!
             ("beginning of a call that a later line ends", 1),
             ("call whose end is missing", 1),
         ]
+    );
+}
+
+/// `perf trace -S`: calls, and a summary behind them or between them.
+#[test]
+fn perf_trace_with_a_summary() {
+    let call = |at: &str| format!(" {at} ( 0.005 ms): dd/7 fsync(fd: 3</a>)   = 0\n");
+    let summary = "\n Summary of events:\n\n dd (7), 2 events, 97.7%\n\n   syscall   calls  errors\n  \
+                   \x20          (msec)\n   --------- -----\n   fsync     2      0     0.005\n\n\n";
+    let mixed = call("0.100") + summary + &call("0.200") + summary;
+    let (records, kinds) = read("t", mixed);
+    assert_eq!(records, ["100 sync /a 0 0", "200 sync /a 0 0"]);
+    assert_eq!(kinds, [("line of perf's summary (-s, -S)", 12)]);
+    // The traced program's own output may come first.
+    let output = "f(x) = 1\n".repeat(30);
+    assert_eq!(read("t", output + &call("0.100")).0, ["100 sync /a 0 0"]);
+    assert_eq!(
+        error_of("t", summary, None),
+        "t: is a summary without calls (perf trace -s): expected the calls, which perf trace \
+         prints with -S or without -s"
     );
 }
 
@@ -303,18 +323,18 @@ nonsense
     assert_eq!(
         records,
         [
-            "0 mkdir /clients 0 0 untimed",
-            "0 open /clients/client 1/mix 0 0 read|write|failed|missing|untimed",
-            "0 create /clients/client 1/mix 0 0 read|write|exclusive|untimed",
-            "0 write /clients/client 1/mix 65534 1 untimed",
-            "0 read /clients/client 1/mix 0 4096 untimed",
-            "0 lock /clients/client 1/mix 100 10 untimed",
-            "0 sync /clients/client 1/mix 0 0 untimed",
-            "0 stat /clients/client 1/mix 0 0 untimed",
-            "0 close /clients/client 1/mix 0 0 untimed",
-            "0 rename /a /b 0 0 untimed",
-            "0 readdir /a 0 0 failed|missing|untimed",
-            "0 statfs / 0 0 untimed",
+            "0 mkdir /clients 0 0 untimed|no-duration",
+            "0 open /clients/client 1/mix 0 0 read|write|failed|missing|untimed|no-duration",
+            "0 create /clients/client 1/mix 0 0 read|write|exclusive|untimed|no-duration",
+            "0 write /clients/client 1/mix 65534 1 untimed|no-duration",
+            "0 read /clients/client 1/mix 0 4096 untimed|no-duration",
+            "0 lock /clients/client 1/mix 100 10 untimed|no-duration",
+            "0 sync /clients/client 1/mix 0 0 untimed|no-duration",
+            "0 stat /clients/client 1/mix 0 0 untimed|no-duration",
+            "0 close /clients/client 1/mix 0 0 untimed|no-duration",
+            "0 rename /a /b 0 0 untimed|no-duration",
+            "0 readdir /a 0 0 failed|missing|untimed|no-duration",
+            "0 statfs / 0 0 untimed|no-duration",
         ]
     );
     assert_eq!(
@@ -339,8 +359,8 @@ nonsense
     assert_eq!(
         read("t", timed).0,
         [
-            "0 create /a 0 0 read|write|truncate",
-            "1500000 write /a 0 10"
+            "0 create /a 0 0 read|write|truncate|no-duration",
+            "1500000 write /a 0 10 no-duration"
         ]
     );
 }
@@ -353,9 +373,9 @@ fn pfssim_traces() {
     assert_eq!(
         records,
         [
-            "52000 read file 3 0 65536",
-            "52000 read file 3 65536 65536",
-            "552000 write file 3 131072 65536",
+            "52000 read file 3 0 65536 no-duration",
+            "52000 read file 3 65536 65536 no-duration",
+            "552000 write file 3 131072 65536 no-duration",
         ]
     );
     let kind = "time after a request whose duration is unknown: as if it took none";
@@ -385,52 +405,17 @@ fn block_traces_of_snia() {
     let (records, kinds) = read("t", trace);
     assert_eq!(
         records,
-        ["0 write 6,0 462983966720 4096", "1000 read 6,0 4096 8192"]
+        [
+            "0 write 6,0 462983966720 4096 no-duration",
+            "1000 read 6,0 4096 8192 no-duration"
+        ]
     );
     assert_eq!(kinds, []);
 }
 
-/// Each format, and a trace by which it is recognised.
-const SAMPLES: [(&str, &str); 14] = [
-    ("csv", "log.csv"),
-    ("fio-iolog", "random.iolog"),
-    ("blktrace", "requests.blktrace"),
-    ("blktrace", "requests-big-endian.blktrace"),
-    ("blkparse", "requests.blkparse"),
-    ("perf-trace", "attached.perf-trace"),
-    ("perf-trace", "shell.perf-trace"),
-    ("dftracer", "two-files.pfw"),
-    ("strace", "tar.strace"),
-    ("strace", "build.strace"),
-    ("strace", "copy.strace"),
-    ("strace", "git.strace"),
-    ("strace", "sqlite.strace"),
-    ("strace", "untar.strace"),
-];
-
-/// Lines of the formats without a file.
-const LINES: [(&str, &str); 5] = [
-    (
-        "recorder",
-        "0.001000 0.001500 open 0 0 ( /data/a 577 420 )\n",
-    ),
-    (
-        "msr",
-        "128166372003061629,usr,0,Read,7014609920,24576,41286\n",
-    ),
-    (
-        "fiu",
-        "89967404756975 4892 syslogd 904265560 8 W 6 0 531e77\n",
-    ),
-    ("dbench", "0.000 WriteX 9935 0 4096 4096 NT_STATUS_OK\n"),
-    ("pfssim", "0.052 3 1048576 65536 1 0 1\n"),
-];
-
 #[test]
 fn each_trace_is_recognised_by_its_format_alone() {
-    let lines = LINES.map(|(name, it)| (name, it.as_bytes().to_vec()));
-    let files = SAMPLES.map(|(name, it)| (name, std::fs::read(recorded(it)).unwrap()));
-    for (name, bytes) in files.into_iter().chain(lines) {
+    for (name, bytes) in samples() {
         let beginning = &bytes[..bytes.len().min(64 << 10)];
         let by = FORMATS.iter().filter(|it| (it.sniff)(beginning));
         let by: Vec<_> = by
@@ -438,6 +423,10 @@ fn each_trace_is_recognised_by_its_format_alone() {
             .filter(|it| *it != "fio-iolog-2")
             .collect();
         assert_eq!(by, [name]);
+    }
+    for format in FORMATS.iter().filter(|it| it.name != "fio-iolog-2") {
+        let has_sample = samples().iter().any(|(name, _)| *name == format.name);
+        assert!(has_sample, "{}", format.name);
     }
 }
 

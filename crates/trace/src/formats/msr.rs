@@ -6,103 +6,58 @@
 //!
 //! A record's file is the disk (`usr_0`), its process the host.
 
-use super::collected::{Collected, LineFormat, LineReader, whole};
-use crate::{Flags, Format, Kind, Operation, Record, text};
+use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
+use crate::{Format, Operation, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "msr",
     description: "block traces of MSR Cambridge (SNIA)",
     extensions: &[],
-    sniff,
-    open: |input| Ok(LineReader::open(input, Msr::default())),
+    sniff: request_lines::sniff::<Msr>,
+    open: request_lines::open::<Msr>,
     create: None,
 };
 
-static HEADER: Kind = Kind::left_out("header");
+/// Nanoseconds in a unit of the times.
+const TICK_NS: i128 = 100;
 
-fn sniff(beginning: &[u8]) -> bool {
-    beginning
-        .split(|byte| *byte == b'\n')
-        .take(2)
-        .any(|line| Line::of(line).is_some() || is_header(line))
-}
+struct Msr;
 
-fn is_header(line: &[u8]) -> bool {
-    const HEADER: &[u8] = b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
-    line.trim_ascii().eq_ignore_ascii_case(HEADER)
-}
-
-struct Line<'a> {
-    /// In units of 100 ns.
-    ticks: i64,
-    host: &'a [u8],
-    disk: u64,
-    is_read: bool,
-    offset: u64,
-    size: u64,
-    duration_ns: i64,
-}
-
-impl<'a> Line<'a> {
-    fn of(line: &'a [u8]) -> Option<Self> {
-        let mut fields = line.trim_ascii().split(|it| *it == b',');
-        let ticks = i64::try_from(number(fields.next()?)?).ok()?;
-        let host = fields.next()?.trim_ascii();
-        let disk = number(fields.next()?)?;
-        let kind = fields.next()?.trim_ascii();
-        let is_read = kind.eq_ignore_ascii_case(b"read");
-        if host.is_empty() || !is_read && !kind.eq_ignore_ascii_case(b"write") {
-            return None;
-        }
-        let line = Self {
-            ticks,
-            host,
-            disk,
-            is_read,
-            offset: number(fields.next()?)?,
-            size: number(fields.next()?)?,
-            duration_ns: i64::try_from(number(fields.next()?)?)
-                .ok()?
-                .checked_mul(100)?,
-        };
-        fields.next().is_none().then_some(line)
-    }
-}
-
-fn number(field: &[u8]) -> Option<u64> {
-    whole(field.trim_ascii())
-}
-
-#[derive(Default)]
-struct Msr {
-    start_ticks: Option<i64>,
-}
-
-impl LineFormat for Msr {
+impl RequestFormat for Msr {
     const EXPECTED: &'static str = "lines of an MSR Cambridge trace such as \
          `128166372003061629,usr,0,Read,7014609920,24576,41286`";
+    const FIELDS: &'static [&'static str] = &[
+        "Timestamp",
+        "Hostname",
+        "DiskNumber",
+        "Type",
+        "Offset",
+        "Size",
+        "ResponseTime",
+    ];
+    const HAS_EPOCH: bool = true;
 
-    fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
-        let Some(parts) = Line::of(line) else {
-            return is_header(line).then(|| into.count(&HEADER, line));
+    fn line<'a>(fields: &mut Fields<'a>) -> Option<RequestLine<'a>> {
+        let ticks = fields.whole()?;
+        let host = fields.next().filter(|it| !it.is_empty())?;
+        let disk = fields.whole()?;
+        let operation = match fields.next()? {
+            kind if kind.eq_ignore_ascii_case(b"read") => Operation::Read,
+            kind if kind.eq_ignore_ascii_case(b"write") => Operation::Write,
+            _ => return None,
         };
-        let start = *self.start_ticks.get_or_insert(parts.ticks);
-        let host = text(parts.host);
-        let record = Record {
-            time_ns: parts.ticks.checked_sub(start)?.checked_mul(100)?,
-            duration_ns: parts.duration_ns,
-            offset: parts.offset,
-            size: parts.size,
-            process: into.processes.intern(&host),
-            file: into.files.intern(&format!("{host}_{}", parts.disk)),
-            operation: match parts.is_read {
-                true => Operation::Read,
-                false => Operation::Write,
-            },
-            flags: Flags::NONE,
-            other: Record::NO_FILE,
-        };
-        into.put(record);
-        Some(())
+        let (offset, size) = (fields.whole()?, fields.whole()?);
+        let response = i64::try_from(fields.whole()?).ok()?;
+        let host = text(host);
+        Some(RequestLine::Request(VolumeRequest {
+            time_ns: i128::from(ticks) * TICK_NS,
+            duration_ns: Some(response.checked_mul(TICK_NS as i64)?),
+            volume: format!("{host}_{disk}").into(),
+            process: host,
+            operation,
+            offset,
+            size,
+        }))
+        .filter(|_| fields.is_at_end())
     }
 }
