@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// A kind of operation, or of a trace's line, that is left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Component that skips it: `trace reader`, `replay`, `model` or `engine`.
+    /// Component that skips it: `trace reader`, `replay`, `model` or `engine`; or
+    /// `workload.space`, which changes it.
     pub by: String,
     /// The operation, or the kind of line.
     pub what: String,

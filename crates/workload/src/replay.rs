@@ -13,7 +13,7 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{Gaps, Replay, Seconds, TraceReplay};
 use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
-use super::{Application, Ask, ExistingFile, LeftOut, Next};
+use super::{Application, Ask, ExistingFile, LeftOut, Next, OffsetSpace};
 
 /// Error in a trace.
 #[derive(thiserror::Error, Debug)]
@@ -49,6 +49,20 @@ pub enum TraceError {
     WithoutDurations {
         /// The trace.
         file: PathBuf,
+    },
+    /// Offsets are mapped onto less space than one request needs.
+    #[error(
+        "{}: workload.space = {space} bytes: the trace has a request of {size} bytes; expected at \
+         least that",
+        file.display()
+    )]
+    SpaceTooSmall {
+        /// The trace.
+        file: PathBuf,
+        /// The space, in bytes.
+        space: u64,
+        /// Bytes of the request.
+        size: u64,
     },
 }
 
@@ -126,8 +140,10 @@ impl TraceReplayApplication {
         let mut left_out = Vec::new();
         let mut has_durations = false;
         let mut uses: Vec<Use> = Vec::new();
+        let mut space = OffsetSpace::new(spec);
         while reader.next_batch(BATCH, &mut batch)? > 0 {
-            for record in batch.drain(..) {
+            for mut record in batch.drain(..) {
+                space.map(spec, &mut record)?;
                 if let Some(reason) = reason_to_leave_out(&record) {
                     LeftOut::new("replay", record.operation.name(), reason, 1).add(&mut left_out);
                     continue;
@@ -160,6 +176,7 @@ impl TraceReplayApplication {
             });
         }
         left_out.extend(LeftOut::by_reader(reader.skipped()));
+        left_out.extend(space.mapped());
         let processes = reader.processes().len();
         Ok(TraceReplayApplication {
             spec: spec.clone(),
@@ -209,7 +226,7 @@ impl TraceReplayApplication {
     }
 
     /// The next record of a process.
-    fn record(&mut self, rank: u32) -> Result<Option<Record>, headrace_trace::Error> {
+    fn record(&mut self, rank: u32) -> Result<Option<Record>, TraceError> {
         loop {
             let waiting = self.waiting.get_mut(rank as usize);
             if let Some(record) = waiting.and_then(VecDeque::pop_front) {
@@ -220,6 +237,11 @@ impl TraceReplayApplication {
             }
             self.batch.clear();
             self.read_all = self.reader.next_batch(BATCH, &mut self.batch)? == 0;
+            // The mapped records were counted before the run.
+            let mut space = OffsetSpace::new(&self.spec);
+            for record in &mut self.batch {
+                space.map(&self.spec, record)?;
+            }
             let asked = |record: &&Record| reason_to_leave_out(record).is_none();
             for record in self.batch.iter().filter(asked) {
                 // The trace has not changed since it was counted, or its new
@@ -391,6 +413,7 @@ mod tests {
                 gaps,
                 shift,
                 scale,
+                space: None,
                 output_volume: None,
             },
         )

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from headrace import _core
 from headrace.cli.bench.options import BelowDirectory, Space
 from headrace.cli.bench.run import measure_and_print
-from headrace.cli.options import AsJson, ResultFile, ShowFigures
+from headrace.cli.options import AsJson, ResultFile, ShowFigures, parsed
 from headrace.cli.store_options import Labels, Stored
 
 
@@ -23,6 +24,14 @@ def replay(
     scale: Annotated[
         float, typer.Option(min=0, help="With --timed: factor on the recorded times.")
     ] = 1.0,
+    onto: Annotated[
+        str | None,
+        typer.Option(
+            "--onto",
+            metavar="SIZE",
+            help="Map offsets onto this many bytes of each file, such as 10GiB, by remainder."
+        ),
+    ] = None,
     repeats: Annotated[
         int | None,
         typer.Option("--repeats", min=1, help="Number of repetitions, each with new files."),
@@ -45,6 +54,9 @@ def replay(
         raise ValueError(f"--scale {scale}: expected --timed with it")
     if str(trace) == "-" or (trace.exists() and not trace.is_file()):
         raise ValueError(f"{trace}: a replay reads its trace more than once: expected a file")
+    space_line = ""
+    if onto is not None:
+        space_line = f"space = {parsed('--onto', onto, _core.parse_bytes)}\n"
     trace.open("rb").close()
     scenario = {
         "name": f"replay of {trace.name}",
@@ -59,7 +71,7 @@ kind = "trace"
 file = {file}
 replay = {mode}
 scale = {float(scale)!r}
-"""
+{space_line}"""
     return measure_and_print(
         text,
         directory,

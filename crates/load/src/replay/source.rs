@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headrace_spec::TraceReplay;
 use headrace_trace::{Reader, Record};
-use headrace_workload::{LeftOut, ProcessTimes, TraceError};
+use headrace_workload::{LeftOut, OffsetSpace, ProcessTimes, TraceError};
 
 use super::plan::{Planner, Step};
 use super::tree::{Initial, Object};
@@ -64,6 +64,7 @@ impl Replay {
         let mut reader = open()?;
         let mut planner = Planner::new();
         let mut batch = Vec::with_capacity(BATCH);
+        let mut space = OffsetSpace::new(spec);
         loop {
             batch.clear();
             if reader
@@ -73,12 +74,14 @@ impl Replay {
             {
                 break;
             }
-            for record in &batch {
+            for record in &mut batch {
+                space.map(spec, record)?;
                 planner.step(record, reader.files());
             }
         }
         let mut left_out = planner.left_out;
         left_out.extend(LeftOut::by_reader(reader.skipped()));
+        left_out.extend(space.mapped());
         Ok(Replay {
             spec: spec.clone(),
             times,
@@ -110,7 +113,7 @@ impl Replay {
             if state.read_all {
                 return Ok(None);
             }
-            state.read(&self.here)?;
+            state.read(&self.spec, &self.here)?;
         }
     }
 
@@ -156,11 +159,14 @@ impl Replay {
 }
 
 impl State {
-    fn read(&mut self, here: &HashSet<u32>) -> Result<(), Error> {
+    fn read(&mut self, spec: &TraceReplay, here: &HashSet<u32>) -> Result<(), Error> {
         self.batch.clear();
         let read = self.reader.next_batch(BATCH, &mut self.batch);
         self.read_all = read.map_err(TraceError::from)? == 0;
-        for record in &self.batch {
+        // The mapped records were counted before the run.
+        let mut space = OffsetSpace::new(spec);
+        for record in &mut self.batch {
+            space.map(spec, record)?;
             let step = self.planner.step(record, self.reader.files());
             if let Some(step) = step.filter(|it| here.contains(&it.record.process)) {
                 self.steps

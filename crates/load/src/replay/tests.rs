@@ -301,6 +301,7 @@ proptest! {
             gaps: headrace_spec::Gaps::Wait,
             shift: headrace_spec::Seconds(0.0),
             scale: 1.0,
+            space: None,
             output_volume: None,
         });
         prop_assume!(asked.is_ok());

@@ -465,10 +465,19 @@ prop_compose! {
         gaps in choice(Gaps::ALL),
         shift in seconds(),
         scale in prop_oneof![Just(1.0), 0.0..10.0],
+        space in proptest::option::of(1..1_000_000_u64),
     ) -> WorkloadKind {
         // As the operating system would write it, so that it stays as it is.
         let file = std::path::absolute(PathBuf::from(file)).expect("not empty");
-        WorkloadKind::TraceReplay(TraceReplay { file, replay, gaps, shift, scale, output_volume: None })
+        WorkloadKind::TraceReplay(TraceReplay {
+            file,
+            replay,
+            gaps,
+            shift,
+            scale,
+            space: space.map(|it| Bytes(it * 4096)),
+            output_volume: None,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Scenario, volume_exists};
-use crate::values::{FilePath, NonNegative, Seconds, choice};
+use crate::values::{Bytes, FilePath, NonNegative, Seconds, choice};
 
 choice! {
     /// Start of a recorded request.
@@ -46,12 +46,22 @@ section! {
         /// Factor on the recorded times of a `timed` replay and on the gaps of a `paced` one:
         /// 0.5 is twice as fast.
         scale: f64 as NonNegative = default(1.0, "the recorded times") aka ["speed"],
+        /// Bytes of each file to which offsets are mapped, a multiple of 4 KiB: an offset becomes its
+        /// remainder by them. The result counts the mapped requests.
+        space: Option<Bytes> = optional("the recorded offsets"),
         /// The machine's volume of the files that are written and never read, by its name.
         output_volume: Option<String> = optional("all files lie where the workload's do"),
     }
-    check output_volume_exists;
+    check volume_and_space_fit;
 }
 
-fn output_volume_exists(replay: &TraceReplay, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+/// The largest block of a device that direct requests must be aligned to.
+const ALIGNMENT: u64 = 4096;
+
+fn volume_and_space_fit(replay: &TraceReplay, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    let is_aligned = |space: u64| space > 0 && space.is_multiple_of(ALIGNMENT);
+    if replay.space.is_some_and(|it| !is_aligned(it.0)) {
+        return Err(at.error("space", r#"expected a multiple of 4 KiB such as "10 GiB""#));
+    }
     volume_exists(replay.output_volume.as_ref(), "output_volume", all, at)
 }
