@@ -282,8 +282,10 @@ fn what_is_no_request_is_counted() {
     );
 }
 
+type Counts = Vec<(&'static str, u64)>;
+
 /// Start, duration, offset and size of the requests, from the text of blkparse.
-fn requests_of(lines: &[&str]) -> (Vec<(i64, i64, u64, u64)>, Vec<(&'static str, u64)>) {
+fn requests_of(lines: &[&str]) -> (Vec<(i64, i64, u64, u64)>, Counts) {
     let text: String = lines
         .iter()
         .enumerate()
