@@ -103,11 +103,11 @@ def test_a_replay_on_less_space_says_so(tmp_path: Path) -> None:
     source, place = tmp_path / "usr_0.csv", tmp_path / "place"
     source.write_text(MSR)
     place.mkdir()
-    document = _json("trace", "replay", source, place, "--space", "3MiB")
+    document = _json("trace", "replay", source, place, "--onto", "3MiB")
     assert _space_entries(document) == {"read": 2}
     assert document["operations"]["read"]["bytes"] == 8192
     assert document["operations"]["write"]["bytes"] == 8192
-    shown = command("trace", "replay", source, place, "--space", "3MiB")
+    shown = command("trace", "replay", source, place, "--onto", "3MiB")
     assert "workload.space" in shown.stdout
     scenario = tmp_path / "t.toml"
     lines = '[[workload]]\nkind = "trace"\nspace = "3 MiB"\n'
@@ -121,15 +121,15 @@ def test_a_volume_that_does_not_fit_names_the_option(tmp_path: Path, small: Path
     source.write_text(MSR)
     done = command("trace", "replay", source, small)
     assert done.returncode == 2
-    assert "headrace trace replay --space" in done.stderr
-    done = command("trace", "replay", source, small, "--space", "8KiB")
+    assert "headrace trace replay --onto" in done.stderr
+    done = command("trace", "replay", source, small, "--onto", "8KiB")
     assert done.returncode == 0, done.stderr
     for space, problem in (
         ("4KiB", "workload.space = 4096 bytes: the trace has a request of 8192 bytes"),
         ("5000", "expected a multiple of 4 KiB"),
-        ("much", '--space "much": '),
+        ("much", '--onto "much": '),
     ):
-        done = command("trace", "replay", source, small, "--space", space)
+        done = command("trace", "replay", source, small, "--onto", space)
         assert done.returncode == 2, space
         assert problem in done.stderr
         assert done.stderr.count("\n") == 1

@@ -29,7 +29,7 @@ def replay(
         typer.Option(
             "--onto",
             metavar="SIZE",
-            help="Map offsets onto this many bytes of each file, such as 10GiB, by remainder."
+            help="Map offsets onto this many bytes of each file, such as 10GiB, by remainder.",
         ),
     ] = None,
     repeats: Annotated[

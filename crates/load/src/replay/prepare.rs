@@ -35,7 +35,7 @@ impl Replay {
             true => Ok(()),
             false => Err(Error::Unsuitable(format!(
                 "{}: the trace needs initial files of {} bytes, but only {free} bytes are free: \
-                 expected a larger file system, or workload.space (headrace trace replay --space), \
+                 expected a larger file system, or workload.space (headrace trace replay --onto), \
                  which maps offsets onto less",
                 self.spec.file.display(),
                 self.bytes()
