@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from headrace import _core
 from headrace.file_formats import FileFormat, check_directory_name, check_format
@@ -168,6 +168,57 @@ def check_directory(path: Path) -> None:
         _try_new(directory, there)
     finally:
         os.close(directory)
+
+
+def make_directory(path: Path) -> Path:
+    """Make a directory for output, and the directories above it; return its absolute path.
+
+    Raises OSError if that fails, ScenarioError or PermissionError if another user's symbolic link
+    leads there and root works.
+    """
+    if path.name not in ("", ".."):
+        with _directory_target(path) as target:
+            if target.status is None:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(target.name, dir_fd=target.directory)
+    os.close(_directory(path, path))
+    return path.resolve()
+
+
+@contextlib.contextmanager
+def _directory_target(path: Path) -> Iterator[Target]:
+    """As `open_target`, with the directories above made."""
+    if _mode(path.parent) is None:
+        make_directory(path.parent)
+    with open_target(path) as target:
+        yield target
+
+
+def new_file(path: Path) -> int:
+    """Create a file that does not exist yet, and return its descriptor.
+
+    Raises OSError if that fails, ScenarioError or PermissionError if another user's symbolic link
+    leads there and root works.
+    """
+    with open_target(path) as target:
+        try:
+            return os.open(target.name, NEW, 0o666, dir_fd=target.directory)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a file to read it and append to it; it is made if it does not exist.
+
+    Raises OSError if that fails, ScenarioError or PermissionError if another user's symbolic link
+    leads there and root works.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open_target(path) as target:
+        try:
+            return os.fdopen(os.open(target.name, flags, 0o666, dir_fd=target.directory), "a+b")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 @contextlib.contextmanager

@@ -180,3 +180,105 @@ def test_a_store_in_their_directory_is_refused(
     monkeypatch.setenv("HEADRACE_STORE", str(theirs))
     ended = command("run", small)
     assert "belongs to nobody" in ended.stderr and list(theirs.iterdir()) == []
+
+
+DATA = Path(__file__).parents[1] / "data" / "traces"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+TRACE = DATA / "tar.strace"
+NET = SCENARIOS / "nets" / "machine-repair.toml"
+WORKSHEET = SCENARIOS / "design" / "lab.toml"
+
+OUTPUT_FILES: dict[str, tuple[list[object], str]] = {
+    "run -o": (["run", "SMALL", "--no-store", "-o"], "r.json"),
+    "run --requests": (["run", "SMALL", "--no-store", "--requests"], "r.parquet"),
+    "run --playback": (["run", "SMALL", "--no-store", "--playback"], "r.parquet"),
+    "net run -o": (["net", "run", NET, "-o"], "r.json"),
+    "net run --playback": (["net", "run", NET, "--playback"], "r.parquet"),
+    "net draw -o": (["net", "draw", NET, "-o"], "r.svg"),
+    "net export -o": (["net", "export", NET, "-o"], "r.json"),
+    "trace import": (["trace", "import", TRACE], "r.csv"),
+    "trace convert": (["trace", "convert", TRACE], "r.csv"),
+    "trace cut": (["trace", "cut", TRACE, "--operations", "read"], "r.csv"),
+    "trace scale": (["trace", "scale", TRACE, "--size", "2"], "r.csv"),
+    "trace anonymise": (["trace", "anonymise", TRACE], "r.csv"),
+    "trace synth": (["trace", "synth"], "r.csv"),
+    "results export -o": (["results", "export", "last", "-o"], "r.csv"),
+    "design flow -o": (["design", "flow", WORKSHEET, "-o"], "r.svg"),
+    "bench -o": (["bench", "MEASURED", "--no-store", "-o"], "r.json"),
+    "bench run -o": (["bench", "run", "SMALL", "MEASURED", "--no-store", "-o"], "r.json"),
+    "bench run --csv": (["bench", "run", "SMALL", "MEASURED", "--no-store", "--csv"], "r.csv"),
+    "bench disk -o": (["bench", "disk", "MEASURED", "-o"], "r.json"),
+    "bench mix -o": (["bench", "mix", "MEASURED", "-o"], "r.json"),
+    "bench tune --mix": (
+        ["bench", "tune", "MEASURED", "--profiler", "fuse", "--mix"],
+        "r.toml",
+    ),
+    "calibrate -o": (["calibrate", "MEASURED", "-o"], "r.toml"),
+    "twin -o": (["twin", "MEASURED", "-o"], "r.json"),
+    "baseline -o": (["baseline", "MEASURED", "-o"], "r.json"),
+    "baseline --save-machine": (["baseline", "MEASURED", "--save-machine"], "r.toml"),
+}
+"""Commands with a file for output, and a name that suits it."""
+
+OUTPUT_DIRECTORIES: dict[str, tuple[list[object], list[object]]] = {
+    "run --plot": (["run", "SMALL", "--no-store", "--plot"], []),
+    "whatif --plot": (["whatif", "SMALL", "--plot"], []),
+    "sweep -o": (["sweep", "SMALL", "--vary", "clients.count=1,2", "--no-store", "-o"], []),
+    "sweep --plot": (["sweep", "SMALL", "--vary", "clients.count=1,2", "--no-store", "--plot"], []),
+    "demo --plot": (["demo", "--plot"], []),
+    "design solve -o": (["design", "solve", WORKSHEET, "-o"], []),
+    "results plot -o": (["results", "plot", "last", "-o"], []),
+    "profile record -o": (["profile", "record", "-o"], ["--", "true"]),
+    "bench run --plot": (["bench", "run", "SMALL", "MEASURED", "--no-store", "--plot"], []),
+}
+"""Commands with a directory for output, and their arguments before and after it."""
+
+
+@pytest.fixture
+def sticky(tmp_path: Path) -> Path:
+    """A directory such as /tmp: of root's, and all may make names in it."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be led astray by others")
+    made = tmp_path / "sticky"
+    made.mkdir()
+    made.chmod(0o1777)
+    return made
+
+
+def _refused(arguments: list[object], tmp_path: Path) -> None:
+    ended = command(*arguments)
+    assert ended.returncode == 2, (ended.returncode, ended.stdout, ended.stderr)
+    assert len(ended.stderr.splitlines()) == 1 and "symbolic link" in ended.stderr, ended.stderr
+    assert not any((tmp_path / "measured").iterdir())
+
+
+def _given(arguments: list[object], small: Path, below: Path) -> list[object]:
+    names: dict[object, object] = {"SMALL": small, "MEASURED": below}
+    return [names.get(it, it) if isinstance(it, str) else it for it in arguments]
+
+
+@pytest.mark.parametrize("name", OUTPUT_FILES)
+def test_no_command_writes_a_file_through_a_link_of_theirs(
+    name: str, sticky: Path, victim: Path, small: Path, below: Path, tmp_path: Path, place: Path
+) -> None:
+    arguments, file = OUTPUT_FILES[name]
+    if arguments[0] == "results":
+        assert command("run", small).returncode == 0
+    link(sticky / file, victim)
+    _refused([*_given(arguments, small, below), sticky / file], tmp_path)
+    assert sorted(it.name for it in sticky.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("name", OUTPUT_DIRECTORIES)
+def test_no_command_writes_into_a_directory_behind_a_link_of_theirs(
+    name: str, sticky: Path, small: Path, below: Path, tmp_path: Path, place: Path
+) -> None:
+    before, after = OUTPUT_DIRECTORIES[name]
+    if before[0] == "results":
+        assert command("run", small).returncode == 0
+    target = tmp_path / "mine"
+    target.mkdir()
+    link(sticky / "out", target)
+    for output in (sticky / "out", sticky / "out" / "below"):
+        _refused([*_given(before, small, below), output, *after], tmp_path)
+        assert list(target.iterdir()) == []

@@ -10,7 +10,7 @@ import typer
 
 from headrace.cli import run_scenario
 from headrace.cli.options import ShowProgress
-from headrace.files import atomic_file, check_directory
+from headrace.files import atomic_file, check_directory, make_directory
 from headrace.report.plain_text import plain_line
 
 SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
@@ -38,7 +38,7 @@ def demo(
         if copy.exists() and copy.read_bytes() != text:
             message = "exists and differs from the packaged scenario: choose another --plot DIR"
             raise FileExistsError(errno.EEXIST, message, str(copy))
-    directory.mkdir(parents=True, exist_ok=True)
+    make_directory(directory)
     for copy, text in texts.items():
         with atomic_file(copy) as partial:
             partial.write_bytes(text)

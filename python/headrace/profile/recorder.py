@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from headrace import __version__, environment, ranks
+from headrace.files import make_directory
 from headrace.profile.counters import Watched
 from headrace.profile.header import (
     FILE,
@@ -151,7 +152,7 @@ def record(request: Request, on_sample: OnSample | None = None) -> Recorded:
     of_directory = environment.of_directory(request.directory)
     directory = here.broadcast(_new_directory(request.output, name) if here.first else None)
     if not here.first:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
     hosts = here.hosts()
     begin = shared_begin()
     header = Header(
@@ -212,10 +213,10 @@ def _target(request: Request) -> _Target:
 def _new_directory(output: Path | None, name: str) -> Path:
     """Make the directory of a profile. Raises OSError if that fails, ValueError if it is in use."""
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        if any(output.iterdir()):
+        directory = make_directory(output)
+        if any(directory.iterdir()):
             raise ValueError(f"{output}: expected a new or an empty directory for the profile")
-        return output.resolve()
+        return directory
     base = name.replace("/", "-")
     for number in count(1):
         path = Path(f"{base}.profile" if number == 1 else f"{base}-{number}.profile")

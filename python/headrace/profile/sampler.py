@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.files import new_file
 from headrace.profile.counters import ALL, Source, Watched
 from headrace.profile.counters.reader import CounterReader
 
@@ -21,7 +22,6 @@ SHORTEST_S = 0.1
 EARLY_S = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 """Times of samples in the first interval, so that a program that is shorter has a verdict. Each is
 two ticks after the one before at least."""
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 
 
 class Sampler:
@@ -56,7 +56,7 @@ class Sampler:
         self._encoder = msgspec.json.Encoder()
         self._reader = CounterReader(watched, sources)
         self._begin = time.monotonic() if begin is None else begin
-        self._file = os.open(path, NEW, 0o666)
+        self._file = new_file(path)
 
     def elapsed_s(self) -> float:
         """Return the time since the beginning."""

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headrace import exit_codes
-from headrace.files import atomic_file, check_directory
+from headrace.files import atomic_file, check_directory, make_directory
 from headrace.interruption import run_interruptible
 from headrace.report.plain_text import plain_line
 from headrace.report.plots import write_figure
@@ -47,13 +47,13 @@ class Paper:
 
     def save(self, figure: Figure, name: str) -> None:
         """Write a figure as PNG and SVG."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_directory(self.folder)
         for ending in ("png", "svg"):
             write_figure(figure, self.folder / f"{name}.{ending}")
 
     def save_rows(self, rows: list[Row]) -> None:
         """Write the table as Markdown and JSON."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_directory(self.folder)
         lines = ["| what | published | ours | error | holds |", "| --- | --- | --- | --- | --- |"]
         for row in rows:
             holds = "yes" if row.holds else "NO"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from headrace.design.growth import PurchasePlan, PurchaseUnit
 from headrace.design.worksheet import CapacityNeed
-from headrace.files import atomic_file
+from headrace.files import atomic_file, make_directory
 from headrace.histograms import percentiles
 from headrace.report.figures import (
     Figures,
@@ -190,7 +190,7 @@ def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
 
 
 def _save(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
-    directory.mkdir(parents=True, exist_ok=True)
+    make_directory(directory)
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.
     with mpl.rc_context({"svg.hashsalt": "headrace", "text.parse_math": False}):

@@ -9,7 +9,7 @@ from typing import Self
 import msgspec
 
 from headrace.fields import decode_json
-from headrace.files import name_failure
+from headrace.files import make_directory, name_failure, open_to_append
 from headrace.locks import try_lock
 from headrace.sweeps.task import Outcome
 
@@ -38,8 +38,8 @@ class FinishedRuns:
         """
         self.path = directory / FILE
         self._known: dict[str, Outcome] = {}
-        directory.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("a+b")
+        make_directory(directory)
+        self._file = open_to_append(self.path)
         try:
             self._lock()
             self._read()

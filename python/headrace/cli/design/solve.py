@@ -60,7 +60,7 @@ def solve(
     from headrace.design.search.saved_runs import FILE as SAVED_RUNS
     from headrace.design.solution_file import encode_solution, save_solution
     from headrace.design.worksheet_file import load_worksheet
-    from headrace.files import check_directory
+    from headrace.files import check_directory, make_directory
     from headrace.report.plain_text import plain_line
 
     seconds = time("--budget", budget)
@@ -70,7 +70,7 @@ def solve(
         check_directory(output)
     loaded, bought = load_worksheet(file, sets or []), load_catalogue(catalogue)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
+        make_directory(output)
     with steps("design") if show_progress else contextlib.nullcontext() as on_progress:
         search = Search(
             loaded,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headrace.document_io import toml_value
-from headrace.files import atomic_file
+from headrace.files import atomic_file, make_directory
 from headrace.profile.paced_trace import write_paced
 from headrace.profile.prediction import Case, Outcome
 
@@ -37,7 +37,7 @@ def save_scenario(outcome: Outcome, case: Case, directory: Path, name: str) -> t
         OSError: if a file cannot be written.
     """
     assert outcome.scenario is not None and outcome.trace is not None
-    directory.mkdir(exist_ok=True)
+    make_directory(directory)
     trace, scenario = directory / f"{name}.csv", directory / f"{name}.toml"
     with atomic_file(trace) as partial:
         write_paced(case.records, partial)
